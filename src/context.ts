@@ -7,7 +7,14 @@ import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
-import { type CustodyCtx, openCustody, requireTokenUser, SealBroken } from '#custody/index'
+import {
+  type CustodyCtx,
+  type OpenCustodyInput,
+  openCustody,
+  requireSession,
+  requireTokenUser,
+  SealBroken,
+} from '#custody/index'
 import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
@@ -47,13 +54,13 @@ export type ContextInput = {
   inspects?: boolean
   /** Default: the clock of the database server. */
   clock?: Clock
-}
+} & Pick<OpenCustodyInput, 'pinCost'>
 
 export type Context = { ctx: EngineCtx; close(): Promise<void> }
 
 /** Creates every dependency once and migrates the database: the only place where the parts are wired together. */
 export async function openContext(input: ContextInput): Promise<Context> {
-  const { config, log } = input
+  const { config, log, rootKey, pinCost } = input
   if (config.failpoint) {
     log.warn({ ...config.failpoint }, 'BEZANT_FAILPOINT is set: this process will end or freeze itself')
     armFailpoint(config.failpoint)
@@ -76,9 +83,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
   const guessDirectory = join(config.dataDir, 'guesses')
-  const custody = await openCustody({ ...scope, rootKey: input.rootKey, guessDirectory }).catch(
-    explainRootKey,
-  )
+  const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   const sessions = watchSessions(scope)
   return {
@@ -163,6 +168,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         ...(sandbox && { faucet: sandbox.faucet }),
       }),
     readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
+    readSession: (request, token) => requireSession(request as CustodyCtx, token),
   })
   const listener = await listen(server, apiAddress(scope.config))
   scope.config.publicUrl ??= listener.url
@@ -181,6 +187,7 @@ export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
     notBuilt: [],
     widen: (request) => Object.assign(request, { chains, custody }),
     readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
+    readSession: (request, token) => requireSession(request as CustodyCtx, token),
   })
   const listener = await listen(server, pageAddress(scope.config))
   scope.config.challengeUrl ??= listener.url

@@ -211,6 +211,7 @@ describe.each(drawnHalf(lists.filter(({ name }) => listSeeders[name])))('$name',
     const lied = await httpAs(harness.url, subject.world.tenant.apiKey)('GET', subject.listing.path, {
       query: { ...subject.listing.query, ...filters, pageSize: 1, pageAfter: ids[0]! },
       headers: {
+        ...subject.listing.headers,
         'x-forwarded-host': 'evil.example',
         'x-forwarded-proto': 'https',
         forwarded: 'host=evil.example',

@@ -94,7 +94,16 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
       return { blockchain, rpcUrl, local: true, ...(await options.node?.(chain)) }
     }),
   )
-  const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
+  const pinCost = { memoryKib: 64, passes: 1 }
+  const { ctx, close } = await openContext({
+    config,
+    log,
+    connection,
+    rootKey: testRootKey,
+    nodes,
+    clock,
+    pinCost,
+  })
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)

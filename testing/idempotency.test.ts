@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { errorKinds } from '#lib/error-kinds'
-import { openAsOwner } from '#runtime/db/db'
+
 import { type World, worldOf } from './builders.ts'
 import { drawnHalf } from './drawn.ts'
+import { deathsOf, whileDying } from './dying-connection.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { sizeOf } from './size.ts'
@@ -23,17 +24,7 @@ const operations = endpoints
 const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 4, deep: 100 })
 
 /** Moments at which the connection to the database is lost: after all writes, and in the middle of the commit. */
-const deaths = [
-  {
-    name: 'the connection is lost before the commit',
-    trigger: 'create trigger dies after update on idempotency_keys for each row execute function die()',
-  },
-  {
-    name: 'the connection is lost in the commit',
-    trigger: `create constraint trigger dies after update on idempotency_keys deferrable initially deferred
-      for each row execute function die()`,
-  },
-]
+const table = 'idempotency_keys'
 
 let harness: Harness
 let world: World
@@ -148,24 +139,27 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
     expect(answer.status, answer.text).toBe(first)
   })
 
-  it.each(deaths)('property 8: accepts the key again after a 5xx, when $name', async ({ trigger }) => {
-    // The first request of an entity may create rows that all later ones use.
-    expect((await send(await request(world))).status).toBe(first)
-    const one = await request(world)
-    const usual = await countsOf(() => send(one))
-    const made = await request(world)
-    const before = await writes.mark()
-    const failed = await whileDying(trigger, () => send(made))
-    expect(failed.status, failed.text).toBeGreaterThanOrEqual(500)
-    expect(await writes.since(before)).toEqual({})
-    const again = { ...made, body: await resealed(world, made) }
-    const { answer, added } = await countsOf(() => send(again))
-    expect(answer.status, answer.text).toBe(first)
-    expect(added).toEqual(usual.added)
-    const third = await countsOf(async () => send({ ...made, body: await resealed(world, made) }))
-    expect([third.answer.status, third.answer.text]).toEqual([replay, answer.text])
-    expect(third.added).toEqual({})
-  })
+  it.each(deathsOf(table))(
+    'property 8: accepts the key again after a 5xx, when $name',
+    async ({ trigger }) => {
+      // The first request of an entity may create rows that all later ones use.
+      expect((await send(await request(world))).status).toBe(first)
+      const one = await request(world)
+      const usual = await countsOf(() => send(one))
+      const made = await request(world)
+      const before = await writes.mark()
+      const failed = await whileDying(harness.connection, table, trigger, () => send(made))
+      expect(failed.status, failed.text).toBeGreaterThanOrEqual(500)
+      expect(await writes.since(before)).toEqual({})
+      const again = { ...made, body: await resealed(world, made) }
+      const { answer, added } = await countsOf(() => send(again))
+      expect(answer.status, answer.text).toBe(first)
+      expect(added).toEqual(usual.added)
+      const third = await countsOf(async () => send({ ...made, body: await resealed(world, made) }))
+      expect([third.answer.status, third.answer.text]).toEqual([replay, answer.text])
+      expect(third.added).toEqual({})
+    },
+  )
 
   it('property 8: still knows the key after 400 days', async () => {
     // A user token does not live that long.
@@ -220,19 +214,6 @@ async function countsOf(act: () => Promise<HttpAnswer>) {
   const before = await writes.mark()
   const answer = await act()
   return { answer, added: rowsAdded(await writes.since(before)) }
-}
-
-/** Runs `act` while the server ends each connection that binds a key, at the moment that `trigger` names. */
-async function whileDying<Result>(trigger: string, act: () => Promise<Result>): Promise<Result> {
-  const owner = openAsOwner(harness.connection)
-  try {
-    await owner.script(`create or replace function die() returns trigger language plpgsql security definer
-      as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'; ${trigger}`)
-    return await act()
-  } finally {
-    await owner.script('drop trigger dies on idempotency_keys')
-    await owner.close()
-  }
 }
 
 /** The same request repeated as by a client: same key, a new ciphertext. */

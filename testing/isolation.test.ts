@@ -56,6 +56,8 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
+const isWithoutApiKey = ({ auth }: Endpoint<never>) => ['none', 'user', 'clientKey'].includes(auth)
+
 it('has sample requests for every operation', () => {
   const exempt = /entitySecret$/
   const missing = operations.filter(({ name }) => !sampleRequests[name] && !exempt.test(name))
@@ -118,9 +120,9 @@ it('property 47: every operation declares its scope and refuses keys without it'
   for (const { endpoint, name } of operations) {
     expect([name, endpoint.auth]).toEqual([
       name,
-      expect.stringMatching(/^(none|apiKey|clientKey|operator:(read|write))$/),
+      expect.stringMatching(/^(none|apiKey|clientKey|user|operator:(read|write))$/),
     ])
-    if (endpoint.auth === 'none' || endpoint.auth === 'clientKey') continue
+    if (isWithoutApiKey(endpoint)) continue
     const needed = endpoint.auth === 'apiKey' ? 'api' : endpoint.auth
     const ask = httpAs(harness.url, keys.get(needed)!)
     const { status, body } = await ask(endpoint.method, addressOf(endpoint.path))
@@ -132,7 +134,7 @@ it('property 47: every operation declares its scope and refuses keys without it'
 it('property 47: a client key opens the operations for pages, and an API key those for servers', async () => {
   const { apiKey, clientKey } = ours.tenant
   for (const { endpoint, name } of operations) {
-    if (endpoint.auth === 'none') continue
+    if (endpoint.auth === 'none' || endpoint.auth === 'user') continue
     const [wrong, words] =
       endpoint.auth === 'clientKey' ? [apiKey, 'needs a client key'] : [clientKey, 'needs an API key']
     const { status, body } = await httpAs(harness.url, wrong)(endpoint.method, addressOf(endpoint.path))
@@ -142,7 +144,7 @@ it('property 47: a client key opens the operations for pages, and an API key tho
 
 it('refuses a revoked key within about a second in every process', async () => {
   const tenant = await harness.newEntity()
-  const keyed = known.filter(({ endpoint }) => !['none', 'clientKey'].includes(endpoint.auth))
+  const keyed = known.filter(({ endpoint }) => !isWithoutApiKey(endpoint))
   const sampled = random.sample(keyed, revokedEach)
   const path = ({ endpoint }: { endpoint: Endpoint<never> }) =>
     addressOf(endpoint.path, { id: randomUUID(), blockchain: 'BASE-SEPOLIA' })

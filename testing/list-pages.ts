@@ -33,13 +33,17 @@ export function seededListOf(endpoint: Endpoint<never>, world: World, listing: L
     const items = (within ? answer.body.data[within] : answer.body.data) as Item[]
     return { items, ids: items.map(idOf), links: parseLinkHeader(answer.headers.get('link')), answer }
   }
+  const headed = listing.headers && { headers: listing.headers }
   const ask = (query: Query | string) =>
     typeof query === 'string'
-      ? world.tenant.http('GET', listing.path, { query: `${new URLSearchParams(listing.query)}&${query}` })
-      : world.tenant.http('GET', listing.path, { query: { ...listing.query, ...query } })
+      ? world.tenant.http('GET', listing.path, {
+          ...headed,
+          query: `${new URLSearchParams(listing.query)}&${query}`,
+        })
+      : world.tenant.http('GET', listing.path, { ...headed, query: { ...listing.query, ...query } })
   const follow = async (address: string) => {
     expect(address.startsWith(`${base}/`), `${address} is absolute and of this server`).toBe(true)
-    return read(await world.tenant.http('GET', address.slice(base.length)))
+    return read(await world.tenant.http('GET', address.slice(base.length), headed))
   }
   return {
     endpoint,

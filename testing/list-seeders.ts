@@ -15,8 +15,10 @@ import {
   makeWalletSet,
   type World,
 } from './builders.ts'
+import { askUser } from './challenge-requests.ts'
 import { emit, makeEmitter, makeMonitor } from './emitter.ts'
 import { executeOperation, makeModularWallet, openModularAccount, usdcPayment } from './modular-accounts.ts'
+import { newSession } from './page.ts'
 import { makeReview } from './review-requests.ts'
 import { makeScreening } from './screening-requests.ts'
 import { makeNotification } from './subscriptions.ts'
@@ -32,6 +34,8 @@ export type Listing = {
   path: string
   /** Query parameters of every request, such as a filter that the route requires. */
   query?: Record<string, string>
+  /** Headers of every request, such as the token of a user. */
+  headers?: Record<string, string>
   /** Makes one more item, dated by the harness clock; resolves when it is listed. */
   add(): Promise<unknown>
   /** The id that is the item's cursor. Default: `id`. */
@@ -297,6 +301,11 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/screenings',
     add: () => makeScreening(world),
   }),
+  'GET /v1/w3s/user/challenges': async (world) => {
+    const session = await newSession(world)
+    const headers = { 'X-User-Token': session.userToken }
+    return { path: '/v1/w3s/user/challenges', headers, add: () => askUser(world, session, 'pin') }
+  },
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',
     add: async () => makePayment(world, (await world.paymentIntent()).depositAddress),

@@ -13,6 +13,7 @@ import {
   placeContract,
   type World,
 } from './builders.ts'
+import { challengeRequests } from './challenge-requests.ts'
 import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
 import { modularRequests } from './modular-requests.ts'
@@ -279,6 +280,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...monitorRequests,
   ...notificationRequests,
   ...userRequests,
+  ...challengeRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),
   'POST /v1/w3s/developer/sign/typedData': signed(async () => ({ data: typedData })),
   'POST /v1/w3s/developer/sign/typeData': signed(async () => ({ data: typedData })),

@@ -4,6 +4,9 @@ import { businessBalanceEndpoints } from '#api/business-balances/routes'
 import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
+import { challengeNotification } from '#api/challenges/challenge-notification'
+import { pageChallengeEndpoints } from '#api/challenges/page-routes'
+import { challengeEndpoints } from '#api/challenges/routes'
 import { configurationEndpoints } from '#api/configuration/routes'
 import { eventLogNotification } from '#api/contracts/monitors/event-log-notification'
 import { eventMonitorEndpoints } from '#api/contracts/monitors/routes'
@@ -58,6 +61,8 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...entityEndpoints,
   ...userEndpoints,
   ...loginEndpoints,
+  ...challengeEndpoints,
+  ...pageChallengeEndpoints,
   ...walletSetEndpoints,
   ...walletEndpoints,
   ...balanceEndpoints,
@@ -121,4 +126,5 @@ export const topics: Topics = {
   eventLog: { line: 'v2', show: eventLogNotification },
   userOperation: { line: 'v2', show: userOperationNotification },
   modularTransfer: { line: 'v2', show: modularTransferNotification },
+  challenge: { line: 'v2', show: challengeNotification },
 }

@@ -56,6 +56,15 @@ const tags = [
     description: 'The configuration of the entity and its secret, which opens the keys of its wallets.',
   },
   { name: 'Users', description: 'The users of your app, who hold the keys of wallets, and their sessions.' },
+  {
+    name: 'Challenges',
+    description:
+      'What an app asks of a user: wallets, payments and signatures, which the user approves on a page.',
+  },
+  {
+    name: 'Pages',
+    description: 'What the page of challenges sends: with the token of a user, and no API key.',
+  },
   { name: 'Wallet sets', description: 'Groups of wallets whose keys derive from one seed.' },
   { name: 'Wallets', description: 'Addresses on one blockchain each, whose keys the platform holds.' },
   { name: 'Tokens', description: 'The coins and tokens that the server knows.' },

@@ -4,23 +4,6 @@ import type { NotBuilt } from '#runtime/http/not-found'
 export const notBuilt: readonly NotBuilt[] = [
   // Wallets: users, their wallets, and operations of other kinds of wallets.
   'POST /v1/w3s/users/social/token',
-  'POST /v1/w3s/user/initialize',
-  'POST /v1/w3s/user/pin',
-  'PUT /v1/w3s/user/pin',
-  'POST /v1/w3s/user/pin/restore',
-  'GET /v1/w3s/user/challenges',
-  'GET /v1/w3s/user/challenges/{id}',
-  'POST /v1/w3s/user/wallets',
-  'POST /v1/w3s/user/transactions/transfer',
-  'POST /v1/w3s/user/transactions/transfer/estimateFee',
-  'POST /v1/w3s/user/transactions/contractExecution',
-  'POST /v1/w3s/user/transactions/walletUpgrade',
-  'POST /v1/w3s/user/transactions/{id}/accelerate',
-  'POST /v1/w3s/user/transactions/{id}/cancel',
-  'POST /v1/w3s/user/sign/message',
-  'POST /v1/w3s/user/sign/typeData',
-  'POST /v1/w3s/user/sign/typedData',
-  'POST /v1/w3s/user/sign/transaction',
   'POST /v1/w3s/developer/sign/delegateAction',
 
   // Transfers from chain to chain.

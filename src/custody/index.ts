@@ -80,7 +80,7 @@ export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.t
 export { findSigningCertificate } from './store/signing-certificates.ts'
 export { type SecretState, secretStatuses } from './store/user-guesses.ts'
 export { listUsers, type User } from './store/users.ts'
-export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
+export { findUserWalletSet, findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {
   findWallet,
   findWalletAnywhere,
@@ -110,7 +110,13 @@ export {
 } from './user-keys/user-keys.ts'
 export { beginSession, renewSession, userOfEmail } from './user-sessions.ts'
 export type { SigningKey } from './user-token-keys.ts'
-export { issueUserToken, openTokenKey, requireTokenUser } from './user-tokens.ts'
+export {
+  issueUserToken,
+  openTokenKey,
+  requireSession,
+  requireTokenUser,
+  withEncryptionKey,
+} from './user-tokens.ts'
 export { createUser, requireUser } from './users.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {

@@ -6,7 +6,8 @@ import type { TokenUser } from '#runtime/scope'
 import { userEncryptionKey } from './contexts.ts'
 import type { Custody, CustodyCtx } from './custody.ts'
 import { claimsOf, makeTokenSecret, readClaims, signToken } from './jwt.ts'
-import { findTokenUser, insertUserToken } from './store/user-tokens.ts'
+import { unseal } from './sealing.ts'
+import { findTokenKey, findTokenUser, insertUserToken } from './store/user-tokens.ts'
 import type { User } from './store/users.ts'
 import type { SigningKey } from './user-token-keys.ts'
 
@@ -46,17 +47,45 @@ export async function issueUserToken(
  * The user of a valid token. 155105 for one that this server did not sign, or signed for another entity; 155104 after its
  * hour; 155103 when it was removed since; 155109 when its user was disabled since.
  */
-export async function requireTokenUser(ctx: CustodyCtx, text: string): Promise<TokenUser> {
+export const requireTokenUser = async (ctx: CustodyCtx, text: string): Promise<TokenUser> =>
+  (await sessionOf(ctx, text, ctx.entity.id)).user
+
+/** The entity and the user of a valid token, where nothing else names the entity. */
+export const requireSession = (ctx: CustodyCtx, text: string): Promise<TokenSession> => sessionOf(ctx, text)
+
+type TokenSession = { entity: CustodyCtx['entity']; user: TokenUser }
+
+async function sessionOf(ctx: CustodyCtx, text: string, entityId?: string): Promise<TokenSession> {
+  const isForeign = (named: unknown) => !isUuid(named) || (entityId !== undefined && named !== entityId)
   const claims = await readClaims(ctx, text, 'JWT').catch((error) => {
-    if (error instanceof errors.JWTExpired && error.payload['entityId'] === ctx.entity.id)
+    if (error instanceof errors.JWTExpired && !isForeign(error.payload['entityId']))
       throw new ApiError('userTokenExpired')
     if (error instanceof errors.JOSEError) throw new ApiError('userTokenInvalid')
     throw error
   })
-  if (claims['entityId'] !== ctx.entity.id || !isUuid(claims.jti)) throw new ApiError('userTokenInvalid')
-  const held = await findTokenUser(ctx.db, ctx.entity.id, claims.jti)
+  const { entityId: named, developerEntityEnvironment: environment, jti } = claims
+  if (isForeign(named) || !isUuid(jti)) throw new ApiError('userTokenInvalid')
+  const entity = {
+    id: String(named),
+    environment: environment === 'LIVE' ? 'LIVE' : 'TEST',
+    appId: '',
+  } as const
+  const held = await findTokenUser(ctx.db, entity.id, jti)
   if (!held || held.id !== claims['internalUserId']) throw new ApiError('userTokenUnknown')
   if (held.isEnded) throw new ApiError('userTokenInvalid', endedText)
   if (held.status === 'DISABLED') throw new ApiError('userDisabled')
-  return { id: held.id, userId: held.userId, tokenId: claims.jti }
+  const { id, userId, deviceId } = held
+  return { entity, user: { id, userId, tokenId: jti, deviceId: deviceId ?? undefined } }
+}
+
+/** Runs `work` with the key that belongs to a user token, and wipes it afterwards. */
+export async function withEncryptionKey<Result>(
+  { db, entity, custody }: CustodyCtx,
+  tokenId: string,
+  work: (encryptionKey: Buffer) => Promise<Result>,
+): Promise<Result> {
+  const found = await findTokenKey(db, entity.id, tokenId)
+  if (!found) throw new ApiError('userTokenUnknown')
+  const key = unseal(custody.vault.root, userEncryptionKey(entity.id, tokenId), found.sealedEncryptionKey)
+  return work(key).finally(() => key.fill(0))
 }

@@ -36,8 +36,8 @@ export type CreateWalletsInput = {
   chains: readonly WalletChain[]
   /** Wallets on each chain. */
   count: number
-  /** One for each of `count`; the wallets of one index share it. */
-  metadata?: readonly WalletMetadata[] | undefined
+  /** The name and reference of a wallet, by the position of its chain and its own among `count`. */
+  metadataOf?: ((chain: number, wallet: number) => WalletMetadata | undefined) | undefined
   /** The wallets are contracts that the keys own; without it, they are the addresses of the keys. */
   smartAccount?: SmartAccountKind | undefined
 }
@@ -62,15 +62,18 @@ export async function createWallets(
   const names = input.chains.map((chain) => chain.blockchain)
   const first = await nextIndex(db, entity.id, input.walletSetId, names, typeOf(input.smartAccount?.core))
   const keys = await keysFor(ctx, opener, input, set, first)
-  const rows = input.chains.flatMap(({ blockchain }) =>
-    keys.map((key, position) => ({
-      keyId: key.id,
-      blockchain,
-      address: input.smartAccount?.addressOf(key.address) ?? key.address,
-      derivationIndex: key.derivationIndex,
-      name: input.metadata?.[position]?.name || null,
-      refId: input.metadata?.[position]?.refId || null,
-    })),
+  const rows = input.chains.flatMap(({ blockchain }, chain) =>
+    keys.map((key, wallet) => {
+      const metadata = input.metadataOf?.(chain, wallet)
+      return {
+        keyId: key.id,
+        blockchain,
+        address: input.smartAccount?.addressOf(key.address) ?? key.address,
+        derivationIndex: key.derivationIndex,
+        name: metadata?.name || null,
+        refId: metadata?.refId || null,
+      }
+    }),
   )
   const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows, input.smartAccount?.core)
   return walletsOfBatch(db, entity.id, batchId)

@@ -33,8 +33,11 @@ export type Caller = {
   requestId: string
 }
 
-/** The user that a request acts for, by its X-User-Token. `userId` is the id that the app chose, `tokenId` that of the token. */
-export type TokenUser = { id: string; userId: string; tokenId: string }
+/**
+ * The user that a request acts for, by its X-User-Token. `userId` is the id that the app chose, `tokenId` that of the token,
+ * `deviceId` that of the device where a login began its session.
+ */
+export type TokenUser = { id: string; userId: string; tokenId: string; deviceId?: string | undefined }
 
 /** A request's scope; inside a database transaction its `db` is the `tx`. */
 export type RequestScope = Scope &

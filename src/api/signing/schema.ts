@@ -2,6 +2,10 @@ import Type from 'typebox'
 import { blockchainField, ciphertextField, idField } from '#api/fields'
 import { described } from '#runtime/http/openapi/annotate'
 
+export const memoField = Type.Optional(
+  Type.String({ maxLength: 1000, description: 'An explanation for people; it is not signed.' }),
+)
+
 const signerFields = {
   entitySecretCiphertext: ciphertextField,
   walletId: Type.Optional(idField('The signing wallet; excludes walletAddress.')),
@@ -14,48 +18,49 @@ const signerFields = {
       'The blockchain of walletAddress. EVM and EVM-TESTNET take the address of a wallet on any of their blockchains.',
     ),
   ),
-  memo: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'An explanation for people; it is not signed.' }),
+  memo: memoField,
+}
+
+export const messageFields = {
+  message: Type.String({ description: 'The text to sign, as a personal message (EIP-191).' }),
+  encodedByHex: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the message is 0x and hexadecimal digits, whose bytes are signed instead of the text.',
+    }),
   ),
 }
 
 export const messageBody = Type.Object(
-  {
-    ...signerFields,
-    message: Type.String({ description: 'The text to sign, as a personal message (EIP-191).' }),
-    encodedByHex: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether the message is 0x and hexadecimal digits, whose bytes are signed instead of the text.',
-      }),
-    ),
-  },
+  { ...signerFields, ...messageFields },
   { title: 'SignMessageRequest', description: 'A message to sign.' },
 )
 
+export const typedDataFields = {
+  data: Type.String({ description: 'Typed data (EIP-712) as JSON in a string.' }),
+}
+
 export const typedDataBody = Type.Object(
-  {
-    ...signerFields,
-    data: Type.String({ description: 'Typed data (EIP-712) as JSON in a string.' }),
-  },
+  { ...signerFields, ...typedDataFields },
   { title: 'SignTypedDataRequest', description: 'Typed data to sign.' },
 )
 
+export const transactionFields = {
+  rawTransaction: Type.Optional(
+    Type.String({
+      description: 'The unsigned transaction as 0x and hexadecimal digits; excludes transaction.',
+    }),
+  ),
+  transaction: Type.Optional(
+    Type.String({
+      description:
+        'The transaction as JSON in a string: to, value, gas, nonce, chainId, data and gasPrice or maxFeePerGas with maxPriorityFeePerGas.',
+    }),
+  ),
+}
+
 export const transactionBody = Type.Object(
-  {
-    ...signerFields,
-    rawTransaction: Type.Optional(
-      Type.String({
-        description: 'The unsigned transaction as 0x and hexadecimal digits; excludes transaction.',
-      }),
-    ),
-    transaction: Type.Optional(
-      Type.String({
-        description:
-          'The transaction as JSON in a string: to, value, gas, nonce, chainId, data and gasPrice or maxFeePerGas with maxPriorityFeePerGas.',
-      }),
-    ),
-  },
+  { ...signerFields, ...transactionFields },
   { title: 'SignTransactionRequest', description: 'A transaction to sign.' },
 )
 

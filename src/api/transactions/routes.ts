@@ -1,4 +1,4 @@
-import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from '#api/documented-errors'
+import { chainErrors, sourceErrors } from '#api/documented-errors'
 import { feeTableAnswer } from '#api/fee-schema'
 import { provisionalBalance } from '#api/provisional-balance'
 import { parseAddress } from '#chains/address'
@@ -6,7 +6,7 @@ import type { Blockchain } from '#chains/blockchains'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { orderedWalletCollection } from '#runtime/collection/query'
-import { type Endpoint, endpoint } from '#runtime/http/endpoint'
+import { endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer } from './create-transfer.ts'
 import { createdOnce, transactionAsItIs } from './created-once.ts'
@@ -33,16 +33,9 @@ import {
   validateAddressAnswer,
   validateAddressBody,
 } from './schema.ts'
+import { estimateTransferErrors, transferErrors } from './transfer-errors.ts'
 
 const tag = 'Transactions'
-
-const tokenErrors = [
-  'tokenNotFound',
-  'tokenOnOtherChain',
-  'tokenAddressInvalid',
-  'tokenAddressUnsupported',
-] as const
-const amountErrors = ['amountsInvalid', 'amountsNotDecimal', 'destinationAddressInvalid'] as const
 
 const controlErrors = [
   'entitySecretWrong',
@@ -54,60 +47,24 @@ const controlErrors = [
   'replacementUnsupported',
 ] as const
 
-/** Errors of the amounts of NFTs. */
-const itemErrors = ['nftCountInvalid', 'nftAmountsMismatch'] as const
-
-const transferErrors = [
-  'policyDenied',
-  'chainHalted',
-  'insufficientBalance',
-  'pendingQueueFull',
-  'sponsoredGasExceeded',
-  'nftNotFound',
-  ...itemErrors,
-  ...secretErrors,
-  ...feeErrors,
-  ...tokenErrors,
-  ...amountErrors,
-  ...chainErrors,
-  ...sourceErrors,
-] as const
-
-type Addressed = Pick<Endpoint, 'path' | 'operationId' | 'summary' | 'description' | 'userToken' | 'errors'>
-
-/** A transfer under one of its paths. They share their idempotency keys, so that no retry pays twice. */
-const transferEndpoint = (addressed: Addressed) =>
-  endpoint({
-    ...addressed,
-    method: 'POST',
-    tag,
-    auth: 'apiKey',
-    body: transferBody,
-    response: transferAnswer,
-    status: 201,
-    idempotent: { ...createdOnce, operation: 'createTransfer' },
-    provisional: provisionalBalance,
-    prepare: prepareTransfer,
-    verb: createTransfer,
-  })
-
 export const transactionEndpoints = [
-  transferEndpoint({
+  endpoint({
+    method: 'POST',
     path: '/v1/w3s/developer/transactions/transfer',
     operationId: 'createTransfer',
     summary: 'Create a transfer from a wallet',
     description:
       'Sends the native coin, a token, or NFTs of one contract. The amount is reserved at once; the transaction is signed and sent after the response. Give either `walletId`, or `walletAddress` with `blockchain`; and either `feeLevel`, or `gasLimit` with explicit fees.',
+    tag,
+    auth: 'apiKey',
+    body: transferBody,
+    response: transferAnswer,
+    status: 201,
+    idempotent: createdOnce,
     errors: transferErrors,
-  }),
-  transferEndpoint({
-    path: '/v1/w3s/transactions/transfer',
-    operationId: 'createTransferInScope',
-    summary: 'Create a transfer for a user or developer',
-    description:
-      "The same as POST /v1/w3s/developer/transactions/transfer under the address of the Web SDKs: without a user token, it pays from the developer's wallets. With one it would make a challenge of the user, which this version cannot. Both operations share their idempotency keys.",
-    userToken: 'later',
-    errors: transferErrors,
+    provisional: provisionalBalance,
+    prepare: prepareTransfer,
+    verb: createTransfer,
   }),
   endpoint({
     method: 'POST',
@@ -121,14 +78,7 @@ export const transactionEndpoints = [
     changing: false,
     body: estimateBody,
     response: feeTableAnswer,
-    errors: [
-      ...estimateErrors,
-      ...tokenErrors,
-      ...amountErrors,
-      ...itemErrors,
-      ...chainErrors,
-      ...sourceErrors,
-    ],
+    errors: estimateTransferErrors,
     verb: estimateTransfer,
   }),
   endpoint({

@@ -43,7 +43,7 @@ const nftTokenIds = Type.Optional(
   }),
 )
 
-const sourceFields = {
+export const sourceFields = {
   walletId: Type.Optional(idField('The paying wallet; excludes walletAddress.')),
   walletAddress: optionalText('The address of the paying wallet, with blockchain.'),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of walletAddress.')),
@@ -57,17 +57,18 @@ const estimateSourceFields = {
 }
 const destinationAddress = Type.String({ maxLength: 200, description: 'The address to pay.' })
 
+/** The fields of a transfer beside its source. */
+export const transferFields = {
+  destinationAddress,
+  amounts: Type.Optional(amounts),
+  nftTokenIds,
+  ...tokenFields,
+  ...feeFields,
+  refId: refIdField,
+}
+
 export const transferBody = Type.Object(
-  {
-    entitySecretCiphertext: ciphertextField,
-    ...sourceFields,
-    destinationAddress,
-    amounts: Type.Optional(amounts),
-    nftTokenIds,
-    ...tokenFields,
-    ...feeFields,
-    refId: refIdField,
-  },
+  { entitySecretCiphertext: ciphertextField, ...sourceFields, ...transferFields },
   { title: 'CreateTransferRequest', description: 'A transfer to create.' },
 )
 
@@ -86,7 +87,7 @@ export const transferAnswer = Type.Object(
   { title: 'CreatedTransaction', description: 'The id and the state of the transaction.' },
 )
 
-const executionFields = {
+export const executionFields = {
   contractAddress: Type.String({ maxLength: 200, description: 'The contract to call.' }),
   abiFunctionSignature: optionalText(
     'The function, such as "transfer(address,uint256)"; excludes callData.',
@@ -119,14 +120,15 @@ export const executionBody = Type.Object(
   { title: 'CreateContractExecutionRequest', description: 'A contract call to create.' },
 )
 
+export const upgradeFields = {
+  walletId: idField('The wallet whose smart account is upgraded.'),
+  newScaCore: Type.Enum([...upgradeTargets], { description: 'The version to upgrade to.' }),
+  ...feeFields,
+  refId: refIdField,
+}
+
 export const upgradeBody = Type.Object(
-  {
-    entitySecretCiphertext: ciphertextField,
-    walletId: idField('The wallet whose smart account is upgraded.'),
-    newScaCore: Type.Enum([...upgradeTargets], { description: 'The version to upgrade to.' }),
-    ...feeFields,
-    refId: refIdField,
-  },
+  { entitySecretCiphertext: ciphertextField, ...upgradeFields },
   { title: 'CreateWalletUpgradeRequest', description: 'An upgrade to make.' },
 )
 

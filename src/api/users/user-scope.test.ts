@@ -14,7 +14,8 @@ import { makeUser, tokenOf } from '../../../testing/users.ts'
 type Holder = { userId: string; token: string; wallet: Wallet; transactionId: string }
 
 const scoped = endpoints
-  .filter(({ userToken }) => userToken === 'optional')
+  // A transfer with a token is another operation: a challenge.
+  .filter(({ userToken, operationId }) => userToken === 'optional' && operationId !== 'createTransferInScope')
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
 let harness: Harness
@@ -179,11 +180,5 @@ describe('the wallets and transactions of a user', () => {
       const { status } = await harness.http(method, path, { body: { ...sent, entitySecretCiphertext } })
       expect([path, status]).toEqual([path, 404])
     }
-    const headers = { 'X-User-Token': ours.token }
-    const { status, body: answer } = await harness.http('POST', '/v1/w3s/transactions/transfer', {
-      body: transfer,
-      headers,
-    })
-    expect([status, answer.code]).toEqual([404, 404])
   })
 })

@@ -3,8 +3,10 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Address } from '#chains/chain'
 import { smartAccountOf } from '#chains/signing'
 import {
+  type CreateWalletsInput,
   createWallets,
   type EntitySecret,
+  type KeyOpener,
   openSecretOf,
   type SmartAccountKind,
   spendCiphertext,
@@ -26,17 +28,42 @@ export async function createWalletsOf(
   secret: EntitySecret,
 ): Promise<Wallet[]> {
   await spendCiphertext(ctx, secret)
-  const { walletSetId, blockchains, count = 1, metadata } = body
-  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(ctx, body) : undefined
-  const chains = blockchains.map((name, index) => requireWalletChain(ctx, name, `blockchains[${index}]`))
+  const { walletSetId, count = 1, metadata } = body
+  const plan = planWallets(ctx, body)
   if (metadata && metadata.length !== count) {
     const reason = `has ${metadata.length} items, but count is ${count}`
     throw invalid('metadata', reason, undefined, 'metadataCountDiffers', 'length_outside_bounds')
   }
+  const metadataOf = (_: number, wallet: number) => metadata?.[wallet]
+  return makeWallets(ctx, secret, plan, { walletSetId, count, metadataOf })
+}
+
+export type WalletPlan = { chains: ReturnType<typeof requireWalletChain>[]; smartAccount?: SmartAccountKind }
+
+/** Checks the chains of new wallets. */
+export function planWallets(
+  ctx: Ctx,
+  body: Pick<CreateWalletsBody, 'blockchains' | 'accountType'>,
+): WalletPlan {
+  const smartAccount = body.accountType === 'SCA' && requireSmartAccounts(ctx, body)
+  const chains = body.blockchains.map((name, index) => requireWalletChain(ctx, name, `blockchains[${index}]`))
+  return { chains, ...(smartAccount && { smartAccount }) }
+}
+
+/** Creates the planned wallets with the keys of their owner. The treasury of the entity pays the gas of smart accounts. */
+export async function makeWallets(
+  ctx: Ctx,
+  opener: KeyOpener,
+  { chains, smartAccount }: WalletPlan,
+  rest: Pick<CreateWalletsInput, 'walletSetId' | 'count' | 'metadataOf'>,
+): Promise<Wallet[]> {
   const { family } = chains[0]!
-  const input = { walletSetId, family, chains, count, metadata, smartAccount }
-  const wallets = await createWallets(ctx, secret, input)
-  if (smartAccount) await sponsorAll(ctx, blockchains)
+  const wallets = await createWallets(ctx, opener, { ...rest, family, chains, smartAccount })
+  if (smartAccount)
+    await sponsorAll(
+      ctx,
+      chains.map(({ blockchain }) => blockchain),
+    )
   return wallets
 }
 
@@ -64,7 +91,10 @@ export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Prom
   }
 }
 
-function requireSmartAccounts({ config }: Ctx, { blockchains }: CreateWalletsBody): SmartAccountKind {
+function requireSmartAccounts(
+  { config }: Ctx,
+  { blockchains }: Pick<CreateWalletsBody, 'blockchains'>,
+): SmartAccountKind {
   const index = blockchains.findIndex((name) => !capabilitiesOf(name).smartAccounts)
   const core = config.scaCore
   if (index < 0) return { core, addressOf: (owner) => smartAccountOf(owner as Address, core) }

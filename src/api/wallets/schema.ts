@@ -51,12 +51,20 @@ const metadata = {
   name: Type.Optional(freeText('A name of your own.')),
   refId: Type.Optional(freeText('A reference of your own, to find the wallet by.')),
 }
-const metadataSchema = Type.Object(metadata, {
+export const metadataSchema = Type.Object(metadata, {
   title: 'WalletMetadata',
   description: 'The name and the reference of a wallet.',
 })
 
 export const walletsPerChainMax = 200
+
+export const accountTypeField = Type.Optional(
+  Type.Enum(['EOA', 'SCA'], {
+    default: 'EOA',
+    description:
+      'EOA: an account that is a key. SCA: a smart contract that a key owns, whose gas your treasury pays.',
+  }),
+)
 
 export const createWalletsBody = Type.Object(
   {
@@ -75,13 +83,7 @@ export const createWalletsBody = Type.Object(
         description: 'The number of wallets on each blockchain.',
       }),
     ),
-    accountType: Type.Optional(
-      Type.Enum(['EOA', 'SCA'], {
-        default: 'EOA',
-        description:
-          'EOA: an account that is a key. SCA: a smart contract that a key owns, whose gas your treasury pays.',
-      }),
-    ),
+    accountType: accountTypeField,
     metadata: Type.Optional(
       Type.Array(metadataSchema, {
         maxItems: walletsPerChainMax,

@@ -46,6 +46,11 @@ export const findWrap = (db: Db, { entityId, userId }: UserRef, kind: WrapKind, 
   db.maybe<WrapRow>(sql`select kind, slot, sealed_key as "sealedKey", salt, memory_kib as "memoryKib", passes
     from user_key_wraps where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind} and slot = ${slot}`)
 
+/** Everything that opens the key of a user. */
+export const waysOf = (db: Db, { entityId, userId }: UserRef) =>
+  db.all<{ kind: WrapKind; slot: string }>(sql`select kind, slot from user_key_wraps
+    where entity_id = ${entityId} and user_id = ${userId}`)
+
 /** Inserts a wrap, or replaces the one of its kind and slot. */
 export const putWrap = (tx: Db, { entityId, userId }: UserRef, row: WrapRow, updateDate: string) =>
   tx.run(sql`insert into user_key_wraps (entity_id, user_id, kind, slot, sealed_key, salt, memory_kib, passes,

@@ -27,13 +27,18 @@ export async function insertUserToken(tx: Db, entityId: string, token: NewUserTo
     values (${entityId}, ${id}, ${userId}, ${sealedEncryptionKey}, ${token.sessionId ?? null}, ${expireDate}, ${now})`)
 }
 
-export type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean }
+export type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean; deviceId: string | null }
 
 /** The user of a token. */
 export const findTokenUser = (db: Db, entityId: string, tokenId: string) =>
   db.maybe<HeldToken>(sql`select u.id, u.user_id as "userId", u.status,
-      s.ended_date is not null as "isEnded"
+      s.ended_date is not null as "isEnded", s.device_id as "deviceId"
     from user_tokens t
     join users u on u.entity_id = t.entity_id and u.user_id = t.user_id
     left join user_sessions s on s.entity_id = t.entity_id and s.id = t.session_id
     where t.entity_id = ${entityId} and t.id = ${tokenId}`)
+
+/** The sealed encryption key of a token that still exists. */
+export const findTokenKey = (db: Db, entityId: string, tokenId: string) =>
+  db.maybe<{ sealedEncryptionKey: Buffer }>(sql`select sealed_encryption_key as "sealedEncryptionKey"
+    from user_tokens where entity_id = ${entityId} and id = ${tokenId}`)

@@ -12,6 +12,12 @@ export const findWalletSet = (db: Db, entityId: string, id: string) =>
     sql`select ${columns} from wallet_sets s where s.entity_id = ${entityId} and s.id = ${id}`,
   )
 
+/** The one wallet set of a user, by the user's internal id. */
+export const findUserWalletSet = (db: Db, entityId: string, userId: string) =>
+  db.maybe<WalletSet>(
+    sql`select ${columns} from wallet_sets s where s.entity_id = ${entityId} and s.user_id = ${userId}`,
+  )
+
 export const listWalletSets = (db: Db, entityId: string, page: PageQuery) =>
   readPage<WalletSet>(
     db,

@@ -28,7 +28,8 @@ export async function admitRequests(
   const limit = await createLimit(server, requestsPerSecondMax)
   server.addHook('onRequest', async (request, reply) => {
     const { auth = 'none' } = request.routeOptions.config
-    if (auth === 'none') return limit(request, reply, normalizeIP(request.ip))
+    // The token of a user is read later, and counts for its source address.
+    if (auth === 'none' || auth === 'user') return limit(request, reply, normalizeIP(request.ip))
     try {
       callers.set(request, await authenticate(request.headers.authorization))
     } catch (error) {

@@ -26,14 +26,11 @@ export type Endpoint<Ctx = RequestScope> = {
   tag: string
   /**
    * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, `clientKey` for those that
-   * their pages hold, and the operator scopes for keys created with them.
+   * their pages hold, `user` for the token of a user alone, and the operator scopes for keys created with them.
    */
-  auth: 'apiKey' | 'clientKey' | 'operator:read' | 'operator:write' | 'none'
-  /**
-   * Whether the request acts for a user by X-User-Token: always, or when it sends one. `later`: a valid token is answered with
-   * 404, because challenges do not exist yet. Absent: the header is ignored.
-   */
-  userToken?: 'required' | 'optional' | 'later'
+  auth: 'apiKey' | 'clientKey' | 'user' | 'operator:read' | 'operator:write' | 'none'
+  /** Whether the request acts for a user by X-User-Token: always, or when it sends one. Absent: the header is ignored. */
+  userToken?: 'required' | 'optional'
   params?: TObject | undefined
   query?: TObject | undefined
   body?: TObject | undefined

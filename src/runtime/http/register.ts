@@ -4,7 +4,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
-import type { RequestScope, Scope, TokenUser } from '#runtime/scope'
+import type { Caller, RequestScope, Scope, TokenUser } from '#runtime/scope'
 import type { CallerOf } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { usualBodyBytesMax } from './body.ts'
@@ -20,11 +20,17 @@ export type Registration = {
   widen: (ctx: RequestScope) => RequestScope
   /** Returns the user of a token; throws the documented error of one that is not valid. */
   readUser?: ReadUser | undefined
+  /** Returns the entity and the user of a token, where no key names the entity. */
+  readSession?: ReadSession | undefined
   /** Returns why the process cannot serve, if so: requests that need a key are then answered with 503. */
   notReady?: () => string | undefined
 }
 
 export type ReadUser = (ctx: RequestScope, token: string) => Promise<TokenUser>
+export type ReadSession = (
+  ctx: RequestScope,
+  token: string,
+) => Promise<{ entity: Caller['entity']; user: TokenUser }>
 
 /** Registers one operation under its documented path and its aliases. Without `auth: 'none'` it denies by default. */
 export function registerEndpoint(
@@ -61,7 +67,8 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
 /** Whether the endpoint belongs to the wallets, which have their own error codes; the business account has general ones. */
 const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
 
-function handlerOf({ scope, callerOf, widen, readUser, notReady }: Registration, endpoint: Endpoint<never>) {
+function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
+  const { scope, notReady } = registration
   const params =
     endpoint.params &&
     checkOf(endpoint.params, 'params', isOfWallets(endpoint) ? 'idNotUuid' : 'invalidRequest')
@@ -72,21 +79,8 @@ function handlerOf({ scope, callerOf, widen, readUser, notReady }: Registration,
   const respond = async (request: FastifyRequest, reply: FastifyReply) => {
     const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
-    const caller = endpoint.auth === 'none' ? anonymous : callerOf(request)
-    const receivedMs = scope.clock.nowMs()
-    const ctx = widen({
-      ...scope,
-      ...caller,
-      database: scope.database.onBehalfOf(caller.entity.id),
-      db: scope.database.readingFor(caller.entity.id),
-      requestId: request.id,
-      receivedMs,
-      afterRollback: [],
-      afterCommit: [],
-    })
-    const user = await userOf(endpoint, ctx, request.headers['x-user-token'], readUser)
-    if (user) ctx.user = user
-    const input = parse({ params, query, body }, endpoint, request, receivedMs)
+    const ctx = await contextOf(registration, endpoint, request)
+    const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     const { result, replayed } = await invoke(endpoint, ctx, input)
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
@@ -96,20 +90,37 @@ function handlerOf({ scope, callerOf, widen, readUser, notReady }: Registration,
     })
 }
 
-/** The user that the request acts for, if it does. */
-async function userOf(
-  { userToken }: Endpoint<never>,
-  ctx: RequestScope,
-  header: string | string[] | undefined,
-  readUser: ReadUser | undefined,
-): Promise<TokenUser | undefined> {
-  if (!userToken || (userToken !== 'required' && header === undefined)) return undefined
-  if (header === undefined || !readUser)
-    throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
-  const user = await readUser(ctx, String(header))
-  if (userToken === 'later')
-    throw new ApiError('notFound', 'This version cannot do this for a user: omit X-User-Token.')
-  return user
+/** The scope of a request: its caller is named by a key, or by the token of a user. */
+async function contextOf(
+  { scope, callerOf, widen, readUser, readSession }: Registration,
+  { auth, userToken }: Endpoint<never>,
+  request: FastifyRequest,
+): Promise<RequestScope> {
+  const receivedMs = scope.clock.nowMs()
+  const scopeOf = (caller: Omit<Caller, 'requestId'>) =>
+    widen({
+      ...scope,
+      ...caller,
+      database: scope.database.onBehalfOf(caller.entity.id),
+      db: scope.database.readingFor(caller.entity.id),
+      requestId: request.id,
+      receivedMs,
+      afterRollback: [],
+      afterCommit: [],
+    })
+  const token = request.headers['x-user-token']
+  if (auth === 'user') {
+    const { entity, user } = await readSession!(scopeOf(anonymous), requireToken(token))
+    return Object.assign(scopeOf({ entity, actor: `user:${user.id}` }), { user })
+  }
+  const ctx = scopeOf(auth === 'none' ? anonymous : callerOf(request))
+  if (!userToken || (userToken === 'optional' && token === undefined)) return ctx
+  return Object.assign(ctx, { user: await readUser!(ctx, requireToken(token)) })
+}
+
+function requireToken(header: string | string[] | undefined): string {
+  if (header !== undefined) return String(header)
+  throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
 }
 
 /** The same error under the code of the endpoint's product line. */

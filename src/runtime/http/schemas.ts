@@ -85,5 +85,5 @@ const userTokenText = Type.String({
 })
 
 /** The header that names the user. */
-export const userTokenHeader = (need: 'required' | 'optional' | 'later') =>
+export const userTokenHeader = (need: 'required' | 'optional') =>
   Type.Object({ 'X-User-Token': need === 'required' ? userTokenText : Type.Optional(userTokenText) })

@@ -15,7 +15,7 @@ import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
-import { type ReadUser, registerEndpoint } from './register.ts'
+import { type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
 import { registerUserPage, type UserPage } from './user-page.ts'
 
 /** A removed path of the interface: it answers 410 and names the replacement. */
@@ -34,6 +34,7 @@ export type ServerInput = {
   widen: (ctx: RequestScope) => RequestScope
   /** Reads the header X-User-Token; a server without it knows no users. */
   readUser?: ReadUser
+  readSession?: ReadSession
   /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
   /** Replaces the usual message for requests without a valid key. */

@@ -14,9 +14,10 @@ export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
     ...endpoint.errors,
     ...(endpoint.idempotent ? [endpoint.idempotent.conflict] : []),
     ...(endpoint.collection ? (['cursorNotFound', 'cursorNotUuid'] as const) : []),
-    ...(endpoint.auth === 'none' ? [] : (['unauthorized', 'keyWithoutPrefix', 'forbidden'] as const)),
-    ...(endpoint.userToken ? userTokenErrors : []),
-    ...(endpoint.userToken === 'later' ? (['notFound'] as const) : []),
+    ...(endpoint.auth === 'none' || endpoint.auth === 'user'
+      ? []
+      : (['unauthorized', 'keyWithoutPrefix', 'forbidden'] as const)),
+    ...(endpoint.userToken || endpoint.auth === 'user' ? userTokenErrors : []),
     ...(endpoint.body ? (['requestTimeout', 'payloadTooLarge', 'unsupportedMediaType'] as const) : []),
     'tooManyRequests',
     'internal',

@@ -12,7 +12,11 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
   const parameters = [
     ...parametersOf('path', endpoint.params, components),
     ...parametersOf('query', querySchema(endpoint), components),
-    ...parametersOf('header', endpoint.userToken && userTokenHeader(endpoint.userToken), components),
+    ...parametersOf(
+      'header',
+      userTokenNeed(endpoint) && userTokenHeader(userTokenNeed(endpoint)!),
+      components,
+    ),
   ]
   return {
     operationId: endpoint.operationId,
@@ -20,12 +24,16 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
     description: endpoint.description,
     tags: [endpoint.tag],
     security:
-      endpoint.auth === 'none' ? [] : [{ [endpoint.auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }],
+      endpoint.auth === 'none' || endpoint.auth === 'user'
+        ? []
+        : [{ [endpoint.auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && { requestBody: requestBodyOf(bodySchema(endpoint)!, components) }),
     responses: { ...errorResponses(endpoint, components), ...successes(endpoint, components) },
   }
 }
+
+const userTokenNeed = ({ auth, userToken }: Endpoint<never>) => (auth === 'user' ? 'required' : userToken)
 
 function parametersOf(place: string, schema: TObject | undefined, components: Components): object[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {

@@ -1,0 +1,168 @@
+import { requireAllowedOrigin } from '#api/allowed-origin'
+import {
+  addDevice,
+  changePin,
+  findUserWalletSet,
+  type KeyChange,
+  keepAnswer,
+  keptAnswer,
+  openWithDevice,
+  openWithPin,
+  type Purpose,
+  restorePin,
+  type Submission,
+  setDevice,
+  setPin,
+  storeKeyChange,
+  type UserKey,
+  type UserKeyState,
+  withEncryptionKey,
+} from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, notFound } from '#lib/errors'
+import { recordChanges } from '#runtime/record/store'
+import { ownerOf } from './create-challenge.ts'
+import { keyStateOf } from './key-kinds.ts'
+import { kindOf } from './kinds.ts'
+import { statusOf } from './show-challenge.ts'
+import { type ChallengeRow, completeChallenge, failChallenge, findChallenge, lockChallenge } from './store.ts'
+import type { ChallengeOutcome } from './types.ts'
+
+/** The challenge of the user of this request; 155116 when the user has none with this id. */
+export async function requireChallenge(ctx: Ctx, id: string): Promise<ChallengeRow> {
+  const row = await findChallenge(ctx.db, ownerOf(ctx), id)
+  if (!row) throw notFound('challenge', id, 'challengeNotFound')
+  return row
+}
+
+/** The purpose of the submission that approves the challenge now. Throws when the user cannot approve it as things are. */
+export function purposeFor(
+  { user }: Ctx,
+  { type }: ChallengeRow,
+  { opensWith, devices }: UserKeyState,
+): Purpose {
+  const { approval } = kindOf(type)
+  const deviceId = user!.deviceId
+  if (approval === 'initialize') {
+    if (opensWith) throw new ApiError('userInitialized')
+    return deviceId === undefined ? 'setPin' : 'setDevice'
+  }
+  if (approval !== 'open') return approval
+  if (!opensWith) throw new ApiError('pinMissing')
+  if (opensWith === 'pin') return 'open'
+  if (deviceId === undefined)
+    throw new ApiError('deviceUnknown', 'This user approves on a device: let the user log in there.')
+  return devices.includes(deviceId) ? 'openWithDevice' : 'addDevice'
+}
+
+type Submitted = { params: { id: string }; body: { purpose: string; submission: string; origin?: string } }
+
+/** The user's key for this approval, and the change of its PIN or device where that is what was asked. */
+type OpenedKey = { key: UserKey; change?: KeyChange }
+
+/**
+ * Opens the user's key with what the page submitted, outside of a `tx`: a guess is counted before it is compared. Resolves to
+ * `undefined` for a challenge that is complete already, so that a repeated approval costs no guess.
+ */
+export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Promise<OpenedKey | undefined> {
+  await requireAllowedOrigin(ctx, body.origin)
+  const row = await requireChallenge(ctx, params.id)
+  if (row.status === 'COMPLETE') return undefined
+  requireOpen(ctx, row)
+  const purpose = purposeFor(ctx, row, await keyStateOf(ctx))
+  if (purpose === 'addDevice' || body.purpose !== purpose)
+    throw new ApiError('submissionUnfit', `This challenge needs a submission for ${purpose} now.`)
+  const deviceId = ctx.user!.deviceId ?? ''
+  return withSubmissionOf(ctx, params.id, body.submission, async (submission) => {
+    if (purpose === 'open') return { key: await openWithPin(ctx, submission) }
+    if (purpose === 'openWithDevice') return { key: await openWithDevice(ctx, submission, deviceId) }
+    const change = await changes[purpose as keyof typeof changes](ctx, submission, deviceId)
+    return { key: change.userKey, change }
+  })
+}
+
+const changes = { setPin, changePin, restorePin, setDevice }
+
+const withSubmissionOf = <Result>(
+  ctx: Ctx,
+  challengeId: string,
+  sealed: string,
+  work: (submission: Submission) => Promise<Result>,
+): Promise<Result> =>
+  withEncryptionKey(ctx, ctx.user!.tokenId, (encryptionKey) =>
+    work({ userId: ctx.user!.id, challengeId, sealed, encryptionKey }),
+  )
+
+function requireOpen(ctx: Ctx, row: ChallengeRow): void {
+  const status = statusOf(row, ctx.clock.nowMs())
+  if (status === 'EXPIRED') throw new ApiError('challengeExpired')
+  if (status !== 'PENDING')
+    throw new ApiError('challengeInvalid', 'The challenge has failed: make another one.')
+}
+
+/** Carries an approved challenge out, once, in the `tx` of the request. A refusal for good ends it as FAILED. */
+export async function approveChallenge(
+  ctx: Ctx,
+  { params: { id } }: { params: { id: string } },
+  opened: OpenedKey | undefined,
+): Promise<void> {
+  const owner = ownerOf(ctx)
+  const row = await lockChallenge(ctx.db, owner, id)
+  if (!row) throw notFound('challenge', id, 'challengeNotFound')
+  if (row.status === 'COMPLETE' || !opened) return
+  requireOpen(ctx, row)
+  const nowMs = ctx.clock.nowMs()
+  const { correlationIds, result } = await carryOut(ctx, row, opened).catch((error) => {
+    if (endsChallenge(error)) ctx.afterRollback.push(() => noteFailure(ctx, row, error))
+    throw error
+  })
+  if (result) await keepAnswer(ctx, id, result)
+  await completeChallenge(ctx.db, owner, id, { nowMs, correlationIds })
+  const { actor, requestId, entity } = ctx
+  await recordChanges(ctx.db, nowMs, [
+    { entityId: entity.id, actor, type: 'challenge.completed', resourceId: id, requestId },
+  ])
+}
+
+async function carryOut(ctx: Ctx, row: ChallengeRow, { key, change }: OpenedKey): Promise<ChallengeOutcome> {
+  const stored = change && (await storeKeyChange(ctx, change))
+  const walletSetId =
+    stored?.walletSetId ?? (await findUserWalletSet(ctx.db, ctx.entity.id, ctx.user!.id))?.id ?? ''
+  return kindOf(row.type).execute(ctx, JSON.parse(row.request), key, walletSetId)
+}
+
+/** Trouble of the server, and too many requests, are no verdict on the challenge. */
+const endsChallenge = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status < 500 && error.status !== 429
+
+function noteFailure(ctx: Ctx, { id }: ChallengeRow, error: ApiError): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  const { actor, requestId, entity } = ctx
+  return ctx.database.tx(async (tx) => {
+    if (!(await failChallenge(tx, ownerOf(ctx), id, error, nowMs))) return
+    const data = { code: error.code }
+    await recordChanges(tx, nowMs, [
+      { entityId: entity.id, actor, type: 'challenge.failed', resourceId: id, requestId, data },
+    ])
+  })
+}
+
+/** Lets the device of this session open the user's key, by the recovery secret; outside of a `tx`. */
+export async function prepareDevice(
+  ctx: Ctx,
+  { params, body }: Pick<Submitted, 'params'> & { body: { submission: string; origin?: string } },
+): Promise<KeyChange> {
+  await requireAllowedOrigin(ctx, body.origin)
+  const row = await requireChallenge(ctx, params.id)
+  requireOpen(ctx, row)
+  // A browser may lose the secret of its device; with the recovery code the device gets another one.
+  if (!['addDevice', 'openWithDevice'].includes(purposeFor(ctx, row, await keyStateOf(ctx))))
+    throw new ApiError('submissionUnfit', 'The device of this session needs no recovery.')
+  return withSubmissionOf(ctx, params.id, body.submission, (submission) =>
+    addDevice(ctx, submission, ctx.user!.deviceId!),
+  )
+}
+
+/** The result of a challenge that signed something. */
+export const resultOf = (ctx: Ctx, { id, status, type }: ChallengeRow): Promise<object | undefined> =>
+  status === 'COMPLETE' && type.startsWith('SIGN_') ? keptAnswer(ctx, id) : Promise.resolve(undefined)

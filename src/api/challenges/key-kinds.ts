@@ -1,0 +1,137 @@
+import {
+  makeWallets,
+  planWallets,
+  requireAccountContracts,
+  type WalletPlan,
+} from '#api/wallets/create-wallets'
+import { type UserKey, type UserKeyState, userKeyStateOf, type WalletMetadata } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import { details } from './summarize.ts'
+import type { ChallengeKind, ChallengeOutcome, Summary } from './types.ts'
+
+export type NewWallets = {
+  blockchains: string[]
+  accountType?: 'EOA' | 'SCA'
+  /** One for each of `blockchains`. */
+  metadata?: WalletMetadata[]
+}
+
+/** The keys and locks of the user of this request. */
+export const keyStateOf = (ctx: Ctx): Promise<UserKeyState> =>
+  userKeyStateOf(ctx.db, { entityId: ctx.entity.id, userId: ctx.user!.id }, ctx.clock.nowMs())
+
+/** Refuses PINs of users who log in by e-mail or a social provider: their key opens with their device. */
+async function requirePinUser(ctx: Ctx): Promise<UserKeyState> {
+  const state = await keyStateOf(ctx)
+  const isOfLogin = state.opensWith === 'device' || (!state.opensWith && ctx.user!.deviceId !== undefined)
+  if (isOfLogin)
+    throw new ApiError('challengeInvalid', 'Users who log in by e-mail or a social provider have no PIN.')
+  return state
+}
+
+async function requirePin(ctx: Ctx): Promise<UserKeyState> {
+  const state = await requirePinUser(ctx)
+  if (!state.opensWith) throw new ApiError('pinMissing')
+  return state
+}
+
+const nothing: Summary = { details: [], warnings: [] }
+
+export const setPin: ChallengeKind<object> = {
+  type: 'SET_PIN',
+  approval: 'setPin',
+  check: async (ctx) => {
+    const { opensWith } = await requirePinUser(ctx)
+    if (opensWith) throw new ApiError('pinSet')
+    return nothing
+  },
+  execute: async () => ({ correlationIds: [] }),
+}
+
+export const changePin: ChallengeKind<object> = {
+  type: 'CHANGE_PIN',
+  approval: 'changePin',
+  check: async (ctx) => {
+    await requirePin(ctx)
+    return nothing
+  },
+  execute: async () => ({ correlationIds: [] }),
+}
+
+export const restorePin: ChallengeKind<object> = {
+  type: 'RESTORE_PIN',
+  approval: 'restorePin',
+  check: async (ctx) => {
+    const { questions } = await requirePin(ctx)
+    if (questions.length === 0) throw new ApiError('questionsMissing')
+    return nothing
+  },
+  execute: async () => ({ correlationIds: [] }),
+}
+
+/** Sets up a user: the first PIN, or device, and with it the first wallets. */
+export const initialize: ChallengeKind<Partial<NewWallets>> = {
+  type: 'INITIALIZE',
+  approval: 'initialize',
+  check: async (ctx, request) => {
+    if ((await keyStateOf(ctx)).opensWith) throw new ApiError('userInitialized')
+    return request.blockchains?.length ? checkWallets(ctx, request as NewWallets) : nothing
+  },
+  execute: async (ctx, request, key, walletSetId) =>
+    request.blockchains?.length
+      ? makeWalletsOf(ctx, request as NewWallets, key, walletSetId)
+      : { correlationIds: [] },
+}
+
+export const createWallet: ChallengeKind<NewWallets> = {
+  type: 'CREATE_WALLET',
+  approval: 'open',
+  check: async (ctx, request) => {
+    if (!(await keyStateOf(ctx)).opensWith) throw new ApiError('pinMissing')
+    return checkWallets(ctx, request)
+  },
+  execute: makeWalletsOf,
+}
+
+async function checkWallets(ctx: Ctx, request: NewWallets): Promise<Summary> {
+  const { blockchains, accountType } = request
+  planUserWallets(ctx, request)
+  if (accountType === 'SCA') await requireAccountContracts(ctx, blockchains)
+  return {
+    details: details(
+      ['blockchains', 'Networks', blockchains.join(', ')],
+      ['accountType', 'Account', accountType === 'SCA' ? 'Smart account' : undefined],
+    ),
+    warnings: [],
+  }
+}
+
+function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
+  const { blockchains, accountType, metadata } = request
+  if (accountType === 'SCA' && blockchains.length > 1)
+    throw invalid(
+      'blockchains',
+      'may name one blockchain for accountType SCA: make a request for each',
+      blockchains,
+      'smartAccountsOnSeveralChains',
+      'length_outside_bounds',
+    )
+  if (metadata && metadata.length !== blockchains.length) {
+    const reason = `has ${metadata.length} items, but blockchains has ${blockchains.length}`
+    throw invalid('metadata', reason, undefined, 'userMetadataCountDiffers', 'length_outside_bounds')
+  }
+  return planWallets(ctx, request as Parameters<typeof planWallets>[1])
+}
+
+async function makeWalletsOf(
+  ctx: Ctx,
+  request: NewWallets,
+  key: UserKey,
+  walletSetId: string,
+): Promise<ChallengeOutcome> {
+  const metadataOf = (chain: number) => request.metadata?.[chain]
+  const plan = planUserWallets(ctx, request)
+  const wallets = await makeWallets(ctx, key, plan, { walletSetId, count: 1, metadataOf })
+  return { correlationIds: wallets.map(({ id }) => id) }
+}

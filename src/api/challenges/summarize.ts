@@ -1,0 +1,69 @@
+import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
+import type { Operation, OperationDanger, OperationEffect, Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { nativeToken, type Token, tokenByAddress } from '#engines/ledger/index'
+import { formatAmount } from '#lib/amounts'
+import type { Summary, SummaryLine } from './types.ts'
+
+export const detail = (name: string, label: string, value: string): SummaryLine => ({ name, label, value })
+
+/** A line for each field that is given. */
+export const details = (...rows: (readonly [name: string, label: string, value: string | undefined])[]) =>
+  rows.flatMap(([name, label, value]) => (value ? [detail(name, label, value)] : []))
+
+export const walletDetails = ({ blockchain, name, address }: Wallet): SummaryLine[] =>
+  details(['blockchain', 'Network', blockchain], ['wallet', 'From', name ? `${name}, ${address}` : address])
+
+/** The amount of a token, in whole tokens; tokens that are not known are shown by their contract. */
+const amountText = (atomic: bigint, token: Token | undefined, address: string) =>
+  token
+    ? `${atomic === unlimited ? 'an unlimited amount of' : formatAmount(atomic, token.decimals)} ${token.symbol || address}`
+    : `${atomic === unlimited ? 'an unlimited amount' : `${atomic} units`} of the token ${address}`
+
+const unlimited = 2n ** 256n - 1n
+
+/** The summary of an operation: its first lines, the coins that it moves, the permissions that it gives, and its dangers. */
+export async function summaryOf(
+  ctx: Ctx,
+  first: readonly SummaryLine[],
+  { effects, dangers }: Pick<Operation, 'effects' | 'dangers'>,
+): Promise<Summary> {
+  const moved: SummaryLine[] = []
+  for (const effect of effects) moved.push(...(await effectDetails(ctx, effect)))
+  return {
+    details: [...first, ...moved],
+    warnings: dangers.map((name) => ({ name, text: warnings[name] })),
+  }
+}
+
+async function effectDetails(ctx: Ctx, effect: OperationEffect): Promise<SummaryLine[]> {
+  if (effect.kind === 'call' || effect.kind === 'typedData') return []
+  const { kind, blockchain, token: address, destination, amountAtomic } = effect
+  const isKnown = blockchain !== '*' && capabilitiesOf(blockchain as Blockchain).keys !== undefined
+  const token = !isKnown
+    ? undefined
+    : address === 'native'
+      ? await nativeToken(ctx.db, blockchain)
+      : await tokenByAddress(ctx.db, blockchain, address)
+  const amount = amountText(amountAtomic, token, address)
+  if (kind === 'approval')
+    return [detail('approval', 'Permission', `${destination ?? 'anybody'} may take ${amount}`)]
+  if (amountAtomic === 0n) return []
+  return [detail('transfer', 'Sends', destination ? `${amount} to ${destination}` : amount)]
+}
+
+/** The meaning of each danger for the user. */
+const warnings: Record<OperationDanger, string> = {
+  approve: 'This lets another account take tokens from you, now or later.',
+  increaseAllowance: 'This lets another account take more tokens from you, now or later.',
+  permit: 'This signature lets another account take tokens from you.',
+  setApprovalForAll: 'This lets another account take all of your items of this collection.',
+  transferAuthorization: 'Whoever holds this signature can move your tokens.',
+  delegateCall: 'This runs code of others as if it were your account.',
+  upgrade: 'This changes the code, the modules or the owners of an account.',
+  contractCreation: 'This creates a contract.',
+  setCode: 'This puts code of others at your own address.',
+  rawHash: 'These 32 bytes may stand for anything, also for a payment.',
+  undecodable: 'Not all of this could be understood. Approve it only if you trust who asks for it.',
+}
