@@ -45,7 +45,7 @@ const translatable = {
 export function showRequest({ type, summary, isLast }) {
   const kind = kindOf(type)
   const title = (kind.group && given(kind.group, 'title')) ?? kind.name
-  const { amount, token, rest } = split(summary.details)
+  const { amount, rest } = split(summary.details)
   return new Promise((resolve) => {
     const confirmText = say('common', isLast ? (kind.signs ? 'sign' : 'confirm') : 'continue')
     show({
@@ -61,7 +61,7 @@ export function showRequest({ type, summary, isLast }) {
           ' asked by ',
           make('bdi', { textContent: siteOf() }),
         ),
-        amount && amountLine(amount.value, token?.value ?? ''),
+        amount && make('p', { className: 'amount', textContent: visible(amount.value) }),
         ...summary.warnings.map(warning),
         rest.length > 0 &&
           make('dl', { className: 'summary' }, ...rest.map((detail) => row(detail, kind.group))),
@@ -76,30 +76,16 @@ const siteOf = () => parentOrigin.replace(/^https:\/\//, '')
 
 /** The request in a few words, beside the PIN that approves it. */
 export function nameOf({ type, summary }) {
-  const { amount, token } = split(summary.details)
-  const value = amount
-    ? ` ${amount.value} ${token && !amount.value.includes(token.value) ? token.value : ''}`
-    : ''
-  return visible(`${kindOf(type).name}${value}`.trim().slice(0, 80))
+  const { amount } = split(summary.details)
+  return visible(`${kindOf(type).name} ${amount?.value ?? ''}`.trim().slice(0, 80))
 }
 
-/** The first amount and its token stand above the other details. */
+/** A single amount stands above the other details. */
 function split(details) {
-  const [amount, token] = ['amount', 'token'].map((name) => details.find((detail) => detail.name === name))
-  return {
-    amount,
-    token,
-    rest: details.filter((detail) => !amount || (detail !== amount && detail !== token)),
-  }
+  const amounts = details.filter(({ name }) => name === 'amount')
+  const amount = amounts.length === 1 ? amounts[0] : undefined
+  return { amount, rest: details.filter((detail) => detail !== amount) }
 }
-
-const amountLine = (amount, token) =>
-  make(
-    'p',
-    { className: 'amount' },
-    make('strong', { textContent: visible(amount) }),
-    token === '' || amount.includes(token) ? '' : ` ${visible(token)}`,
-  )
 
 const warning = ({ text }) =>
   make(
