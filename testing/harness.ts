@@ -51,6 +51,8 @@ export type Harness = Tenant & {
   newEntity(environment?: 'TEST' | 'LIVE'): Promise<Tenant>
   /** Pays `usdc` (in whole coins, as text) and native coins from outside to an address. */
   fundWallet(address: string, funds: { usdc?: string; native?: string; blockchain?: string }): Promise<void>
+  /** Runs a step when this harness closes. */
+  atClose(step: () => Promise<unknown>): void
   stopEngines(): Promise<void>
   startEngines(): void
   close(): Promise<void>
@@ -125,6 +127,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     chain,
     newEntity: (environment = 'TEST') => newEntity(ctx, api.url, environment),
     fundWallet: (address, funds) => fund(chain(funds.blockchain), address, funds),
+    atClose: (step) => void undo.push(step),
     stopEngines: async () => {
       await engines?.stop()
       engines = undefined

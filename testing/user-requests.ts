@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { oncePer } from '#lib/once'
 import type { World } from './builders.ts'
 import type { RequestSamples } from './sample-requests.ts'
+import { sentIdentity, socialProviderOf } from './social-logins.ts'
 import { freshEmail, logIn, makeUser, sentCode, tokenOf } from './users.ts'
 
 const user = oncePer((world: World) => makeUser(world))
@@ -42,6 +43,20 @@ export const userRequests: Record<string, RequestSamples> = {
   'POST /page/email/login': {
     request: async (world) => {
       const { deviceId: _, ...entered } = await sentCode(world)
+      return { body: entered }
+    },
+  },
+  'POST /v1/w3s/users/social/token': {
+    request: async (world) => {
+      await socialProviderOf(world)
+      return { body: { idempotencyKey: randomUUID(), deviceId: randomUUID() } }
+    },
+    changes: async () => ({ deviceId: randomUUID() }),
+    refused: async () => ({ deviceId: 'a b' }),
+  },
+  'POST /page/social/login': {
+    request: async (world) => {
+      const { deviceId: _, ...entered } = await sentIdentity(world)
       return { body: entered }
     },
   },

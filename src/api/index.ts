@@ -45,6 +45,7 @@ import { transactionEndpoints } from '#api/transactions/routes'
 import { transactionNotification } from '#api/transactions/transaction-notification'
 import { loginEndpoints } from '#api/users/login-routes'
 import { userEndpoints } from '#api/users/routes'
+import { socialEndpoints } from '#api/users/social-routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
 import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
@@ -63,6 +64,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...loginEndpoints,
   ...challengeEndpoints,
   ...pageChallengeEndpoints,
+  ...socialEndpoints,
   ...walletSetEndpoints,
   ...walletEndpoints,
   ...balanceEndpoints,

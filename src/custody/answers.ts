@@ -1,20 +1,24 @@
+import type { ErrorName } from '#lib/error-kinds'
+import { ApiError } from '#lib/errors'
 import { sealedAnswer } from './contexts.ts'
 import type { CustodyCtx } from './custody.ts'
 import { seal, withUnsealed } from './sealing.ts'
 import { findAnswer, insertAnswer } from './store/user-sessions.ts'
 
-/** Keeps an answer that holds tokens, for requests that repeat it. */
-export const keepAnswer = ({ db, entity, custody }: CustodyCtx, id: string, answer: object) =>
-  insertAnswer(
-    db,
-    entity.id,
-    id,
-    seal(custody.vault.root, sealedAnswer(entity.id, id), Buffer.from(JSON.stringify(answer))),
-  )
+/** Keeps an answer that holds tokens, for requests that repeat it, as long as the longest-lived of them. */
+export const keepAnswer = (ctx: CustodyCtx, id: string, answer: object, lifeMs: number) => {
+  const { db, entity, custody } = ctx
+  const nowMs = ctx.clock.nowMs()
+  const sealed = seal(custody.vault.root, sealedAnswer(entity.id, id), Buffer.from(JSON.stringify(answer)))
+  return insertAnswer(db, entity.id, { id, sealed, expireMs: nowMs + lifeMs, nowMs })
+}
 
-export async function keptAnswer({ db, entity, custody }: CustodyCtx, id: string): Promise<object> {
-  const sealed = await findAnswer(db, entity.id, id)
-  return withUnsealed(custody.vault.root, sealedAnswer(entity.id, id), sealed, (plain) =>
+/** The answer that was kept, or the error `expired` when its tokens have expired. */
+export async function keptAnswer(ctx: CustodyCtx, id: string, expired: ErrorName): Promise<object> {
+  const { db, entity, custody } = ctx
+  const found = await findAnswer(db, entity.id, id, ctx.clock.nowMs())
+  if (!found) throw new ApiError(expired)
+  return withUnsealed(custody.vault.root, sealedAnswer(entity.id, id), found.sealed, (plain) =>
     JSON.parse(plain.toString('utf8')),
   )
 }

@@ -6,7 +6,7 @@ import { deviceEncryptionKey } from './contexts.ts'
 import type { CustodyCtx } from './custody.ts'
 import { claimsOf, makeTokenSecret, readClaims, signToken } from './jwt.ts'
 import { withUnsealed } from './sealing.ts'
-import { findDeviceToken, putDeviceToken } from './store/logins.ts'
+import { findDeviceToken, putDeviceToken, takeDeviceToken } from './store/logins.ts'
 import type { SigningKey } from './user-token-keys.ts'
 
 /** The life of a device token, and of a code that was sent with it. */
@@ -62,4 +62,12 @@ export async function requireActiveDevice(ctx: CustodyCtx, { deviceId, tokenId }
   )
   if (!matches)
     throw new ApiError('deviceTokenInvalid', 'deviceEncryptionKey does not belong to deviceToken.')
+}
+
+/** Uses up the token of a device; of several logins with it, one does. */
+export async function useDeviceToken(
+  { db, entity }: CustodyCtx,
+  { deviceId, tokenId }: Device,
+): Promise<void> {
+  if (!(await takeDeviceToken(db, entity.id, deviceId, tokenId))) throw new ApiError('deviceTokenNotFound')
 }

@@ -14,7 +14,14 @@ export {
   openCustody,
   type UserKey,
 } from './custody.ts'
-export { issueDeviceToken, readDeviceToken, requireActiveDevice } from './device-tokens.ts'
+export {
+  type Device,
+  issueDeviceToken,
+  loginMs,
+  readDeviceToken,
+  requireActiveDevice,
+  useDeviceToken,
+} from './device-tokens.ts'
 export {
   decryptSecret,
   openEntitySecret,
@@ -108,8 +115,8 @@ export {
   setQuestions,
   storeKeyChange,
 } from './user-keys/user-keys.ts'
-export { beginSession, renewSession, userOfEmail } from './user-sessions.ts'
-export type { SigningKey } from './user-token-keys.ts'
+export { beginSession, renewSession, useIdToken, userOfEmail, userOfIdentity } from './user-sessions.ts'
+export { type SigningKey, tokenMaxMs } from './user-token-keys.ts'
 export {
   issueUserToken,
   openTokenKey,

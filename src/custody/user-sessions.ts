@@ -3,6 +3,13 @@ import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import type { CustodyCtx } from './custody.ts'
+import {
+  findIdentityUser,
+  insertIdentityUser,
+  insertUsedIdToken,
+  lockIdentity,
+  type UserIdentity,
+} from './store/identities.ts'
 import { findEmailUser, insertEmailUser, lockEmail } from './store/logins.ts'
 import {
   endSession,
@@ -27,6 +34,26 @@ export async function userOfEmail(ctx: CustodyCtx, email: string): Promise<User>
   const user = await createUser(ctx, randomUUID())
   await insertEmailUser(db, entity.id, email, user.userId, ctx.clock.nowMs())
   return user
+}
+
+/** The user behind a proven identity of a provider, who is made at the first login. */
+export async function userOfIdentity(ctx: CustodyCtx, identity: UserIdentity): Promise<User> {
+  const { db, entity } = ctx
+  await lockIdentity(db, entity.id, identity)
+  const known = await findIdentityUser(db, entity.id, identity)
+  if (known !== undefined) return requireUser(ctx, known)
+  const user = await createUser(ctx, randomUUID())
+  await insertIdentityUser(db, entity.id, identity, user.userId, ctx.clock.nowMs())
+  return user
+}
+
+/** Uses up an ID token; of several logins with it, one does. */
+export async function useIdToken(
+  { db, entity, clock }: CustodyCtx,
+  token: { sha256: Buffer; expireMs: number },
+): Promise<void> {
+  if (!(await insertUsedIdToken(db, entity.id, token, clock.nowMs())))
+    throw new ApiError('socialTokenInvalid')
 }
 
 /** Begins the session of a user who has logged in on a device. */

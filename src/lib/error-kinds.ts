@@ -1,5 +1,6 @@
 import { contractErrorKinds } from './contract-error-kinds.ts'
 import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
+import { loginErrorKinds } from './login-error-kinds.ts'
 import { userKeyErrorKinds } from './user-key-error-kinds.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
@@ -56,48 +57,6 @@ export const errorKinds = {
     code: 155105,
     status: 403,
     text: 'The user token is invalid: this server did not issue it to this entity.',
-  },
-  otpTokenExpired: {
-    code: 155130,
-    status: 400,
-    text: 'The token of the code has expired: ask for another code.',
-  },
-  otpTokenInvalid: {
-    code: 155131,
-    status: 400,
-    text: 'The token of the code is invalid, or the code was used.',
-  },
-  otpInvalid: { code: 155133, status: 400, text: 'The code is invalid.' },
-  otpMismatch: { code: 155134, status: 400, text: 'The code does not match.' },
-  emailInvalid: { code: 155135, status: 400, text: 'The e-mail address is invalid.' },
-  emailMismatch: { code: 155136, status: 400, text: 'The e-mail address does not match.' },
-  deviceIdInvalid: { code: 155137, status: 400, text: 'The device id is invalid.' },
-  otpEntriesExceeded: {
-    code: 155141,
-    status: 400,
-    text: 'Too many codes were entered for this address: try again in an hour.',
-  },
-  otpSendsExceeded: {
-    code: 155142,
-    status: 400,
-    text: 'Too many codes were sent to this address: try again in an hour.',
-  },
-  deviceTokenExpired: {
-    code: 155143,
-    status: 400,
-    text: 'The device token has expired: ask for another one.',
-  },
-  deviceTokenInvalid: { code: 155144, status: 400, text: 'The device token is invalid.' },
-  deviceTokenNotFound: { code: 155145, status: 404, text: 'The device has a newer token than this one.' },
-  otpTokenVoid: {
-    code: 155146,
-    status: 400,
-    text: 'Three entries were made: the code is void. Ask for another one.',
-  },
-  mailNotConfigured: {
-    code: 155150,
-    status: 404,
-    text: 'This server sends no mails: its operator has to set BEZANT_SMTP_URL.',
   },
   pageOriginRefused: {
     code: 3,
@@ -487,6 +446,7 @@ export const errorKinds = {
 
   ...contractErrorKinds,
   ...jsonRpcErrorKinds,
+  ...loginErrorKinds,
   ...userKeyErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 

@@ -7,6 +7,8 @@ import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
+import { parseSocialProviders } from './social/providers.ts'
+import type { SocialProvider } from './social/types.ts'
 
 /** The configuration of a process. Flags override the environment, which overrides the defaults. */
 export type Config = {
@@ -77,6 +79,8 @@ export type Config = {
   smtpUrl: string | undefined
   /** The sender of these mails. */
   mailFrom: string
+  /** The social providers with which the users of entities log in. */
+  socialProviders: SocialProvider[]
   /** Whether to fetch the metadata of NFTs from the addresses that their contracts tell. */
   nftMetadata: boolean
   /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
@@ -153,6 +157,7 @@ export function readConfig(
     screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
     smtpUrl: smtpUrlOf(environment),
     mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
+    socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']

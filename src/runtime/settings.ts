@@ -100,6 +100,12 @@ export const settings = {
     default: '`Bezant <no-reply@localhost>`',
     ofApi: true,
   },
+  BEZANT_SOCIAL_PROVIDERS: {
+    about:
+      'Providers with which the users of an entity log in, and the ids of its apps there: `[{"entity": "ENTITY-ID", "provider": "Google", "clientIds": ["CLIENT-ID"]}]`. `provider` is `Google`, `Apple` or `Facebook`; `"issuer"` names another issuer of OpenID Connect under that name. `Facebook` needs the one id of its app, and the `"appSecret"`. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

@@ -284,7 +284,7 @@ const pageMutants: readonly Mutant[] = [
     about: 'pages of an origin that looks like an allowed one use passkeys',
     edits: [
       edit(
-        `${passkeys}/origin.ts`,
+        'src/lib/origins.ts',
         'loopbackHosts.includes(hostname)',
         'loopbackHosts.some((host) => hostname.includes(host))',
       ),

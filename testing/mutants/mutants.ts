@@ -9,6 +9,7 @@ import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
 import { screeningMutants } from './screening.ts'
+import { sessionMutants } from './sessions.ts'
 import { transactionMutants } from './transactions.ts'
 import { unlistedTokenMutants } from './unlisted-tokens.ts'
 import { userKeyMutants } from './user-keys.ts'
@@ -22,6 +23,7 @@ export const mutants: readonly Mutant[] = [
   ...bookMutants,
   ...keyMutants,
   ...userKeyMutants,
+  ...sessionMutants,
   ...policyMutants,
   ...screeningMutants,
   ...auditMutants,

@@ -21,7 +21,7 @@ import {
 import type { Ctx } from '#engines/ctx'
 import { ApiError, notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
-import { ownerOf } from './create-challenge.ts'
+import { challengeMs, ownerOf } from './create-challenge.ts'
 import { keyStateOf } from './key-kinds.ts'
 import { kindOf } from './kinds.ts'
 import { statusOf } from './show-challenge.ts'
@@ -116,7 +116,7 @@ export async function approveChallenge(
     if (endsChallenge(error)) ctx.afterRollback.push(() => noteFailure(ctx, row, error))
     throw error
   })
-  if (result) await keepAnswer(ctx, id, result)
+  if (result) await keepAnswer(ctx, id, result, challengeMs)
   await completeChallenge(ctx.db, owner, id, { nowMs, correlationIds })
   const { actor, requestId, entity } = ctx
   await recordChanges(ctx.db, nowMs, [
@@ -150,7 +150,7 @@ function noteFailure(ctx: Ctx, { id }: ChallengeRow, error: ApiError): Promise<v
 /** Lets the device of this session open the user's key, by the recovery secret; outside of a `tx`. */
 export async function prepareDevice(
   ctx: Ctx,
-  { params, body }: Pick<Submitted, 'params'> & { body: { submission: string; origin?: string } },
+  { params, body }: { params: { id: string }; body: { submission: string; origin?: string } },
 ): Promise<KeyChange> {
   await requireAllowedOrigin(ctx, body.origin)
   const row = await requireChallenge(ctx, params.id)
@@ -163,6 +163,8 @@ export async function prepareDevice(
   )
 }
 
-/** The result of a challenge that signed something. */
+/** The result of a challenge that signed something, which is kept for an hour. */
 export const resultOf = (ctx: Ctx, { id, status, type }: ChallengeRow): Promise<object | undefined> =>
-  status === 'COMPLETE' && type.startsWith('SIGN_') ? keptAnswer(ctx, id) : Promise.resolve(undefined)
+  status === 'COMPLETE' && type.startsWith('SIGN_')
+    ? keptAnswer(ctx, id, 'challengeExpired')
+    : Promise.resolve(undefined)

@@ -77,11 +77,11 @@ export const pageChallengeEndpoints = [
     response: pageChallengeAnswer,
     errors: [
       'idNotUuid',
+      'pageOriginRefused',
       'challengeNotFound',
       'userInitialized',
       'pinMissing',
       'deviceUnknown',
-      'pageOriginRefused',
     ],
     verb: async (ctx: Ctx, { params, query }) => {
       await requireAllowedOrigin(ctx, query.origin)

@@ -134,6 +134,7 @@ export const userTransactionBody = Type.Object(
   { title: 'SignUserTransactionRequest', description: 'A transaction for the user to sign.' },
 )
 
+const origin = Type.Optional(framedByField)
 const submissionField = Type.String({
   maxLength: 32_768,
   description:
@@ -144,13 +145,13 @@ const purposeField = Type.Enum(Object.keys(purposes), {
   description: 'The use of a submission, and so its fields.',
 })
 
-export const pageChallengeQuery = Type.Object({ origin: Type.Optional(framedByField) })
+export const pageChallengeQuery = Type.Object({ origin })
 export const approvalBody = Type.Object(
-  { purpose: purposeField, submission: submissionField, origin: Type.Optional(framedByField) },
+  { purpose: purposeField, submission: submissionField, origin },
   { title: 'ApproveChallengeRequest', description: 'What the user entered.' },
 )
 export const addDeviceBody = Type.Object(
-  { submission: submissionField, origin: Type.Optional(framedByField) },
+  { submission: submissionField, origin },
   { title: 'AddDeviceRequest', description: 'The recovery secret, and the secret of the new device.' },
 )
 

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApi } from '#context'
+import type { Config } from '#runtime/config'
 import { sql } from '#runtime/db/db'
 import { type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { httpAs } from '../../../testing/tenant.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
+import { openSmtpServer } from '../../../testing/smtp-server.ts'
+import { httpAs, type Tenant } from '../../../testing/tenant.ts'
+import { until } from '../../../testing/until.ts'
 import { freshEmail, logIn, mailedCode, type SentLogin, sentCode } from '../../../testing/users.ts'
 
 let harness: Harness
@@ -23,9 +28,9 @@ const enter = async ({ deviceId: _, ...entered }: SentLogin, changes: object = {
   })
   return answer.status === 200 ? answer.body.data : [answer.status, answer.body.code]
 }
-const begin = async (email: string, changes: object = {}) => {
+const begin = async (email: string, changes: object = {}, { http }: Pick<Tenant, 'http'> = harness) => {
   const body = { idempotencyKey: randomUUID(), deviceId: randomUUID(), email, ...changes }
-  const answer = await harness.http('POST', '/v1/w3s/users/email/token', { body })
+  const answer = await http('POST', '/v1/w3s/users/email/token', { body })
   return answer.status === 200 ? answer.body.data : [answer.status, answer.body.code]
 }
 const wrongFor = ({ otp }: SentLogin) => String((Number(otp) + 1) % 1_000_000).padStart(6, '0')
@@ -38,11 +43,12 @@ const userOf = async (userToken: string) => {
 const renew = async (
   session: { deviceId: string; userToken: string; refreshToken: string },
   changes: object = {},
+  { http }: Pick<Tenant, 'http'> = harness,
 ) => {
   const { userToken, refreshToken, deviceId } = session
   const body = { idempotencyKey: randomUUID(), refreshToken, deviceId, ...changes }
   const headers = { 'X-User-Token': userToken }
-  const answer = await harness.http('POST', '/v1/w3s/users/token/refresh', { body, headers })
+  const answer = await http('POST', '/v1/w3s/users/token/refresh', { body, headers })
   return answer.status === 200 ? { deviceId, ...answer.body.data } : [answer.status, answer.body.code]
 }
 
@@ -96,6 +102,35 @@ describe('a login by e-mail', () => {
     })
     expect(await enter(other, { deviceToken: fresh, deviceEncryptionKey: key })).toEqual([400, 155130])
     harness.clock.moveMs(-600_000)
+  })
+
+  /** Another server on the same database. */
+  const serving = async (config: Partial<Config>) => {
+    const { ctx } = harness
+    const api = await startApi({ ...ctx, config: { ...ctx.config, port: 0, ...config } })
+    harness.atClose(api.stop)
+    return { http: httpAs(api.url, harness.apiKey) }
+  }
+
+  it('is mailed by the SMTP server of the installation', async () => {
+    const smtp = await openSmtpServer()
+    harness.atClose(smtp.close)
+    const [email, mailFrom] = [freshEmail(), 'Codes <codes@example.com>']
+    const server = await serving({ smtpUrl: smtp.url, mailFrom })
+    const deviceId = randomUUID()
+    const begun = await begin(email, { deviceId }, server)
+    await until(() => smtp.mails.length > 0, 'the code is mailed')
+    const [{ from, to, text }] = smtp.mails as [(typeof smtp.mails)[number]]
+    expect([from, to]).toEqual(['codes@example.com', [email]])
+    expect(text).toContain('From: Codes <codes@example.com>')
+    const otp = /^Your code is (\d{6})\./m.exec(text)![1]!
+    expect(await enter({ deviceId, ...begun, otp })).toHaveProperty('userToken')
+  })
+
+  it('is refused by a server without SMTP, and counts nothing', async () => {
+    const [email, server] = [freshEmail(), await serving({})]
+    for (const _ of Array.from({ length: 6 })) expect(await begin(email, {}, server)).toEqual([404, 155150])
+    expect(await begin(email)).toHaveProperty('otpToken')
   })
 
   it('keeps no code, and no token that could be used', async () => {
@@ -181,9 +216,18 @@ describe('property 87: codes are guessed within their limits, and a used refresh
     expect(await userOf(other.userToken)).toEqual(expect.any(String))
   })
 
-  it('ends the session when one refresh token comes many times at once', async () => {
+  it('ends the session when one refresh token comes many times at once, in two processes', async () => {
     const session = await logIn(world)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => renew(session)))
+    const worker = await spawnWorker()
+    harness.atClose(async () => worker.signal('SIGKILL'))
+    const { rpcUrl, blockchain } = harness.chain()
+    await worker.open({ connection: harness.connection, rpcUrl, blockchain, roles: ['api'] })
+    const servers = [harness, { http: httpAs((await worker.start())!, harness.apiKey) }]
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => renew(session, {}, servers[index % 2])),
+    )
+    const codes = answers.filter(Array.isArray).map(([, code]) => code)
+    expect(codes).toEqual(Array(codes.length).fill(155105))
     const renewed = answers.filter((answer) => !Array.isArray(answer))
     expect(renewed.length).toBeLessThanOrEqual(1)
     expect(await userOf(session.userToken)).toEqual([403, 155105])

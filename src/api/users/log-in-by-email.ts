@@ -1,14 +1,12 @@
-import { requireAllowedOrigin } from '#api/allowed-origin'
 import {
   beginSession,
   enterLoginCode,
   issueDeviceToken,
   keepAnswer,
+  loginMs,
   makeLoginCode,
   openTokenKey,
-  readDeviceToken,
   replaceLoginCode,
-  requireActiveDevice,
   type SentCode,
   type SigningKey,
   useLoginCode,
@@ -17,6 +15,7 @@ import {
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Mailer } from '#runtime/mail/mailer'
+import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'
 
 /** The context of requests that send mails; a server without SMTP has no mailer. */
 export type MailCtx = Ctx & { mailer?: Mailer }
@@ -30,12 +29,6 @@ function requireEmail(text: string): string {
   if (!addressPattern.test(text))
     throw invalid('email', 'must be an address such as ada@example.com', text, 'emailInvalid')
   return text.toLowerCase()
-}
-
-export function requireDeviceId(text: string): string {
-  if (/^[\w.:-]+$/.test(text)) return text
-  const reason = 'must be letters, digits and the characters - _ . : as the page tells it'
-  throw invalid('deviceId', reason, text, 'deviceIdInvalid')
 }
 
 /** Sends the code once the request's `tx` has committed: a slow SMTP server holds neither it nor the answer. */
@@ -57,7 +50,7 @@ export async function createEmailToken(
   sendCode(ctx, email, sent)
   const { id, ...device } = await issueDeviceToken(ctx, deviceId, signingKey)
   const answer = { ...device, otpToken: sent.otpToken }
-  await keepAnswer(ctx, id, answer)
+  await keepAnswer(ctx, id, answer, loginMs)
   return answer
 }
 
@@ -71,7 +64,7 @@ export async function resendOtp(
   const sent = await replaceLoginCode(ctx, { ...body, email }, signingKey)
   sendCode(ctx, email, sent)
   const answer = { otpToken: sent.otpToken }
-  await keepAnswer(ctx, sent.id, answer)
+  await keepAnswer(ctx, sent.id, answer, loginMs)
   return answer
 }
 
@@ -83,15 +76,12 @@ type Entered = {
   origin?: string
 }
 
-/** Checks the entry of a page, which has no API key: its device token names the entity. */
+/** Checks the entry of a page. */
 export async function enterCode(ctx: Ctx, { body }: { body: Entered }) {
-  const device = await readDeviceToken(ctx, body.deviceToken)
-  const scope = { ...ctx, entity: device.entity, actor: `device:${device.tokenId}` }
-  await requireAllowedOrigin(scope, body.origin)
-  await requireActiveDevice(scope, device, body.deviceEncryptionKey)
+  const device = await openDevice(ctx, body)
   if (!/^\d{6}$/.test(body.otp))
     throw invalid('otp', 'must be the six digits of the mail', undefined, 'otpInvalid')
-  const code = await enterLoginCode(scope, { ...body, deviceId: device.deviceId })
+  const code = await enterLoginCode(scopeOf(ctx, device), { ...body, deviceId: device.deviceId })
   return { device, code, signingKey: await openTokenKey(ctx) }
 }
 
@@ -101,7 +91,7 @@ export async function logInByCode(
   _: unknown,
   { device, code, signingKey }: Awaited<ReturnType<typeof enterCode>>,
 ) {
-  const scope = { ...ctx, entity: device.entity, actor: `device:${device.tokenId}` }
+  const scope = scopeOf(ctx, device)
   await useLoginCode(scope, code)
   const user = await userOfEmail(scope, code.email)
   return beginSession(scope, user, device.deviceId, signingKey)

@@ -1,7 +1,9 @@
-import { keepAnswer, keptAnswer, openTokenKey, renewSession, tokenIdOf } from '#custody/index'
+import { keepAnswer, openTokenKey, renewSession, tokenIdOf, tokenMaxMs } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
-import { createEmailToken, enterCode, logInByCode, requireDeviceId, resendOtp } from './log-in-by-email.ts'
+import { requireDeviceId } from './device-scope.ts'
+import { kept } from './kept.ts'
+import { createEmailToken, enterCode, logInByCode, resendOtp } from './log-in-by-email.ts'
 import {
   emailTokenAnswer,
   emailTokenBody,
@@ -15,13 +17,6 @@ import {
 
 const tag = 'Users'
 
-/** A repeated request gets the tokens of the first one, by the id in one of them. */
-const kept = <Answer>(tokenOf: (answer: Answer) => string) => ({
-  conflict: 'idempotencyKeyReused' as const,
-  resourceIdOf: (answer: Answer) => tokenIdOf(tokenOf(answer)),
-  reload: (ctx: Ctx, id: string) => keptAnswer(ctx, id),
-})
-
 export const loginEndpoints = [
   endpoint({
     method: 'POST',
@@ -34,8 +29,14 @@ export const loginEndpoints = [
     auth: 'apiKey',
     body: emailTokenBody,
     response: emailTokenAnswer,
-    idempotent: kept((answer: { deviceToken: string }) => answer.deviceToken),
-    errors: ['emailInvalid', 'deviceIdInvalid', 'otpSendsExceeded', 'mailNotConfigured'],
+    idempotent: kept((answer: { deviceToken: string }) => answer.deviceToken, 'deviceTokenExpired'),
+    errors: [
+      'emailInvalid',
+      'deviceIdInvalid',
+      'otpSendsExceeded',
+      'mailNotConfigured',
+      'deviceTokenExpired',
+    ],
     prepare: (ctx: Ctx) => openTokenKey(ctx),
     verb: createEmailToken,
   }),
@@ -50,7 +51,7 @@ export const loginEndpoints = [
     auth: 'apiKey',
     body: resendBody,
     response: resendAnswer,
-    idempotent: kept((answer: { otpToken: string }) => answer.otpToken),
+    idempotent: kept((answer: { otpToken: string }) => answer.otpToken, 'otpTokenExpired'),
     errors: [
       'otpTokenExpired',
       'otpTokenInvalid',
@@ -75,14 +76,14 @@ export const loginEndpoints = [
     userToken: 'required',
     body: refreshBody,
     response: refreshAnswer,
-    idempotent: kept((answer: { userToken: string }) => answer.userToken),
+    idempotent: kept((answer: { userToken: string }) => answer.userToken, 'userTokenExpired'),
     errors: ['deviceUnknown', 'deviceIdInvalid'],
     prepare: (ctx: Ctx) => openTokenKey(ctx),
     verb: async (ctx: Ctx, { body }, signingKey) => {
       requireDeviceId(body.deviceId)
       const { userId: userID, ...session } = await renewSession(ctx, body, signingKey)
       const answer = { ...session, userID }
-      await keepAnswer(ctx, tokenIdOf(session.userToken), answer)
+      await keepAnswer(ctx, tokenIdOf(session.userToken), answer, tokenMaxMs)
       return answer
     },
   }),

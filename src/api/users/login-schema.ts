@@ -14,7 +14,7 @@ const emailField = Type.String({
 })
 const otpTokenField = Type.String({ maxLength: 4096, description: 'The token that came with the code.' })
 
-const deviceProperties = {
+export const deviceProperties = {
   deviceToken: Type.String({
     maxLength: 4096,
     description: 'The token of the device, a JWT of ten minutes.',
@@ -66,7 +66,8 @@ export const verifyEmailBody = Type.Object(
   },
   { title: 'VerifyEmailRequest', description: 'The code that the user entered.' },
 )
-export const verifyEmailAnswer = Type.Object(
-  { ...sessionProperties, refreshToken: refreshTokenField },
-  { title: 'LoginResult', description: 'The session of the user.' },
-)
+export const loginProperties = { ...sessionProperties, refreshToken: refreshTokenField }
+export const verifyEmailAnswer = Type.Object(loginProperties, {
+  title: 'LoginResult',
+  description: 'The session of the user.',
+})

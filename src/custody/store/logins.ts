@@ -1,16 +1,24 @@
 import { formatInstant } from '#lib/time'
 import { type Db, raw, sql } from '#runtime/db/db'
+import { removeExpired } from './expired.ts'
 
 export type DeviceToken = { id: string; deviceId: string; sealedEncryptionKey: Buffer; expireMs: number }
 
 /** Stores the token of a device; it replaces the former one. */
-export const putDeviceToken = (tx: Db, entityId: string, token: DeviceToken, nowMs: number) =>
-  tx.run(sql`insert into device_tokens (entity_id, device_id, id, sealed_encryption_key, expire_date, create_date)
+export async function putDeviceToken(
+  tx: Db,
+  entityId: string,
+  token: DeviceToken,
+  nowMs: number,
+): Promise<void> {
+  await removeExpired(tx, 'device_tokens', entityId, nowMs)
+  await tx.run(sql`insert into device_tokens (entity_id, device_id, id, sealed_encryption_key, expire_date, create_date)
     values (${entityId}, ${token.deviceId}, ${token.id}, ${token.sealedEncryptionKey},
       ${formatInstant(token.expireMs)}, ${formatInstant(nowMs)})
     on conflict (entity_id, device_id) do update set id = excluded.id,
       sealed_encryption_key = excluded.sealed_encryption_key, expire_date = excluded.expire_date,
       create_date = excluded.create_date`)
+}
 
 /** The active token of a device, if it has this id. */
 export const findDeviceToken = (db: Db, entityId: string, deviceId: string, id: string) =>
@@ -26,15 +34,17 @@ export type LoginCode = {
   isEnded: boolean
 }
 
-export const insertLoginCode = (
+export async function insertLoginCode(
   tx: Db,
   entityId: string,
   code: Omit<LoginCode, 'entries' | 'isEnded'>,
   { nowMs, lifeMs }: { nowMs: number; lifeMs: number },
-) =>
-  tx.run(sql`insert into login_codes (entity_id, id, device_id, email, code_mac, expire_date, create_date)
+): Promise<void> {
+  await removeExpired(tx, 'login_codes', entityId, nowMs)
+  await tx.run(sql`insert into login_codes (entity_id, id, device_id, email, code_mac, expire_date, create_date)
     values (${entityId}, ${code.id}, ${code.deviceId}, ${code.email}, ${code.codeMac},
       ${formatInstant(nowMs + lifeMs)}, ${formatInstant(nowMs)})`)
+}
 
 const codeColumns = sql`id, device_id as "deviceId", email, code_mac as "codeMac", entries,
   ended_date is not null as "isEnded"`
@@ -77,6 +87,16 @@ export const clearLimits = (tx: Db, entityId: string, email: string) =>
   tx.run(
     sql`update login_limits set sends = 0, entries = 0 where entity_id = ${entityId} and email = ${email}`,
   )
+
+/** Uses up the active token of a device; `false` when it was replaced or used: of several that use it at once, one does. */
+export const takeDeviceToken = async (
+  tx: Db,
+  entityId: string,
+  deviceId: string,
+  id: string,
+): Promise<boolean> =>
+  (await tx.run(sql`delete from device_tokens
+    where entity_id = ${entityId} and device_id = ${deviceId} and id = ${id}`)) === 1
 
 export const findEmailUser = async (db: Db, entityId: string, email: string): Promise<string | undefined> =>
   (

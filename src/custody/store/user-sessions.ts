@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { removeExpired } from './expired.ts'
 
 export const insertSession = (
   tx: Db,
@@ -34,25 +35,24 @@ export const useRefreshToken = (tx: Db, entityId: string, sha256: Buffer, nowMs:
   tx.run(sql`update refresh_tokens set used_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and sha256 = ${sha256}`)
 
-export const insertRefreshToken = (
-  tx: Db,
-  entityId: string,
-  {
-    sha256,
-    sessionId,
-    expireMs,
-    nowMs,
-  }: { sha256: Buffer; sessionId: string; expireMs: number; nowMs: number },
-) =>
-  tx.run(sql`insert into refresh_tokens (entity_id, sha256, session_id, expire_date, create_date)
+type NewRefreshToken = { sha256: Buffer; sessionId: string; expireMs: number; nowMs: number }
+
+export async function insertRefreshToken(tx: Db, entityId: string, token: NewRefreshToken): Promise<void> {
+  const { sha256, sessionId, expireMs, nowMs } = token
+  await removeExpired(tx, 'refresh_tokens', entityId, nowMs)
+  await tx.run(sql`insert into refresh_tokens (entity_id, sha256, session_id, expire_date, create_date)
     values (${entityId}, ${sha256}, ${sessionId}, ${formatInstant(expireMs)}, ${formatInstant(nowMs)})`)
+}
 
-export const insertAnswer = (tx: Db, entityId: string, id: string, sealed: Buffer) =>
-  tx.run(sql`insert into sealed_answers (entity_id, id, sealed) values (${entityId}, ${id}, ${sealed})`)
+type NewAnswer = { id: string; sealed: Buffer; expireMs: number; nowMs: number }
 
-export const findAnswer = async (db: Db, entityId: string, id: string): Promise<Buffer> =>
-  (
-    await db.one<{ sealed: Buffer }>(
-      sql`select sealed from sealed_answers where entity_id = ${entityId} and id = ${id}`,
-    )
-  ).sealed
+export async function insertAnswer(tx: Db, entityId: string, answer: NewAnswer): Promise<void> {
+  await removeExpired(tx, 'sealed_answers', entityId, answer.nowMs)
+  await tx.run(sql`insert into sealed_answers (entity_id, id, sealed, expire_date)
+    values (${entityId}, ${answer.id}, ${answer.sealed}, ${formatInstant(answer.expireMs)})`)
+}
+
+/** An answer, unless it has expired. */
+export const findAnswer = (db: Db, entityId: string, id: string, nowMs: number) =>
+  db.maybe<{ sealed: Buffer }>(sql`select sealed from sealed_answers
+    where entity_id = ${entityId} and id = ${id} and expire_date > ${formatInstant(nowMs)}`)

@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { removeExpired } from './expired.ts'
 import type { User } from './users.ts'
 
 export type NewUserToken = {
@@ -12,16 +13,10 @@ export type NewUserToken = {
   nowMs: number
 }
 
-/** Number of expired tokens that each new one removes: the table shrinks faster than it grows. */
-const removedEach = 10
-
 export async function insertUserToken(tx: Db, entityId: string, token: NewUserToken): Promise<void> {
   const { id, userId, sealedEncryptionKey } = token
   const [now, expireDate] = [token.nowMs, token.expireMs].map(formatInstant)
-  await tx.run(sql`with expired as materialized (
-      select id from user_tokens where entity_id = ${entityId} and expire_date <= ${now}
-      order by expire_date limit ${removedEach} for update skip locked)
-    delete from user_tokens where entity_id = ${entityId} and id in (select id from expired)`)
+  await removeExpired(tx, 'user_tokens', entityId, token.nowMs)
   await tx.run(sql`insert into user_tokens (entity_id, id, user_id, sealed_encryption_key, session_id, expire_date,
       create_date)
     values (${entityId}, ${id}, ${userId}, ${sealedEncryptionKey}, ${token.sessionId ?? null}, ${expireDate}, ${now})`)

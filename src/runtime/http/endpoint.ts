@@ -79,6 +79,8 @@ export type Idempotent<Ctx> = {
   operation?: string
   /** The status of a replay, which differs between product lines. Default 200. */
   replayStatus?: 200 | 201
+  /** The error of a replay whose answer has expired with the tokens in it; absent where answers last. */
+  expired?: ErrorName
   resourceIdOf: (result: never) => string
   /** `input` is that of the repeated request, equal to that of the first one. */
   reload: (ctx: Ctx, resourceId: string, input: never) => Promise<unknown>

@@ -16,6 +16,7 @@ export const alarmNames = [
   'journal-gone',
   'journal-unavailable',
   'journal-unmerged',
+  'login-provider-away',
   'money-differs',
   'nonce-unaccounted',
   'nonce-used-outside',

@@ -1,0 +1,62 @@
+import {
+  beginSession,
+  issueDeviceToken,
+  keepAnswer,
+  loginMs,
+  openTokenKey,
+  type SigningKey,
+  useDeviceToken,
+  useIdToken,
+  userOfIdentity,
+} from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { readIdentity, requireSocialProviders } from '#runtime/social/identity'
+import type { SocialIdentity, SocialProviderName } from '#runtime/social/types'
+import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'
+
+/** Begins a login: a token for the device. */
+export async function createSocialToken(
+  ctx: Ctx,
+  { body }: { body: { deviceId: string } },
+  signingKey: SigningKey,
+) {
+  const deviceId = requireDeviceId(body.deviceId)
+  requireSocialProviders(ctx.config, ctx.entity.id)
+  const { id, ...answer } = await issueDeviceToken(ctx, deviceId, signingKey)
+  await keepAnswer(ctx, id, answer, loginMs)
+  return answer
+}
+
+type BroughtToken = {
+  deviceToken: string
+  deviceEncryptionKey: string
+  provider: SocialProviderName
+  token: string
+}
+
+/** Checks what a page brings from a provider, which is asked for its keys outside any `tx`. */
+export async function checkIdentity(ctx: Ctx, { body }: { body: BroughtToken }) {
+  const device = await openDevice(ctx, body)
+  const identity = await readIdentity(ctx, device.entity.id, body)
+  return { device, identity, signingKey: await openTokenKey(ctx) }
+}
+
+/** Begins the session of the user whose identity was proved. */
+export async function logInBySocial(
+  ctx: Ctx,
+  { body }: { body: BroughtToken },
+  { device, identity, signingKey }: Awaited<ReturnType<typeof checkIdentity>>,
+) {
+  const scope = scopeOf(ctx, device)
+  await useDeviceToken(scope, device)
+  if (identity.used) await useIdToken(scope, identity.used)
+  const user = await userOfIdentity(scope, identity)
+  const session = await beginSession(scope, user, device.deviceId, signingKey)
+  return { ...session, oAuthInfo: showIdentity(body.provider, identity) }
+}
+
+const showIdentity = (provider: SocialProviderName, { subject, email, name, phone }: SocialIdentity) => ({
+  provider,
+  socialUserUUID: subject,
+  socialUserInfo: { ...(email && { email }), ...(name && { name }), ...(phone && { phone }) },
+})
