@@ -2,7 +2,7 @@ import { logInByEmail, logInBySocial, Refusal } from './backend.js'
 import { runChallenge } from './challenge.js'
 import { deviceId } from './device.js'
 import { icon } from './dom.js'
-import { isFramed, post, receive } from './parent.js'
+import { isFramed, post, postError, receive } from './parent.js'
 import { askCode } from './screens/email.js'
 import { showFailure } from './screens/ends.js'
 import { busy, reportCancelBy, setOver, show } from './shell.js'
@@ -54,6 +54,14 @@ async function verifyToken({ socialVerification }) {
 
 const pages = { '/': runChallenge, '/social/verify-email': verifyEmail, '/social/verify-token': verifyToken }
 
+/** Browsers encrypt only in pages whose frames are all secure: https, or this machine. */
+function refuseInsecure() {
+  const refusal = new Refusal(155702, 'The app is not loaded over https, so nothing can be encrypted here.')
+  postError(refusal)
+  post({ showUi: true })
+  showFailure(refusal)
+}
+
 async function start() {
   if (!isFramed)
     return show({
@@ -62,6 +70,7 @@ async function start() {
       lead: 'This page opens inside of an app, when the app asks you to approve something. Do not enter your PIN anywhere else.',
       art: icon('shield'),
     })
+  if (!isSecureContext) return refuseInsecure()
   if (location.pathname === '/device-id') return post({ deviceId: deviceId() })
   const w3s = await receive()
   const { themeColor, resources, localizations } = w3s.customizations ?? {}

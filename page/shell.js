@@ -33,6 +33,9 @@ function cancel() {
   post({ onClose: true })
 }
 
+/** The host of this page, by which users know it again. */
+const where = () => make('p', { className: 'where' }, icon('lock'), location.host)
+
 /**
  * Shows a screen in place of the one before. `title` is a text or the two parts of a headline; `focus` gets the focus, or the
  * title does.
@@ -72,7 +75,7 @@ export function show({ name, title, lead, art, body = [], foot = [], onBack, foc
   )
   card.dataset.screen = name
   card.replaceChildren(
-    make('div', { className: 'bar' }, back || make('span'), close),
+    make('div', { className: 'bar' }, back || make('span'), where(), close),
     content,
     ...(foot.length > 0 ? [make('div', { className: 'foot' }, ...foot)] : []),
   )

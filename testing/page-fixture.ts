@@ -58,8 +58,8 @@ export const transfer: ShownChallenge = {
   type: 'CREATE_TRANSACTION',
   needs: 'open',
   details: [
-    { name: 'amount', label: 'Amount', value: '1250.5' },
-    { name: 'token', label: 'Token', value: 'USDC' },
+    { name: 'amount', label: 'Amount', value: '1250.5 USDC' },
+    { name: 'token', label: 'Token', value: 'USD Coin' },
     { name: 'to', label: 'To', value: '0x9f8E7b1C2d3A4f5B6c7D8e9F0a1B2c3D4e5F6a7B' },
     { name: 'wallet', label: 'From', value: '0x1a2B3c4D5e6F7a8B9c0D1e2F3a4B5c6D7e8F9a0B' },
     { name: 'blockchain', label: 'Blockchain', value: 'BASE-SEPOLIA' },

@@ -9,7 +9,7 @@ import {
   reviewAnswers,
   storedQuestion,
 } from '../screens/questions.js'
-import { showRequest } from '../screens/request.js'
+import { nameOf, showRequest } from '../screens/request.js'
 import { encode, wipe } from '../submission.js'
 import { requestOf, submit } from './submit.js'
 
@@ -75,6 +75,7 @@ async function withPin(run, before, work) {
     if (until) await waitForLock({ title: 'Your PIN is locked', until, beside: forgotButton() })
     const pin = await askPin({
       group: 'enterPincode',
+      about: before && nameOf(requestOf(run)),
       error: problem,
       onBack: before !== undefined,
       canForget: true,

@@ -9,7 +9,7 @@ import { headline, say } from '../texts.js'
 export const back = Symbol('back')
 
 /** Asks for six digits, and resolves with their bytes, which the caller wipes. */
-export function askPin({ group, error, onBack = false, canForget = false }) {
+export function askPin({ group, about, error, onBack = false, canForget = false }) {
   return new Promise((resolve) => {
     const line = errorLine()
     const digits = digitFields({
@@ -27,6 +27,8 @@ export function askPin({ group, error, onBack = false, canForget = false }) {
       lead: say(group, 'subhead'),
       art: icon('lock'),
       body: [
+        about &&
+          make('p', { className: 'asks about' }, make('span', { className: 'tag', textContent: about })),
         digits,
         line,
         make('div', { className: 'beside' }, revealButton(digits), canForget && forgotButton(group)),

@@ -17,7 +17,7 @@ const kinds = {
   SIGN_TYPEDDATA: { name: 'Sign structured data', group: 'signatureRequest', drawing: 'pen', signs: true },
   SIGN_TRANSACTION: { name: 'Sign a transaction', group: 'signatureRequest', drawing: 'pen', signs: true },
 }
-export const kindOf = (type) => kinds[type] ?? { name: 'Request', drawing: 'info' }
+const kindOf = (type) => kinds[type] ?? { name: 'Request', drawing: 'info' }
 
 /** Values that are set in letters of one width. */
 const technical = new Set([
@@ -45,6 +45,7 @@ const translatable = {
 export function showRequest({ type, summary, isLast }) {
   const kind = kindOf(type)
   const title = (kind.group && given(kind.group, 'title')) ?? kind.name
+  const { amount, rest } = split(summary.details)
   return new Promise((resolve) => {
     const confirmText = say('common', isLast ? (kind.signs ? 'sign' : 'confirm') : 'continue')
     show({
@@ -60,9 +61,10 @@ export function showRequest({ type, summary, isLast }) {
           ' asked by ',
           make('bdi', { textContent: siteOf() }),
         ),
-        amountOf(summary.details),
+        amount && make('p', { className: 'amount', textContent: visible(amount.value) }),
         ...summary.warnings.map(warning),
-        make('dl', { className: 'summary' }, ...summary.details.map((detail) => row(detail, kind.group))),
+        rest.length > 0 &&
+          make('dl', { className: 'summary' }, ...rest.map((detail) => row(detail, kind.group))),
         claims(kind.group),
       ],
       foot: [mainButton(confirmText, () => resolve())],
@@ -72,17 +74,17 @@ export function showRequest({ type, summary, isLast }) {
 
 const siteOf = () => parentOrigin.replace(/^https:\/\//, '')
 
-function amountOf(details) {
-  const detailOf = (name) => details.find((detail) => detail.name === name)?.value
-  const amount = detailOf('amount')
-  if (!amount) return undefined
-  const token = detailOf('token')
-  return make(
-    'p',
-    { className: 'amount' },
-    make('strong', { textContent: visible(amount) }),
-    token && !amount.includes(token) ? ` ${visible(token)}` : '',
-  )
+/** The request in a few words, beside the PIN that approves it. */
+export function nameOf({ type, summary }) {
+  const { amount } = split(summary.details)
+  return visible(`${kindOf(type).name} ${amount?.value ?? ''}`.trim().slice(0, 80))
+}
+
+/** A single amount stands above the other details. */
+function split(details) {
+  const amounts = details.filter(({ name }) => name === 'amount')
+  const amount = amounts.length === 1 ? amounts[0] : undefined
+  return { amount, rest: details.filter((detail) => detail !== amount) }
 }
 
 const warning = ({ text }) =>
@@ -97,11 +99,15 @@ function row({ name, label: own, value }, group) {
   const [translated] = translatable[name] ?? []
   const term = group && translated ? label(group, translated, own) : own
   const isLong = value.length > 240 || value.split('\n').length > 6
-  const cell = make('dd', {
-    textContent: visible(value),
-    className: [technical.has(name) ? 'mono' : '', isLong ? 'long' : ''].join(' ').trim(),
-    ...(isLong && { tabIndex: 0, attributes: { role: 'group', 'aria-label': `${term}, all of it` } }),
-  })
+  const text = isLong
+    ? make('div', {
+        className: 'long',
+        textContent: visible(value),
+        tabIndex: 0,
+        attributes: { role: 'group', 'aria-label': `${term}, all of it` },
+      })
+    : visible(value)
+  const cell = make('dd', { className: technical.has(name) ? 'mono' : '' }, text)
   return make(
     'div',
     { className: isLong || value.length > 26 ? 'wide' : '' },

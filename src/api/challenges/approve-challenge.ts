@@ -155,7 +155,8 @@ export async function prepareDevice(
   await requireAllowedOrigin(ctx, body.origin)
   const row = await requireChallenge(ctx, params.id)
   requireOpen(ctx, row)
-  if (purposeFor(ctx, row, await keyStateOf(ctx)) !== 'addDevice')
+  // A browser may lose the secret of its device; with the recovery code the device gets another one.
+  if (!['addDevice', 'openWithDevice'].includes(purposeFor(ctx, row, await keyStateOf(ctx))))
     throw new ApiError('submissionUnfit', 'The device of this session needs no recovery.')
   return withSubmissionOf(ctx, params.id, body.submission, (submission) =>
     addDevice(ctx, submission, ctx.user!.deviceId!),

@@ -21,7 +21,7 @@ const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/
  * sheet, which could hide what the user signs.
  */
 const policyOf = (ancestors: string) =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: https:; font-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`
+  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: https:; font-src https: data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors ${ancestors}`
 
 const nothingAllowed = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
