@@ -1,12 +1,12 @@
 declare const process: { env: Record<string, string | undefined> }
 declare global {
   /** The origin of the page of users, for an app that cannot pass it to the constructor. */
-  var BEZANT_CHALLENGE_URL: string | undefined
+  var bezantChallengeUrl: string | undefined
 }
 
 /** The address that the app or its build sets, where no option does. */
 export function defaultPageUrl(): string {
-  return globalThis.BEZANT_CHALLENGE_URL || builtIn() || ''
+  return globalThis.bezantChallengeUrl || builtIn() || ''
 }
 
 /** Bundlers replace the whole expression, so it stands here as they look for it; without one there is no `process`. */
@@ -22,7 +22,7 @@ function builtIn(): string | undefined {
 export function pageOriginOf(text: string): string {
   if (text === '')
     throw new TypeError(
-      'The address of the page of users is missing: set serviceUrl in the configs, globalThis.BEZANT_CHALLENGE_URL, or NEXT_PUBLIC_BEZANT_CHALLENGE_URL when the app is built',
+      'The address of the page of users is missing: set serviceUrl in the configs, globalThis.bezantChallengeUrl, or NEXT_PUBLIC_BEZANT_CHALLENGE_URL when the app is built',
     )
   const url = new URL(text)
   if (url.protocol.startsWith('http') && url.pathname === '/' && url.search === '' && url.hash === '')
