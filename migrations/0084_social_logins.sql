@@ -24,7 +24,7 @@ create index device_tokens_by_expiry on device_tokens (entity_id, expire_date);
 create index login_codes_by_expiry on login_codes (entity_id, expire_date);
 create index refresh_tokens_by_expiry on refresh_tokens (entity_id, expire_date);
 
--- Answers with tokens are kept as long as the longest-lived of them, and all others for good. Those of before have tokens.
-alter table sealed_answers add column expire_date timestamptz(3) default now() + interval '14 days';
+-- Answers are kept as long as the longest-lived token in them. Those of before live as long as the longest token.
+alter table sealed_answers add column expire_date timestamptz(3) not null default now() + interval '14 days';
 alter table sealed_answers alter column expire_date drop default;
 create index sealed_answers_by_expiry on sealed_answers (entity_id, expire_date);

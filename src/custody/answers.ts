@@ -5,21 +5,16 @@ import type { CustodyCtx } from './custody.ts'
 import { seal, withUnsealed } from './sealing.ts'
 import { findAnswer, insertAnswer } from './store/user-sessions.ts'
 
-/** Keeps an answer that holds secrets, for requests that repeat it: one with tokens as long as the longest-lived of them. */
-export const keepAnswer = (ctx: CustodyCtx, id: string, answer: object, lifeMs?: number) => {
+/** Keeps an answer that holds tokens, for requests that repeat it, as long as the longest-lived of them. */
+export const keepAnswer = (ctx: CustodyCtx, id: string, answer: object, lifeMs: number) => {
   const { db, entity, custody } = ctx
   const nowMs = ctx.clock.nowMs()
   const sealed = seal(custody.vault.root, sealedAnswer(entity.id, id), Buffer.from(JSON.stringify(answer)))
-  const expireMs = lifeMs === undefined ? undefined : nowMs + lifeMs
-  return insertAnswer(db, entity.id, { id, sealed, expireMs, nowMs })
+  return insertAnswer(db, entity.id, { id, sealed, expireMs: nowMs + lifeMs, nowMs })
 }
 
 /** The answer that was kept, or the error `expired` when its tokens have expired. */
-export async function keptAnswer(
-  ctx: CustodyCtx,
-  id: string,
-  expired: ErrorName = 'internal',
-): Promise<object> {
+export async function keptAnswer(ctx: CustodyCtx, id: string, expired: ErrorName): Promise<object> {
   const { db, entity, custody } = ctx
   const found = await findAnswer(db, entity.id, id, ctx.clock.nowMs())
   if (!found) throw new ApiError(expired)

@@ -44,17 +44,15 @@ export async function insertRefreshToken(tx: Db, entityId: string, token: NewRef
     values (${entityId}, ${sha256}, ${sessionId}, ${formatInstant(expireMs)}, ${formatInstant(nowMs)})`)
 }
 
-/** `expireMs` is absent for an answer that stays. */
-type NewAnswer = { id: string; sealed: Buffer; expireMs: number | undefined; nowMs: number }
+type NewAnswer = { id: string; sealed: Buffer; expireMs: number; nowMs: number }
 
 export async function insertAnswer(tx: Db, entityId: string, answer: NewAnswer): Promise<void> {
-  const expireDate = answer.expireMs === undefined ? null : formatInstant(answer.expireMs)
   await removeExpired(tx, 'sealed_answers', entityId, answer.nowMs)
   await tx.run(sql`insert into sealed_answers (entity_id, id, sealed, expire_date)
-    values (${entityId}, ${answer.id}, ${answer.sealed}, ${expireDate})`)
+    values (${entityId}, ${answer.id}, ${answer.sealed}, ${formatInstant(answer.expireMs)})`)
 }
 
 /** An answer, unless it has expired. */
 export const findAnswer = (db: Db, entityId: string, id: string, nowMs: number) =>
   db.maybe<{ sealed: Buffer }>(sql`select sealed from sealed_answers
-    where entity_id = ${entityId} and id = ${id} and coalesce(expire_date > ${formatInstant(nowMs)}, true)`)
+    where entity_id = ${entityId} and id = ${id} and expire_date > ${formatInstant(nowMs)}`)
