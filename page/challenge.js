@@ -13,7 +13,7 @@ export async function runChallenge(w3s) {
   reportCancelBy(postError)
   try {
     const run = await begin(w3s)
-    if (run.state.needs) post({ showUi: true })
+    if (run.state.needs || run.state.challenge.status === 'IN_PROGRESS') post({ showUi: true })
     while (run.state.needs) run.state = await stepOf(run)(run)
     await end(await settled(run))
   } catch (error) {
