@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   screening: async () => (await import('./screening.ts')).screeningBench,
   audit: async () => (await import('./audit.ts')).auditBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
+  challenges: async () => (await import('./challenges.ts')).challengesBench,
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
 }
 
@@ -45,6 +46,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none
   audit     verifying the audit trail of 1,000,000 entries, against reading it
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
+  challenges approved with a PIN, against argon2id alone; the p99 of reads beside them
   payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
 
   --quick   fewer rounds and smaller loads: to see that it works

@@ -8,6 +8,7 @@ const source = [process.execPath, '--conditions=source', '--import', 'tsx']
 const steps: Record<string, string[]> = {
   'format and lint': ['npx', '--no-install', 'biome', 'check', '--error-on-warnings', '.'],
   types: ['npx', '--no-install', 'tsc', '--noEmit', '-p', '.'],
+  'types of client/web': ['npx', '--no-install', 'tsc', '--noEmit', '-p', 'client/web'],
   tidy: [...source, 'scripts/tidy.ts'],
   'generated documents': [...source, 'scripts/generate.ts', '--check'],
   'OpenAPI document': ['npx', '--no-install', 'redocly', 'lint', 'openapi.json'],

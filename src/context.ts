@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { endpoints, introduction, notBuilt, pageOperations, probes, removedPaths, topics } from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
@@ -26,7 +25,7 @@ import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#e
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
-import type { Config } from '#runtime/config'
+import { type Config, guessDirectoryOf } from '#runtime/config'
 import { openDatabaseClock } from '#runtime/db/clock'
 import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
@@ -82,7 +81,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
-  const guessDirectory = join(config.dataDir, 'guesses')
+  const guessDirectory = guessDirectoryOf(config)
   const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   const sessions = watchSessions(scope)

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { FrameLocator, Page } from 'playwright-core'
 import { succeedOnce } from '#lib/once'
@@ -26,7 +27,12 @@ const program = `
   Object.assign(globalThis, { W3SSdk, told: [] })
   addEventListener('message', ({ data, origin }) => told.push({ ...data, from: origin }))`
 
-const bundled = succeedOnce(async () => {
+/** The client in the page of the app: the published one, or `client/web` in its place. */
+export type WebClient = 'published' | 'own'
+
+const own = { '@circle-fin/w3s-pw-web-sdk': join(import.meta.dirname, '../client/web/src/index.ts') }
+
+const bundle = async (client: WebClient) => {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'ts' },
     bundle: true,
@@ -35,15 +41,20 @@ const bundled = succeedOnce(async () => {
     format: 'iife',
     logLevel: 'error',
     plugins: [readsTokens],
+    ...(client === 'own' && { alias: own }),
   })
   return outputFiles[0]!.text
-})
+}
+const bundles = {
+  published: succeedOnce(() => bundle('published')),
+  own: succeedOnce(() => bundle('own')),
+}
 
-/** A site of an app, with the published browser client in its page. */
+/** A site of an app, with a browser client in its page. */
 export type AppSite = { origin: string; port: number; close(): Promise<void> }
 
-export async function openAppSite(): Promise<AppSite> {
-  const script = await bundled()
+export async function openAppSite(client: WebClient = 'published'): Promise<AppSite> {
+  const script = await bundles[client]()
   const server = createServer(({ url }, response) => {
     const isScript = url === '/page.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')

@@ -26,14 +26,18 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const node = (args: string[], { answer } = program) =>
-  run(process.execPath, args, { cwd: root, env: { ...process.env, BEZANT_URL: answer.url } })
+function node(args: string[], { answer } = program, input = '') {
+  const env = { ...process.env, BEZANT_URL: answer.url }
+  const running = run(process.execPath, args, { cwd: root, env })
+  running.child.stdin!.end(input)
+  return running
+}
 
 /** Runs an example against a sandbox of the chains that its head names. */
-async function example(name: string, sandbox = program) {
+async function example(name: string, sandbox = program, input = '') {
   const [, chains] = /npm start -- --chains (\S+)/.exec(await readFile(join(root, 'examples', name), 'utf8'))!
   expect(sandbox.answer.chains.map(({ blockchain }) => blockchain)).toEqual(chains!.split(','))
-  return (await node([`examples/${name}`], sandbox)).stdout
+  return (await node([`examples/${name}`], sandbox, input)).stdout
 }
 
 const refused = (args: string[]) =>
@@ -44,7 +48,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 6)
+const walletsExample = drawnTests(1, 7)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -116,6 +120,16 @@ describe('the examples run against a sandbox with the chains that they name', ()
     async () => {
       expect(await example('modular-wallets.mjs')).toMatch(
         /is deployed: false\n[\s\S]*succeeds: true; deployed: true\n[\s\S]*ten more succeed: true, in \d[\s\S]*lists 11 operations[\s\S]*holds 14 USDC and 0 wei/,
+      )
+    },
+  )
+
+  walletsExample(
+    'approve-in-terminal: a PIN, a wallet, a payment after one wrong PIN, a signature',
+    async () => {
+      const typed = ['258014', 'Bruno', 'Paris', '999000', '258014', '258014', '']
+      expect(await example('approve-in-terminal.mjs', program, typed.join('\n'))).toMatch(
+        /INITIALIZE\n[\s\S]*the wallet is 0x[\s\S]*Amount: 1\.25 USDC\n[\s\S]*PIN is wrong[\s\S]*payment is COMPLETE\n[\s\S]*Message: hello\n[\s\S]*signature is 0x/,
       )
     },
   )

@@ -59,6 +59,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Show and change the sites that may show the page of users in a frame.',
     load: async () => (await import('./pages.ts')).pagesCommand,
   },
+  users: {
+    summary: 'Show, disable and enable users; end the lock of a PIN or of security questions.',
+    load: async () => (await import('./users.ts')).usersCommand,
+  },
   reviews: {
     summary: 'List and decide the transactions that screening leaves to an operator.',
     load: async () => (await import('./reviews.ts')).reviewsCommand,

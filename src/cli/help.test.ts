@@ -14,6 +14,8 @@ describe('bezant help', () => {
     const ofWorkers = listed((await bezant('worker', '--help')).stdout)
     expect(all.filter((name) => !ofWorkers.includes(name))).toEqual([
       'BEZANT_PORT',
+      'BEZANT_PAGE_PORT',
+      'BEZANT_CHALLENGE_URL',
       'BEZANT_BODY_BYTES_MAX',
       'BEZANT_PASSKEY_ORIGINS',
       'BEZANT_SMTP_URL',

@@ -100,6 +100,7 @@ export {
 } from './store/wallets.ts'
 export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
 export type * from './types.ts'
+export { openGuessFiles } from './user-keys/guess-files.ts'
 export { overrideLock } from './user-keys/guesses.ts'
 export { type UserKeyState, userKeyStateOf } from './user-keys/state.ts'
 export { type Purpose, purposes, type Submission } from './user-keys/submission.ts'
@@ -124,7 +125,7 @@ export {
   requireTokenUser,
   withEncryptionKey,
 } from './user-tokens.ts'
-export { createUser, requireUser } from './users.ts'
+export { createUser, requireUser, setUserStatus } from './users.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
   type CreateWalletsInput,

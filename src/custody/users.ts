@@ -2,7 +2,7 @@ import { invalid, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import type { CustodyCtx } from './custody.ts'
-import { findUser, insertUser, type User } from './store/users.ts'
+import { findUser, insertUser, type User, updateUserStatus } from './store/users.ts'
 
 /** Makes a user; 155101 when the entity has one with this id. */
 export async function createUser(ctx: CustodyCtx, userId: string): Promise<User> {
@@ -17,9 +17,24 @@ export async function createUser(ctx: CustodyCtx, userId: string): Promise<User>
   return requireUser(ctx, userId)
 }
 
+/** The part of a scope that finds users; an operator's command has no request. */
+type UserScope = Pick<CustodyCtx, 'clock' | 'db'> & { entity: { id: string } }
+
 /** Returns the user; 155102 when the entity has none with this id. */
-export async function requireUser(ctx: CustodyCtx, userId: string, location = 'id'): Promise<User> {
+export async function requireUser(ctx: UserScope, userId: string, location = 'id'): Promise<User> {
   const user = await findUser(ctx.db, ctx.entity.id, userId, ctx.clock.nowMs())
   if (!user) throw notFound('user', userId, 'userNotFound', location)
   return user
+}
+
+/** Disables a user, whose tokens count no more, or enables one again. */
+export async function setUserStatus(
+  { db, clock, entity, actor }: UserScope & { actor: string },
+  { id, userId, status }: User,
+  wanted: User['status'],
+): Promise<void> {
+  if (status === wanted) return
+  await updateUserStatus(db, entity.id, userId, wanted)
+  const type = wanted === 'DISABLED' ? 'user.disabled' : 'user.enabled'
+  await recordChanges(db, clock.nowMs(), [{ entityId: entity.id, actor, type, resourceId: id }])
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
 import { parseOrigin } from '#lib/origins'
@@ -100,6 +100,9 @@ export type Config = {
   /** Names in the environment that look like settings but are not. */
   unknownSettings: string[]
 }
+
+/** Directory of the copies of the counters of guesses. */
+export const guessDirectoryOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'guesses')
 
 /** The environment. The compiler checks that every name read from it is a setting. */
 export type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }

@@ -32,6 +32,7 @@ type BroughtToken = {
   deviceEncryptionKey: string
   provider: SocialProviderName
   token: string
+  origin?: string
 }
 
 /** Checks what a page brings from a provider, which is asked for its keys outside any `tx`. */

@@ -107,6 +107,12 @@ describe('a login by a social provider', () => {
     harness.clock.moveMs(-600_000)
   })
 
+  it('is refused for a site that the entity does not list', async () => {
+    const sent = await sentIdentity(world)
+    expect(await enter(sent, { origin: 'https://thief.example' })).toEqual([403, 3])
+    expect(await enter(sent, { origin: 'http://localhost:3000' })).toHaveProperty('userToken')
+  })
+
   it('is refused to an entity without providers, and by a provider that it does not use', async () => {
     expect(await begin(await harness.newEntity())).toEqual([404, 155152])
     expect(await begin(harness, { deviceId: 'a b' })).toEqual([400, 155137])

@@ -43,6 +43,7 @@ export const socialEndpoints = [
       'socialTokenInvalid',
       'socialProvidersMissing',
       'userDisabled',
+      'pageOriginRefused',
     ],
     prepare: checkIdentity,
     verb: logInBySocial,

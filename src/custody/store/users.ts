@@ -72,6 +72,9 @@ export const insertUser = async (
     values (${entityId}, ${id}, ${userId}, ${formatInstant(nowMs)})
     on conflict (entity_id, user_id) do nothing`)) === 1
 
+export const updateUserStatus = (tx: Db, entityId: string, userId: string, status: User['status']) =>
+  tx.run(sql`update users set status = ${status} where entity_id = ${entityId} and user_id = ${userId}`)
+
 export async function findUser(
   db: Db,
   entityId: string,

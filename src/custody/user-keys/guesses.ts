@@ -9,7 +9,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant, parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import type { CustodyCtx } from '../custody.ts'
+import type { Custody, CustodyCtx } from '../custody.ts'
 import { insertSpentIf } from '../store/entity-secrets.ts'
 import {
   type Guesses,
@@ -66,6 +66,12 @@ export function afterRight(state: Guesses, guess: number): Guesses {
 const afterReset = (state: Guesses): Guesses =>
   unlocked({ ...state, counted: state.counted + 1, cleared: state.counted + 1, locks: 0 })
 
+/** The part of a scope that changes counters; an operator's command has no request. */
+export type GuessScope = Pick<CustodyCtx, 'clock' | 'actor'> & {
+  custody: Pick<Custody, 'guessFiles'>
+  requestId?: string | undefined
+}
+
 export type Counted = { guess: number; state: Guesses }
 
 /**
@@ -97,7 +103,7 @@ export async function countGuess(
 }
 
 /** Clears the guesses up to a right one, in `tx`. */
-export async function clearGuesses(ctx: CustodyCtx, tx: Db, ref: GuessRef, guess: number): Promise<void> {
+export async function clearGuesses(ctx: GuessScope, tx: Db, ref: GuessRef, guess: number): Promise<void> {
   const state = await newest(ctx, tx, ref)
   const next = afterRight(state, guess)
   await setGuesses(tx, ref, next)
@@ -106,21 +112,21 @@ export async function clearGuesses(ctx: CustodyCtx, tx: Db, ref: GuessRef, guess
 }
 
 /** Begins to count anew in `tx`, because the secret was replaced by recovery. */
-export async function resetGuesses(ctx: CustodyCtx, tx: Db, ref: GuessRef): Promise<void> {
+export async function resetGuesses(ctx: GuessScope, tx: Db, ref: GuessRef): Promise<void> {
   const next = afterReset(await newest(ctx, tx, ref))
   await setGuesses(tx, ref, next)
   await ctx.custody.guessFiles.write(ref, next)
 }
 
 /** Ends the lock of a user's PIN or answers by the decision of an operator, in `ctx.db`'s tx: all guesses are back. */
-export async function overrideLock(ctx: CustodyCtx, ref: GuessRef): Promise<void> {
+export async function overrideLock(ctx: GuessScope & { db: Db }, ref: GuessRef): Promise<void> {
   await resetGuesses(ctx, ctx.db, ref)
   await setOverrideDate(ctx.db, ref, formatInstant(ctx.clock.nowMs()))
   await record(ctx, ctx.db, ref, 'lockOverridden', undefined)
 }
 
 /** Locks the counter. A copy beside the database is ahead of it when the database was restored. */
-async function newest(ctx: CustodyCtx, tx: Db, ref: GuessRef): Promise<Guesses> {
+async function newest(ctx: GuessScope, tx: Db, ref: GuessRef): Promise<Guesses> {
   const stored = await lockGuesses(tx, ref)
   const kept = await ctx.custody.guessFiles.read(ref)
   return kept && kept.counted > stored.counted ? kept : stored
@@ -147,7 +153,7 @@ function lockedError({ kind }: GuessRef, { lockedUntil }: Guesses): ApiError {
   return new ApiError(refusals[kind].locked, `${what} locked ${remedy}.`)
 }
 
-const record = (ctx: CustodyCtx, tx: Db, ref: GuessRef, what: string, state: Guesses | undefined) =>
+const record = (ctx: GuessScope, tx: Db, ref: GuessRef, what: string, state: Guesses | undefined) =>
   recordChanges(tx, ctx.clock.nowMs(), [
     {
       entityId: ref.entityId,

@@ -21,6 +21,7 @@ const laneCount = 2
 const waitingMax = 200
 const waitMs = 30_000
 const threadMs = 30_000
+const threadNiceness = 5
 
 export type StretchInput = { secret: Buffer; salt: Buffer; pepper: Buffer; cost: StretchCost }
 
@@ -44,9 +45,17 @@ export function createStretcher(cost: StretchCost): Stretcher {
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many PINs of your users wait to be compared: try again in a moment.')
 
-/** Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. */
+/**
+ * Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. On Linux, where
+ * a thread has a priority of its own, it yields to the requests of everybody else.
+ */
 const threadSource = `
+  const { readlinkSync } = require('node:fs')
+  const { setPriority } = require('node:os')
   const { parentPort, workerData } = require('node:worker_threads')
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), ${threadNiceness})
+  } catch {}
   const { library, secret, salt, pepper, memoryKib, passes, key } = workerData
   require(library)
     .argon2id({ password: secret, salt, secret: pepper, memorySize: memoryKib, iterations: passes, parallelism: 1,

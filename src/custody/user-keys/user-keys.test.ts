@@ -183,13 +183,18 @@ describe('the key of a user', () => {
     const state = (user: PageUser) =>
       userKeyStateOf(test.database, { entityId: entity.id, userId: user.userId }, Date.now())
     const unset = { status: 'UNSET', failedAttempts: 0 }
-    expect(await state(await newPageUser(entity))).toEqual({ pin: unset, answers: unset, questions: [] })
+    expect(await state(await newPageUser(entity))).toEqual({
+      ...{ pin: unset, answers: unset, questions: [] },
+      ...{ opensWith: undefined, devices: [] },
+    })
     const user = await newUser(...questions)
     await expect(open(user, '111222')).rejects.toMatchObject({ code: 155112 })
     expect(await state(user)).toEqual({
       pin: { status: 'ENABLED', failedAttempts: 1 },
       answers: { status: 'ENABLED', failedAttempts: 0 },
       questions: ['Where were you born?', 'First pet?'],
+      opensWith: 'pin',
+      devices: [],
     })
   })
 

@@ -1,0 +1,2 @@
+export { W3SSdk } from './sdk.ts'
+export * from './types.ts'

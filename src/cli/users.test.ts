@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type World, worldOf } from '../../testing/builders.ts'
+import { askUser, makePinUser } from '../../testing/challenge-requests.ts'
+import { runCommand } from '../../testing/command.ts'
+import { urlOf } from '../../testing/database-clone.ts'
+import { type Harness, openHarness } from '../../testing/harness.ts'
+import { approve, approved, type PageSession, pin } from '../../testing/page.ts'
+
+let harness: Harness
+let world: World
+let user: PageSession
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+  world = worldOf(harness)
+  user = await makePinUser(world)
+})
+afterAll(() => harness?.close())
+
+const users = (...args: string[]) =>
+  runCommand({
+    command: 'users',
+    args: [...args, '--entity', world.tenant.entityId],
+    dataDir: harness.ctx.config.dataDir,
+    env: { DATABASE_URL: urlOf(harness.connection) },
+  })
+
+it('ends a lock, so that the user has all tries again', async () => {
+  const id = await askUser(world, user, 'wallets', { blockchains: ['BASE-SEPOLIA'] })
+  for (let count = 0; count < 4; count++) await approve(world, user, id, [['P', '999000']])
+  expect((await approve(world, user, id)).body.code).toBe(155119)
+  expect((await users('show', user.userId)).stdout).toMatch(/LOCKED/)
+  expect((await users('unlock', user.userId, 'pin')).stdout).toMatch(/ENABLED/)
+  expect((await approve(world, user, id, [['P', '999000']])).body.code).toBe(155112)
+  expect((await approved(world, user, id)).challenge.status).toBe('COMPLETE')
+  const { pinDetails } = (await world.call('GET', `/v1/w3s/users/${user.userId}`)).user
+  expect(pinDetails.lastLockOverrideDate).toEqual(expect.any(String))
+  expect(await users('unlock', user.userId, pin)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('pin or answers'),
+  })
+})
+
+it('disables a user, whose tokens then count no more, and enables the user again', async () => {
+  const status = async () =>
+    (await harness.http('GET', '/v1/w3s/user', { headers: { 'X-User-Token': user.userToken } })).body.code
+  await users('disable', user.userId)
+  expect(await status()).toBe(155109)
+  await users('enable', user.userId)
+  expect(await status()).toBeUndefined()
+  expect(await users('disable', 'nobody')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('USER matches no user'),
+  })
+})

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ListeningServer, startPage } from '#context'
+import { type AppPage, type AppSite, openAppSite, openClient, type WebClient } from './app-site.ts'
+import { chromiumPath, openBrowser } from './browser.ts'
+import { type World, worldOf } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+import type { OpenIdProvider } from './openid-provider.ts'
+import { clientIdOf, socialProviderOf } from './social-logins.ts'
+import { freshEmail, mailedCode } from './users.ts'
+
+/*
+ * The published client and `client/web` in the page of an app, which a bundler exchanges: both do the same with the page of users.
+ */
+let harness: Harness
+let world: World
+let server: ReturnType<typeof initiateUserControlledWalletsClient>
+let users: ListeningServer
+let google: OpenIdProvider
+let browser: Browser
+let sites: Record<WebClient, AppSite>
+
+beforeAll(async () => {
+  if (!chromiumPath) return
+  harness = await openHarness({ engines: false })
+  world = worldOf(harness)
+  server = initiateUserControlledWalletsClient({ apiKey: harness.apiKey, baseUrl: harness.url })
+  const opened = await Promise.all([
+    startPage(harness.ctx),
+    socialProviderOf(world),
+    openBrowser(),
+    openAppSite('published'),
+    openAppSite('own'),
+  ])
+  ;[users, google, browser] = opened
+  sites = { published: opened[3], own: opened[4] }
+})
+afterAll(async () => {
+  await browser?.close()
+  await Promise.all(Object.values(sites ?? {}).map((site) => site.close()))
+  await users?.stop()
+  await harness?.close()
+})
+
+const inChromium = it.runIf(chromiumPath)
+
+describe.each(['published', 'own'] as const)('with the %s client, an app', (name) => {
+  let context: BrowserContext
+  let page: Page
+  let app: AppPage
+  let site: AppSite
+
+  beforeEach(async () => {
+    if (!chromiumPath) return
+    site = sites[name]
+    context = await browser.newContext({ reducedMotion: 'reduce' })
+    page = await context.newPage()
+    app = await openClient(page, site.origin, users.url)
+  })
+  afterEach(() => context?.close())
+
+  const deviceId = () => page.evaluate<string>('sdk.getDeviceId()')
+  const screen = (title: string) =>
+    app.frame.locator(`#card[data-screen=${title}]:not([aria-busy=true])`).waitFor()
+  const go = () => app.frame.getByTestId('footer-main-btn').click()
+  const failure = async () => (await app.called())[0]![0]?.['code']
+  const frames = () => page.locator('#sdkIframe').count()
+
+  /** Makes the client while the page of users has its address already, as an app has to do which logs in by redirect. */
+  const make = async (configs: object) => {
+    const address = JSON.stringify(users.url)
+    await page.evaluate(`
+      globalThis.calls = []
+      globalThis.note = (error, result) => void calls.push([error, result])
+      globalThis.bezantChallengeUrl = ${address}
+      Object.defineProperty(W3SSdk.prototype, 'serviceUrl', { get: () => ${address}, set: () => undefined })
+      globalThis.sdk = new W3SSdk(${JSON.stringify(configs)}, note)`)
+  }
+  const configsFor = (device: object) => ({
+    appSettings: { appId: 'app' },
+    loginConfigs: { ...device, google: { clientId: clientIdOf(world), redirectUri: `${site.origin}/` } },
+  })
+  const newDevice = async () =>
+    (await server.createDeviceTokenForSocialLogin({ deviceId: await deviceId() })).data!
+
+  inChromium('learns the id of the browser, the same each time, and keeps one client', async () => {
+    const id = await deviceId()
+    expect(id).toMatch(/^[\w-]+$/)
+    expect(await frames()).toBe(0)
+    await page.reload()
+    app = await openClient(page, site.origin, users.url)
+    expect(await deviceId()).toBe(id)
+    expect(await page.evaluate('new W3SSdk() === sdk')).toBe(true)
+  })
+
+  inChromium('logs a user in by e-mail, who approves the first wallet', async () => {
+    const [email, id] = [freshEmail(), await deviceId()]
+    const begun = (await server.createDeviceTokenForEmailLogin({ deviceId: id, email })).data!
+    await app.run(
+      'sdk.updateConfigs({ appSettings: { appId: "app" }, loginConfigs: input }, note); sdk.verifyOtp()',
+      begun,
+    )
+    await screen('emailOtp')
+    await app.frame.locator('.digits input').first().click()
+    await page.keyboard.type(await mailedCode(world, email))
+    const [[error, session]] = (await app.called()) as [[unknown, { userToken: string }]]
+    expect(error ?? undefined).toBeUndefined()
+    expect(await frames()).toBe(0)
+    const { userToken } = session
+    const { data } = await server.createUserPinWithWallets({
+      userToken,
+      blockchains: ['BASE-SEPOLIA'] as never,
+    })
+    await app.run(
+      'calls.length = 0; sdk.setAuthentication(input.session); sdk.execute(input.challengeId, note)',
+      { session, challengeId: data!.challengeId },
+    )
+    await screen('recoveryCode')
+    expect(await page.locator('#sdkIframe').getAttribute('width')).toBe('100%')
+    await app.frame.getByRole('checkbox').check()
+    await go()
+    expect(await app.called()).toMatchObject([[undefined, { type: 'INITIALIZE', status: 'COMPLETE' }]])
+    expect(await frames()).toBe(0)
+    expect((await server.listWallets({ userToken })).data!.wallets).toHaveLength(1)
+  })
+
+  inChromium('logs a user in by a provider that sends the browser back', async () => {
+    const asked: URL[] = []
+    await context.route('https://accounts.google.com/**', (route) => {
+      const url = new URL(route.request().url())
+      asked.push(url)
+      const body = `<script>location.replace(${JSON.stringify(`${google.issuer}/authorize${url.search}`)})</script>`
+      return route.fulfill({ contentType: 'text/html', body })
+    })
+    const configs = configsFor(await newDevice())
+    await app.run('sdk.updateConfigs(input, note); void sdk.performLogin("Google")', configs)
+    await page.waitForURL((url) => url.hash.includes('id_token='))
+    const { client_id, response_type, nonce, state } = Object.fromEntries(asked[0]!.searchParams)
+    expect([client_id, response_type!.split(' ')]).toEqual([
+      clientIdOf(world),
+      expect.arrayContaining(['id_token']),
+    ])
+    expect(new Set([nonce, state]).size).toBe(2)
+    await make(configs)
+    const [[error, session]] = (await app.called()) as [[unknown, { userToken: string }]]
+    expect(error ?? undefined).toBeUndefined()
+    expect(session).toMatchObject({
+      encryptionKey: expect.any(String),
+      refreshToken: expect.any(String),
+      oAuthInfo: {
+        provider: 'Google',
+        socialUserUUID: 'person',
+        socialUserInfo: { name: 'Ada L.', email: 'ada@example.com' },
+      },
+    })
+    expect((await server.getUserStatus({ userToken: session.userToken })).data!.status).toBe('ENABLED')
+    expect([new URL(page.url()).hash, await frames()]).toEqual(['', 0])
+  })
+
+  inChromium('logs nobody in with an answer that it did not ask for', async () => {
+    const configs = configsFor(await newDevice())
+    const token = await google.idToken({ sub: 'victim', aud: clientIdOf(world), nonce: 'another' })
+    for (const state of ['another', 'own']) {
+      await page.evaluate(
+        `for (const [name, value] of [['socialLoginProvider', 'Google'], ['state', 'own'], ['nonce', 'own']])
+           localStorage.setItem(name, value)`,
+      )
+      await page.goto('about:blank')
+      await page.goto(`${site.origin}/#state=${state}&id_token=${token}`)
+      const sent: string[] = []
+      page.on('request', (request) => sent.push(`${request.postData()}`))
+      await make(configs)
+      // The published client asks the page all the same, without the token.
+      const called = await app.called(name === 'published' ? 2 : 1)
+      expect([called[0]![0], called.at(-1)![1] ?? undefined]).toMatchObject([{ code: 155140 }, undefined])
+      expect(sent.filter((body) => body.includes(token))).toEqual([])
+    }
+    await app.run('calls.length = 0; void sdk.performLogin("Nobody")')
+    expect(await failure()).toBe(155140)
+  })
+
+  inChromium('is told after ten seconds that the page of users does not answer', async () => {
+    await context.route(`${users.url}/**`, (route) => route.abort())
+    await page.clock.install()
+    await app.run(`sdk.execute('${randomUUID()}', note)`)
+    await page.clock.fastForward(9_000)
+    expect(await page.evaluate('calls.length')).toBe(0)
+    await page.clock.fastForward(2_000)
+    expect(await failure()).toBe(155706)
+  })
+
+  inChromium('heeds no messages of other origins', async () => {
+    await context.route(`${users.url}/**`, (route) => route.abort())
+    await app.run(`
+      sdk.execute('${randomUUID()}', note)
+      postMessage({ onComplete: true, result: { type: 'SIGN_MESSAGE', status: 'COMPLETE' } }, '*')`)
+    await app.told('onComplete')
+    expect([await page.evaluate('calls.length'), await frames()]).toEqual([0, 1])
+  })
+})
