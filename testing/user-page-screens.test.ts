@@ -93,8 +93,11 @@ async function walk(app: AppPage, look: (name: string) => Promise<void>): Promis
   await go(app)
   await see('securityConfirm')
   await app.frame.locator('input').fill('I agree')
+  // It goes on by itself otherwise.
+  await frameOf(page).evaluate('void (globalThis.setTimeout = () => 0)')
   await go(app)
   await see('success')
+  await go(app)
   await app.told('onComplete')
 
   const warnings = [
@@ -141,7 +144,8 @@ async function hindrances(page: Page): Promise<string[]> {
   const frame = frameOf(page)
   await frame.evaluate(`globalThis.axe ?? (() => { ${axe} })()`)
   // biome-ignore lint/suspicious/noExplicitAny: the result of axe in the page
-  const { violations } = (await frame.evaluate('axe.run(document)')) as any
+  const { violations, passes } = (await frame.evaluate('axe.run(document)')) as any
+  expect(passes.length).toBeGreaterThan(10)
   return violations
     .filter(({ impact }: { impact: string }) => ['serious', 'critical'].includes(impact))
     .flatMap(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
@@ -166,7 +170,7 @@ describe('every screen can be used by all', () => {
         seen += 1
       })
       expect(found).toEqual([])
-      expect(seen).toBe(23)
+      expect(seen).toBe(22)
     })
 })
 

@@ -106,6 +106,12 @@ async function chooseQuestions() {
   await app.frame.locator("input:not([type='password'])").first().fill('I agree')
   await go()
 }
+/** Evaluates an expression in the page of users. */
+const inFrame = (expression: string) =>
+  page
+    .frames()
+    .find((frame) => frame.url().startsWith(users.url))!
+    .evaluate(expression)
 const approvals = () => sent.filter(({ url }) => url.endsWith('/approval'))
 const result = async () => {
   // The page goes on by itself, a little later.
@@ -257,17 +263,16 @@ describe('the page of users', () => {
     const { data } = await client.createUserPin({ userToken: session.userToken })
     await execute(session, data!.challengeId!)
     await screen('initPincode')
-    const field = app.frame.locator('.digits input')
     const paste = (text: string) =>
-      field.first().evaluate(
-        `(input) => {
-          const clipboardData = new DataTransfer()
-          clipboardData.setData('text', ${JSON.stringify(text)})
-          input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, cancelable: true }))
-        }`,
-      )
+      inFrame(`(() => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text', ${JSON.stringify(text)})
+        document.querySelector('.digits input').dispatchEvent(new ClipboardEvent('paste', { clipboardData, cancelable: true }))
+      })()`)
     await paste('٢٥٨٠١٤')
-    expect(await field.evaluateAll("(inputs) => inputs.map(({ value }) => value).join('')")).toBe('')
+    expect(
+      await inFrame("[...document.querySelectorAll('.digits input')].map(({ value }) => value).join('')"),
+    ).toBe('')
     await paste('258-014')
     await type('2580', 'confirmInitPincode')
     await page.keyboard.press('Backspace')
@@ -336,8 +341,8 @@ describe('the page of users', () => {
   })
 
   const forgetSecrets = () =>
-    app.frame.locator('#card').evaluate(`() => new Promise((done) => {
-      indexedDB.deleteDatabase('device').onsuccess = done
+    inFrame(`new Promise((done) => {
+      indexedDB.deleteDatabase('device').onsuccess = () => done()
     })`)
 
   /** A user without a PIN approves with the secret of a device, and with the recovery code on another one. */

@@ -10,7 +10,7 @@ export const docPathRule: Rule = {
     repository.matching(/\.md$/).flatMap((file) => [
       ...[
         ...file.text.matchAll(
-          /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
+          /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|page|docs)\/[\w./-]*\w)`/g,
         ),
       ]
         .filter(([, path]) => !repository.exists(path!))

@@ -8,7 +8,7 @@ const generated =
 
 const handWritten = (repository: Repository) =>
   repository
-    .matching(/^(src|testing|scripts|bench|examples|client|console|contracts)\/.*\.(ts|js|sol|css)$/)
+    .matching(/^(src|testing|scripts|bench|examples|client|console|page|contracts)\/.*\.(ts|js|sol|css)$/)
     .filter(({ path }) => !generated.test(path))
 
 /** The files that the program consists of: without tests and generated files. */

@@ -16,11 +16,11 @@ import {
 /** Maximum number of origins of an entity. */
 export const pageOriginsMax = 100
 
-type ListScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
+type OriginsScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
 
 /** Replaces the list of an entity, in a `tx`; each origin that comes or goes is an entry of the audit. */
 export function setPageOrigins(
-  scope: ListScope,
+  scope: OriginsScope,
   entityId: string,
   origins: readonly string[],
 ): Promise<PageOrigin[]> {
@@ -29,20 +29,28 @@ export function setPageOrigins(
 }
 
 /** Adds an origin to the list of an entity. */
-export function allowPageOrigin(scope: ListScope, entityId: string, origin: string): Promise<PageOrigin[]> {
+export function allowPageOrigin(
+  scope: OriginsScope,
+  entityId: string,
+  origin: string,
+): Promise<PageOrigin[]> {
   requireListable(origin, 'origin')
   return change(scope, entityId, (present) => [...present, origin])
 }
 
 /** Removes an origin from the list of an entity; the error of one that is not on it names the list. */
-export const removePageOrigin = (scope: ListScope, entityId: string, origin: string): Promise<PageOrigin[]> =>
+export const removePageOrigin = (
+  scope: OriginsScope,
+  entityId: string,
+  origin: string,
+): Promise<PageOrigin[]> =>
   change(scope, entityId, (present) => {
     if (!present.includes(origin)) throw invalid('origin', 'is not on the list of this entity', origin)
     return present.filter((each) => each !== origin)
   })
 
 const change = (
-  { db, clock, actor, requestId }: ListScope,
+  { db, clock, actor, requestId }: OriginsScope,
   entityId: string,
   wantedOf: (present: readonly string[]) => readonly string[],
 ): Promise<PageOrigin[]> =>
