@@ -52,16 +52,18 @@ async function makeUser({ url, entityId, headers }: Platform) {
   return { ...user, walletId: challenge.correlationIds[0] as string }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
+type Answered = any
+
 type Asker = { userToken: string; encryptionKey: string; url: string; tenant: Tenant }
 
-// biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
 async function asUser(
   { userToken }: Asker,
   from: Pick<Tenant, 'http'>,
   method: string,
   path: string,
   body?: object,
-): Promise<any> {
+): Promise<Answered> {
   const answer = await from.http(method, path, {
     ...(body && { body }),
     headers: { 'X-User-Token': userToken },

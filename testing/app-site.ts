@@ -30,7 +30,10 @@ const program = `
 /** The client in the page of the app: the published one, or `client/web` in its place. */
 export type WebClient = 'published' | 'own'
 
-const own = { '@circle-fin/w3s-pw-web-sdk': join(import.meta.dirname, '../client/web/src/index.ts') }
+const own = {
+  alias: { '@circle-fin/w3s-pw-web-sdk': join(import.meta.dirname, '../client/web/src/index.ts') },
+  define: { 'process.env.NEXT_PUBLIC_BEZANT_CHALLENGE_URL': '"https://built-in.example"' },
+}
 
 const bundle = async (client: WebClient) => {
   const { outputFiles } = await build({
@@ -41,7 +44,7 @@ const bundle = async (client: WebClient) => {
     format: 'iife',
     logLevel: 'error',
     plugins: [readsTokens],
-    ...(client === 'own' && { alias: own }),
+    ...(client === 'own' && own),
   })
   return outputFiles[0]!.text
 }

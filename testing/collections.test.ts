@@ -4,7 +4,7 @@ import { endpoints } from '#api/index'
 import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { worldOf } from './builders.ts'
-import { drawnHalf } from './drawn.ts'
+import { drawnThird } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { newestFirst, readToEnd, type SeededList, seededListOf } from './list-pages.ts'
 import { listSeeders } from './list-seeders.ts'
@@ -56,7 +56,7 @@ it('has a seeder for every list', () => {
   expect(lists.map(({ name }) => name).filter((name) => !listSeeders[name])).toEqual([])
 })
 
-describe.each(drawnHalf(lists.filter(({ name }) => listSeeders[name])))('$name', ({ endpoint, name }) => {
+describe.each(drawnThird(lists.filter(({ name }) => listSeeders[name])))('$name', ({ endpoint, name }) => {
   const grantsOrder = endpoint.collection!.order
   const { pageSizeMax, pageSizeDefault } = endpoint.collection!
   let subject: SeededList

@@ -16,9 +16,9 @@ export function drawn<Case>(cases: readonly Case[], few: number): readonly Case[
   return cases.filter((_, index) => chosen.has(index))
 }
 
-/** Half of the cases. */
-export const drawnHalf = <Case>(cases: readonly Case[]): readonly Case[] =>
-  drawn(cases, Math.ceil(cases.length / 2))
+/** A third of the cases. */
+export const drawnThird = <Case>(cases: readonly Case[]): readonly Case[] =>
+  drawn(cases, Math.ceil(cases.length / 3))
 
 type It = (name: string, run: () => Promise<void> | void) => void
 

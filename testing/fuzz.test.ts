@@ -9,7 +9,7 @@ import { bodySchema, errorSchema, querySchema, responseSchema } from '#runtime/h
 import { compileResponse } from '#runtime/http/validate'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { type World, worldOf } from './builders.ts'
-import { drawnHalf } from './drawn.ts'
+import { drawnThird } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { prepareModularRequests } from './modular-requests.ts'
 import { brokenBodies, nearObject, spoiledOneByOne, type Vocabulary } from './requests.ts'
@@ -84,7 +84,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
+describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
   const isDocumented = documentedErrors(endpoint)
   const success = responseSchema(endpoint)
   const matchesSuccess = success && compileResponse(success)

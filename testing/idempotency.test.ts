@@ -4,7 +4,7 @@ import { endpoints } from '#api/index'
 import { errorKinds } from '#lib/error-kinds'
 
 import { type World, worldOf } from './builders.ts'
-import { drawnHalf } from './drawn.ts'
+import { drawnThird } from './drawn.ts'
 import { deathsOf, whileDying } from './dying-connection.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
@@ -65,7 +65,7 @@ it('has a request for every operation with an idempotency key', () => {
   expect(operations.length).toBeGreaterThan(0)
 })
 
-describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
+describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
   const { request, changes, refused } = sampleRequests[name]!
   const first = endpoint.status ?? 200
   const replay = endpoint.idempotent!.replayStatus ?? 200

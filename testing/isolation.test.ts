@@ -8,7 +8,7 @@ import { bodySchema, querySchema } from '#runtime/http/schemas'
 import { type KeyScope, keyScopes } from '#runtime/scope'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { freshAddress, type World, worldOf } from './builders.ts'
-import { drawnHalf } from './drawn.ts'
+import { drawnThird } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { isDeep } from './size.ts'
@@ -64,7 +64,7 @@ it('has sample requests for every operation', () => {
   expect(missing.map(({ name }) => name)).toEqual([])
 })
 
-describe.each(drawnHalf(known))('$name', ({ endpoint, name }) => {
+describe.each(drawnThird(known))('$name', ({ endpoint, name }) => {
   it('answers a foreign id in its address as an unknown one, and names the parameter', async () => {
     const names = idParams(endpoint)
     if (names.length === 0) return

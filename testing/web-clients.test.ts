@@ -8,7 +8,7 @@ import { chromiumPath, openBrowser } from './browser.ts'
 import { type World, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import type { OpenIdProvider } from './openid-provider.ts'
-import { clientIdOf, socialProviderOf } from './social-logins.ts'
+import { clientIdOf, socialProviderOf, useProvider } from './social-logins.ts'
 import { freshEmail, mailedCode } from './users.ts'
 
 /*
@@ -45,6 +45,18 @@ afterAll(async () => {
 })
 
 const inChromium = it.runIf(chromiumPath)
+
+/** Lets the local provider stand at the address of a public one; returns what was asked there. */
+async function leadToProvider(context: BrowserContext, pattern: string): Promise<URL[]> {
+  const asked: URL[] = []
+  await context.route(pattern, (route) => {
+    const url = new URL(route.request().url())
+    asked.push(url)
+    const body = `<script>location.replace(${JSON.stringify(`${google.issuer}/authorize${url.search}`)})</script>`
+    return route.fulfill({ contentType: 'text/html', body })
+  })
+  return asked
+}
 
 describe.each(['published', 'own'] as const)('with the %s client, an app', (name) => {
   let context: BrowserContext
@@ -127,13 +139,7 @@ describe.each(['published', 'own'] as const)('with the %s client, an app', (name
   })
 
   inChromium('logs a user in by a provider that sends the browser back', async () => {
-    const asked: URL[] = []
-    await context.route('https://accounts.google.com/**', (route) => {
-      const url = new URL(route.request().url())
-      asked.push(url)
-      const body = `<script>location.replace(${JSON.stringify(`${google.issuer}/authorize${url.search}`)})</script>`
-      return route.fulfill({ contentType: 'text/html', body })
-    })
+    const asked = await leadToProvider(context, 'https://accounts.google.com/**')
     const configs = configsFor(await newDevice())
     await app.run('sdk.updateConfigs(input, note); void sdk.performLogin("Google")', configs)
     await page.waitForURL((url) => url.hash.includes('id_token='))
@@ -198,5 +204,87 @@ describe.each(['published', 'own'] as const)('with the %s client, an app', (name
       postMessage({ onComplete: true, result: { type: 'SIGN_MESSAGE', status: 'COMPLETE' } }, '*')`)
     await app.told('onComplete')
     expect([await page.evaluate('calls.length'), await frames()]).toEqual([0, 1])
+  })
+})
+
+describe('client/web', () => {
+  let context: BrowserContext
+  let page: Page
+
+  beforeEach(async () => {
+    if (!chromiumPath) return
+    context = await browser.newContext()
+    page = await context.newPage()
+    await page.goto(`${sites.own.origin}/`)
+    await page.evaluate(
+      'globalThis.calls = []; globalThis.note = (error, result) => void calls.push([error, result])',
+    )
+  })
+  afterEach(() => context?.close())
+
+  inChromium(
+    'takes the address of the page from its options, from the window or from the build',
+    async () => {
+      const addresses = await page.evaluate(
+        "[new W3SSdk().serviceUrl, (new W3SSdk().updateConfigs({ serviceUrl: 'https://chosen.example' }), new W3SSdk().serviceUrl)]",
+      )
+      expect(addresses).toEqual(['https://built-in.example', 'https://chosen.example'])
+      await page.reload()
+      expect(
+        await page.evaluate("globalThis.bezantChallengeUrl = 'https://set.example'; new W3SSdk().serviceUrl"),
+      ).toBe('https://set.example')
+      for (const [address, problem] of [
+        ['', 'is missing: set serviceUrl'],
+        ['https://pages.example/path', 'must be an origin such as https://pages.example'],
+      ])
+        await expect(
+          page.evaluate(`(new W3SSdk().serviceUrl = '${address}', new W3SSdk().execute('x'))`),
+        ).rejects.toThrow(problem)
+    },
+  )
+
+  inChromium('heeds no messages of frames that it did not open', async () => {
+    const app = await openClient(page, sites.own.origin, users.url)
+    await context.route(
+      ({ href }) => href.startsWith(`${users.url}/?`),
+      (route) => route.abort(),
+    )
+    await app.run(`
+      sdk.execute('${randomUUID()}', note)
+      const other = document.createElement('iframe')
+      other.src = '${users.url}/device-id?origin=' + location.origin
+      document.body.append(other)`)
+    expect((await app.told('deviceId'))['from']).toBe(users.url)
+    expect([await page.evaluate('calls.length'), await page.locator('#sdkIframe').count()]).toEqual([0, 1])
+  })
+
+  inChromium('logs in by Apple without Firebase, by a redirect', async () => {
+    useProvider(world, google.issuer, 'Apple')
+    const asked = await leadToProvider(context, 'https://appleid.apple.com/**')
+    const app = await openClient(page, sites.own.origin, users.url)
+    const deviceId = await page.evaluate<string>('sdk.getDeviceId()')
+    const device = (await server.createDeviceTokenForSocialLogin({ deviceId })).data!
+    const apple = { clientId: clientIdOf(world), redirectUri: `${sites.own.origin}/` }
+    const configs = {
+      appSettings: { appId: 'app' },
+      serviceUrl: users.url,
+      loginConfigs: { ...device, apple },
+    }
+    await app.run(
+      `sdk.updateConfigs({ loginConfigs: { apple: { apiKey: 'x', authDomain: 'y' } } })
+       void sdk.performLogin('Apple')`,
+    )
+    expect((await app.called())[0]![0]).toMatchObject({
+      code: 155140,
+      message: expect.stringContaining('Firebase'),
+    })
+    await app.run('sdk.updateConfigs(input); void sdk.performLogin("Apple")', configs)
+    await page.waitForURL((url) => url.hash.includes('id_token='))
+    const { searchParams } = asked[0]!
+    expect([searchParams.get('response_mode'), searchParams.get('scope')]).toEqual(['fragment', null])
+    await page.evaluate(`
+      globalThis.calls = []
+      new W3SSdk(${JSON.stringify(configs)}, (error, result) => void calls.push([error, result]))`)
+    expect((await app.called())[0]![1]).toMatchObject({ oAuthInfo: { provider: 'Apple' } })
   })
 })

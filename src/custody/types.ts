@@ -7,6 +7,8 @@ export type WalletSet = {
   id: string
   name: string | null
   custodyType: 'DEVELOPER' | 'ENDUSER'
+  /** The user whose set it is; null where it is the developer's. */
+  userId: string | null
   createDate: string
   updateDate: string
 }

@@ -2,6 +2,7 @@ import { accountMutants } from './accounts.ts'
 import { auditMutants } from './audit.ts'
 import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
+import { challengeMutants } from './challenges.ts'
 import { contractMutants } from './contracts.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...bookMutants,
   ...keyMutants,
   ...userKeyMutants,
+  ...challengeMutants,
   ...sessionMutants,
   ...policyMutants,
   ...screeningMutants,

@@ -6,6 +6,7 @@ import {
   freeText,
   idField,
   updateDateField,
+  userField,
 } from '#api/fields'
 import type { WalletSet } from '#custody/index'
 import { idParams } from '#runtime/http/openapi/annotate'
@@ -14,6 +15,7 @@ export const walletSetShape = Type.Object(
   {
     id: idField('The id of the wallet set.'),
     custodyType: custodyField,
+    userId: Type.Optional(userField),
     name: Type.Optional(Type.String({ description: 'Your name for the wallet set.' })),
     updateDate: updateDateField,
     createDate: createDateField,
@@ -41,6 +43,7 @@ export const walletSetParams = idParams('WalletSetId', 'the wallet set')
 export const showWalletSet = (set: WalletSet) => ({
   id: set.id,
   custodyType: set.custodyType,
+  ...(set.userId !== null && { userId: set.userId }),
   ...(set.name !== null && { name: set.name }),
   updateDate: set.updateDate,
   createDate: set.createDate,

@@ -5,7 +5,8 @@ import type { WalletSet } from '../types.ts'
 import type { Sealed } from './keys.ts'
 
 const columns = sql`s.id, s.name, s.custody_type as "custodyType", s.create_date as "createDate",
-  s.update_date as "updateDate"`
+  s.update_date as "updateDate",
+  (select u.user_id from users u where u.entity_id = s.entity_id and u.id = s.user_id) as "userId"`
 
 export const findWalletSet = (db: Db, entityId: string, id: string) =>
   db.maybe<WalletSet>(

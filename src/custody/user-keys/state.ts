@@ -15,7 +15,9 @@ export type UserKeyState = {
 
 /** Returns whether PIN and answers are set or locked at this time. The questions are no secret; answers are never shown. */
 export async function userKeyStateOf(db: Db, user: UserRef, nowMs: number): Promise<UserKeyState> {
-  const [rows, key, ways] = await Promise.all([secretsOf(db, user), findUserKey(db, user), waysOf(db, user)])
+  const rows = await secretsOf(db, user)
+  const key = await findUserKey(db, user)
+  const ways = await waysOf(db, user)
   const stateOf = (kind: GuessKind) =>
     secretStateOf(
       rows.find((row) => row.kind === kind),

@@ -47,7 +47,7 @@ const crowded = () =>
 
 /**
  * Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. On Linux, where
- * a thread has a priority of its own, it yields to the requests of everybody else.
+ * a thread has a priority of its own, it yields to the requests of others.
  */
 const threadSource = `
   const { readlinkSync } = require('node:fs')

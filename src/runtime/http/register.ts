@@ -68,7 +68,7 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
 const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
 
 function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
-  const { scope, notReady } = registration
+  const { notReady } = registration
   const params =
     endpoint.params &&
     checkOf(endpoint.params, 'params', isOfWallets(endpoint) ? 'idNotUuid' : 'invalidRequest')
