@@ -306,7 +306,7 @@ describe('a challenge of a user', () => {
       errorMessage: expect.stringContaining('fund it'),
     })
     const { needs } = await shownChallenge(world, session, id)
-    expect(needs).toBeNull()
+    expect(needs).toBeUndefined()
     const again = await askPage(world, session, 'POST', `${id}/approval`, {
       purpose: 'open',
       submission: 'x',

@@ -174,9 +174,12 @@ export const pageChallengeAnswer = Type.Object(
       },
       { description: 'The user who approves.' },
     ),
-    needs: Type.Union([described(purposeField, 'The purpose of the next submission.'), Type.Null()], {
-      description: 'The purpose of the submission that approves it now; null once it has ended.',
-    }),
+    needs: Type.Optional(
+      described(
+        purposeField,
+        'The purpose of the submission that approves it now; absent once it has ended.',
+      ),
+    ),
     summary: Type.Object(
       {
         details: Type.Array(

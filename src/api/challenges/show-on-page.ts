@@ -20,7 +20,7 @@ export async function showOnPage(ctx: Ctx, row: ChallengeRow) {
       ...lockOf('securityQuestionsLockedUntil', state.answers),
       questions: state.questions,
     },
-    needs: challenge.status === 'PENDING' ? purposeFor(ctx, row, state) : null,
+    ...(challenge.status === 'PENDING' && { needs: purposeFor(ctx, row, state) }),
     summary: JSON.parse(row.summary),
     ...(result && { result }),
   }
