@@ -122,6 +122,8 @@ async function funded(session: PageSession, { id: walletId, address }: Wallet, n
 
 const stateOf = async ({ userToken }: PageSession, id: string) =>
   (await client.getTransaction({ userToken, id })).data!.transaction!.state
+const hashOf = async ({ userToken }: PageSession, id: string) =>
+  (await client.getTransaction({ userToken, id })).data!.transaction!.txHash
 const reaches = (session: PageSession, id: string, state: string) =>
   until(async () => (await stateOf(session, id)) === state, `the transaction is ${state}`)
 const created = async ({ userToken }: PageSession, challengeId: string) =>
@@ -181,6 +183,7 @@ describe.each([360, 1280])('at %i pixels', (width) => {
         paid.push(await created(session, challengeId!))
         await reaches(session, paid.at(-1)!, 'SENT')
       }
+      const sent = await Promise.all(paid.map((id) => hashOf(session, id)))
       const [accelerated, cancelled] = paid as [string, string]
       const faster = (await client.accelerateTransaction({ userToken, id: accelerated })).data!
       expect((await approve(session, faster.challengeId!)).shown.toLowerCase()).toContain(fast.slice(2))
@@ -188,6 +191,12 @@ describe.each([360, 1280])('at %i pixels', (width) => {
         session,
         (await client.cancelTransaction({ userToken, id: cancelled })).data!.challengeId!,
       )
+      // A block that holds an original ends the test otherwise, so the pool must hold both replacements first.
+      for (const hash of sent)
+        await until(
+          async () => (await rpc(rpcUrl, 'eth_getTransactionByHash', [hash])) === null,
+          'the transaction is replaced',
+        )
       await until(async () => {
         await mine()
         return (await stateOf(session, accelerated)) === 'COMPLETE'
