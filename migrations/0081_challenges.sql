@@ -24,12 +24,17 @@ create table challenges (
 );
 create index challenges_by_user on challenges (entity_id, user_id, create_date, id);
 
+create function refuse_challenge_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'challenge % is as it was shown, and ends once', old.id using errcode = 'restrict_violation';
+end $$;
 create trigger challenges_end_once before update on challenges for each row
   when (old.status <> 'PENDING'
     or (old.user_id, old.type, old.request, old.summary, old.expire_date, old.create_date)
       is distinct from (new.user_id, new.type, new.request, new.summary, new.expire_date, new.create_date))
-  execute function refuse_change();
-revoke delete on challenges from bezant_runtime;
+  execute function refuse_challenge_change();
+revoke update, delete on challenges from bezant_runtime;
+grant update (status, correlation_ids, error_code, error_message, update_date) on challenges to bezant_runtime;
 
 create or replace view notified_resources as
   select 'paymentIntent' as kind, entity_id, id, update_date, null::jsonb as snapshot from payment_intents

@@ -4,9 +4,11 @@ import { endpoints, notBuilt } from '#api/index'
 import { startApi } from '#context'
 import { errorKinds } from '#lib/error-kinds'
 import { pathsOf } from '#runtime/http/schemas'
+import { worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { addressOf } from './sample-requests.ts'
 import { httpAs } from './tenant.ts'
+import { makeUser, tokenOf } from './users.ts'
 
 let harness: Harness
 
@@ -115,8 +117,11 @@ it('answers a malformed id with the code of its product', async () => {
     Object.values(params?.properties ?? {}).some((field) => (field as { format?: string }).format === 'uuid'),
   )
   expect(withIds.length).toBeGreaterThan(10)
+  const world = worldOf(harness)
+  const headers = { 'X-User-Token': await tokenOf(world, (await makeUser(world)).id) }
   for (const { method, path, errorsAs } of withIds) {
-    const answer = await harness.http(method, addressOf(path, { id: 'nonsense', blockchain: 'BASE-SEPOLIA' }))
+    const address = addressOf(path, { id: 'nonsense', blockchain: 'BASE-SEPOLIA' })
+    const answer = await harness.http(method, address, { headers })
     const kind = path.startsWith('/v1/w3s/') ? 'idNotUuid' : 'invalidRequest'
     const { code } = errorKinds[errorsAs?.[kind] ?? kind]
     expect([path, answer.status, answer.body.code]).toEqual([path, 400, code])

@@ -306,7 +306,7 @@ describe('headers', () => {
 })
 
 const securityOf = (auth: string) =>
-  auth === 'none' ? [] : [{ [auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }]
+  auth === 'none' || auth === 'user' ? [] : [{ [auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }]
 
 describe('the description of the interface', () => {
   it('lists exactly the existing operations', async () => {

@@ -10,6 +10,7 @@ import { freshAddress, type Wallet, type World, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { rpc } from './json-rpc.ts'
 import { newSession, type PageSession, pin } from './page.ts'
+import { pageActions } from './page-actions.ts'
 import { isDeep } from './size.ts'
 import { until } from './until.ts'
 
@@ -46,23 +47,7 @@ async function open(width: number) {
   app = await openClient(page, site.origin, users.url)
 }
 
-const screen = (name: string) =>
-  app.frame.locator(`#card[data-screen=${name}]:not([aria-busy=true])`).waitFor()
-const go = () => app.frame.getByTestId('footer-main-btn').click()
-async function type(digits: string, on: string) {
-  await screen(on)
-  await app.frame.locator('.digits input').first().click()
-  await page.keyboard.type(digits)
-}
-
-async function execute({ userToken, encryptionKey }: PageSession, challengeId: string) {
-  await app.run(
-    `calls.length = 0
-     sdk.setAuthentication({ userToken: input.userToken, encryptionKey: input.encryptionKey })
-     sdk.execute(input.challengeId, note)`,
-    { userToken, encryptionKey, challengeId },
-  )
-}
+const { screen, go, type, choosePin, chooseQuestions, execute } = pageActions(() => app)
 
 // biome-ignore lint/suspicious/noExplicitAny: results have many shapes
 async function completed(): Promise<any> {
@@ -90,22 +75,8 @@ async function initialized(blockchains: string[], accountType: 'EOA' | 'SCA') {
   const { userToken } = session
   const asked = { userToken, blockchains: blockchains as never, accountType }
   await execute(session, (await client.createUserPinWithWallets(asked)).data!.challengeId!)
-  await type(pin, 'initPincode')
-  await type(pin, 'confirmInitPincode')
-  await screen('securityIntros')
-  await go()
-  for (const index of [0, 1]) {
-    const section = app.frame.getByTestId('question-input-section').nth(index)
-    await section.getByTestId('question-dropdown').locator('button').click()
-    await app.frame.locator('ul[role=listbox] li').nth(index).click()
-    await section.getByTestId('answer-text-input').fill(`answer ${index}`)
-  }
-  await go()
-  await screen('securitySummary')
-  await go()
-  await screen('securityConfirm')
-  await app.frame.locator("input:not([type='password'])").first().fill('I agree')
-  await go()
+  await choosePin()
+  await chooseQuestions()
   await completed()
   const { wallets } = (await client.listWallets({ userToken })).data!
   expect(wallets!.map(({ blockchain }) => blockchain).sort()).toEqual([...blockchains].sort())

@@ -8,6 +8,7 @@ import { type AppPage, type AppSite, openAppSite, openClient } from './app-site.
 import { chromiumPath, openBrowser } from './browser.ts'
 import { freshAddress, type Wallet, type World, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { answers, pageActions } from './page-actions.ts'
 import { isDeep } from './size.ts'
 import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
@@ -59,7 +60,6 @@ afterEach(() => context?.close())
 const inChromium = it.runIf(chromiumPath)
 const deepInChromium = it.runIf(chromiumPath && isDeep)
 const [pin, newPin] = ['258014', '917364']
-const answers = ['Elm Street', 'Bruno']
 
 type Session = { userId: string; userToken: string; encryptionKey: string }
 
@@ -68,44 +68,8 @@ async function newSession(): Promise<Session> {
   return { userId, ...((await client.createUserToken({ userId })).data as Omit<Session, 'userId'>) }
 }
 
-const execute = ({ userToken, encryptionKey }: Omit<Session, 'userId'>, challengeId: string) =>
-  app.run(
-    `calls.length = 0
-     sdk.setAuthentication({ userToken: input.userToken, encryptionKey: input.encryptionKey })
-     sdk.execute(input.challengeId, note)`,
-    { userToken, encryptionKey, challengeId },
-  )
-
-const screen = (name: string) =>
-  app.frame.locator(`#card[data-screen=${name}]:not([aria-busy=true])`).waitFor()
-const go = () => app.frame.getByTestId('footer-main-btn').click()
+const { screen, go, type, choosePin, chooseQuestions, execute } = pageActions(() => app)
 const error = async () => (await app.frame.locator('.error:visible').textContent()) ?? ''
-async function type(digits: string, on: string) {
-  await screen(on)
-  await app.frame.locator('.digits input').first().click()
-  await page.keyboard.type(digits)
-}
-async function choosePin(digits: string, first = 'initPincode', second = 'confirmInitPincode') {
-  await type(digits, first)
-  await type(digits, second)
-}
-/** Answers as public end-to-end tests of apps do. */
-async function chooseQuestions() {
-  await screen('securityIntros')
-  await go()
-  for (const [index, answer] of answers.entries()) {
-    const section = app.frame.getByTestId('question-input-section').nth(index)
-    await section.getByTestId('question-dropdown').locator('button').click()
-    await app.frame.locator('ul[role=listbox] li').nth(index).click()
-    await section.getByTestId('answer-text-input').fill(answer)
-  }
-  await go()
-  await screen('securitySummary')
-  await go()
-  await screen('securityConfirm')
-  await app.frame.locator("input:not([type='password'])").first().fill('I agree')
-  await go()
-}
 /** Evaluates an expression in the page of users. */
 const inFrame = (expression: string) =>
   page

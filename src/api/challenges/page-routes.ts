@@ -18,7 +18,6 @@ const tag = 'Pages'
 
 const openErrors = [
   'pageOriginRefused',
-  'idNotUuid',
   'challengeNotFound',
   'challengeExpired',
   'challengeInvalid',
@@ -75,14 +74,7 @@ export const pageChallengeEndpoints = [
     params: challengeParams,
     query: pageChallengeQuery,
     response: pageChallengeAnswer,
-    errors: [
-      'idNotUuid',
-      'pageOriginRefused',
-      'challengeNotFound',
-      'userInitialized',
-      'pinMissing',
-      'deviceUnknown',
-    ],
+    errors: ['pageOriginRefused', 'challengeNotFound', 'userInitialized', 'pinMissing', 'deviceUnknown'],
     verb: async (ctx: Ctx, { params, query }) => {
       await requireAllowedOrigin(ctx, query.origin)
       return showOnPage(ctx, await requireChallenge(ctx, params.id))

@@ -28,8 +28,12 @@ export async function admitRequests(
   const limit = await createLimit(server, requestsPerSecondMax)
   server.addHook('onRequest', async (request, reply) => {
     const { auth = 'none' } = request.routeOptions.config
-    // The token of a user is read later, and counts for its source address.
-    if (auth === 'none' || auth === 'user') return limit(request, reply, normalizeIP(request.ip))
+    if (auth === 'none' || auth === 'user') {
+      await limit(request, reply, normalizeIP(request.ip))
+      // The token is read later, but without one no byte of the body is.
+      if (auth === 'user') requireToken(request.headers['x-user-token'])
+      return
+    }
     try {
       callers.set(request, await authenticate(request.headers.authorization))
     } catch (error) {
@@ -45,6 +49,12 @@ export async function admitRequests(
     if (!caller) throw new ApiError('unauthorized')
     return caller
   }
+}
+
+/** The token of a user, as the header has it. */
+export function requireToken(header: string | string[] | undefined): string {
+  if (header !== undefined) return String(header)
+  throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
 }
 
 /** Refuses a request whose key lacks the needed scope, before the request is parsed. */

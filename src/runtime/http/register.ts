@@ -5,7 +5,7 @@ import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
 import type { Caller, RequestScope, Scope, TokenUser } from '#runtime/scope'
-import type { CallerOf } from './admission.ts'
+import { type CallerOf, requireToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
@@ -116,11 +116,6 @@ async function contextOf(
   const ctx = scopeOf(auth === 'none' ? anonymous : callerOf(request))
   if (!userToken || (userToken === 'optional' && token === undefined)) return ctx
   return Object.assign(ctx, { user: await readUser!(ctx, requireToken(token)) })
-}
-
-function requireToken(header: string | string[] | undefined): string {
-  if (header !== undefined) return String(header)
-  throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
 }
 
 /** The same error under the code of the endpoint's product line. */
