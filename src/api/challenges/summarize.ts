@@ -1,5 +1,4 @@
-import type { Blockchain } from '#chains/blockchains'
-import { capabilitiesOf } from '#chains/capabilities'
+import { networkOf } from '#chains/networks/index'
 import type { Operation, OperationDanger, OperationEffect, Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress } from '#engines/ledger/index'
@@ -19,33 +18,45 @@ export const walletDetails = ({ blockchain, name, address }: Wallet): SummaryLin
 const amountText = (atomic: bigint, token: Token | undefined, address: string) =>
   token
     ? `${atomic === unlimited ? 'an unlimited amount of' : formatAmount(atomic, token.decimals)} ${token.symbol || address}`
-    : `${atomic === unlimited ? 'an unlimited amount' : `${atomic} units`} of the token ${address}`
+    : `${atomic === unlimited ? 'an unlimited amount' : `${atomic} units`} of ${address === 'native' ? 'the native coin' : `the token ${address}`}`
 
 const unlimited = 2n ** 256n - 1n
 
-/** The summary of an operation: its first lines, the coins that it moves, the permissions that it gives, and its dangers. */
+/** The native coin, where the blockchain is known further than by its id. */
+const coinOf = async ({ db }: Ctx, blockchain: string): Promise<Token | undefined> =>
+  networkOf(blockchain) && nativeToken(db, blockchain)
+
+/** An amount of the native coin of a blockchain. */
+export const nativeText = async (ctx: Ctx, blockchain: string, atomic: bigint): Promise<string> =>
+  amountText(atomic, await coinOf(ctx, blockchain), 'native')
+
+/**
+ * The summary of an operation: its first lines, the coins that it moves, the permissions that it gives, and its dangers.
+ * `isNamed` says that the first lines have the function and the arguments of the call itself.
+ */
 export async function summaryOf(
   ctx: Ctx,
   first: readonly SummaryLine[],
   { effects, dangers }: Pick<Operation, 'effects' | 'dangers'>,
+  isNamed = false,
 ): Promise<Summary> {
+  const calls = effects.filter((effect) => effect.kind === 'call')
+  // Calls within another one are found only in functions that are known.
+  const isUnclear = calls.some((call) => !call.known) && !(isNamed && calls.length === 1)
+  const all = new Set([...dangers, ...(isUnclear ? ['undecodable' as const] : [])])
   const moved: SummaryLine[] = []
   for (const effect of effects) moved.push(...(await effectDetails(ctx, effect)))
   return {
     details: [...first, ...moved],
-    warnings: dangers.map((name) => ({ name, text: warnings[name] })),
+    warnings: [...all].map((name) => ({ name, text: warnings[name] })),
   }
 }
 
 async function effectDetails(ctx: Ctx, effect: OperationEffect): Promise<SummaryLine[]> {
   if (effect.kind === 'call' || effect.kind === 'typedData') return []
   const { kind, blockchain, token: address, destination, amountAtomic } = effect
-  const isKnown = blockchain !== '*' && capabilitiesOf(blockchain as Blockchain).keys !== undefined
-  const token = !isKnown
-    ? undefined
-    : address === 'native'
-      ? await nativeToken(ctx.db, blockchain)
-      : await tokenByAddress(ctx.db, blockchain, address)
+  const token =
+    address === 'native' ? await coinOf(ctx, blockchain) : await tokenByAddress(ctx.db, blockchain, address)
   const amount = amountText(amountAtomic, token, address)
   if (kind === 'approval')
     return [detail('approval', 'Permission', `${destination ?? 'anybody'} may take ${amount}`)]

@@ -11,18 +11,29 @@ import {
 } from '#api/transactions/upgrade-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokenById } from '#engines/ledger/index'
-import type { CallRequest, ReplacementKind } from '#engines/transactions/index'
+import type { CallRequest, FeeRequest, ReplacementKind } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
 import { detail, details, summaryOf, walletDetails } from './summarize.ts'
 import type { ChallengeKind, SummaryLine } from './types.ts'
 
 const created = ({ id }: { id: string }) => ({ correlationIds: [id] })
 
-const feeDetails = ({ fee, refId }: CallRequest): SummaryLine[] =>
+const feeDetails = ({ fee, refId, chain }: CallRequest): SummaryLine[] =>
   details(
     ['feeLevel', 'Fee level', fee.feeLevel],
     ['gas', 'Gas limit', fee.gasLimit?.toString()],
+    ['gasFee', 'Gas fee at most', gasFeeText(fee, chain.network.nativeToken)],
     ['refId', 'Reference', refId],
   )
+
+/** The price of all the gas, where the app chose the price. */
+function gasFeeText(
+  { gasLimit, maxFeeAtomic }: FeeRequest,
+  { decimals, symbol }: { decimals: number; symbol: string },
+): string | undefined {
+  if (gasLimit === undefined || maxFeeAtomic === undefined) return undefined
+  return `${formatAmount(gasLimit * maxFeeAtomic, decimals)} ${symbol}`
+}
 
 export const createTransaction: ChallengeKind<TransferBody> = {
   type: 'CREATE_TRANSACTION',
@@ -70,7 +81,7 @@ export const contractExecution: ChallengeKind<ExecutionBody> = {
       ...walletDetails(call.wallet),
       ...feeDetails(call),
     ]
-    return summaryOf(ctx, first, call.chain.decodeCall(call.call))
+    return summaryOf(ctx, first, call.chain.decodeCall(call.call), abiFunctionSignature !== undefined)
   },
   execute: async (ctx, request, key) => created(await submitExecution(ctx, request, key)),
 }

@@ -29,6 +29,8 @@ export type Signable = {
   /** Absent when a contract is created. */
   to: Address | undefined
   valueAtomic: bigint
+  /** The price of all its gas; the blockchain may add the fee of its parent. */
+  gasFeeMaxAtomic: bigint
   data: Hex
   nonce: number
   digest: Buffer
@@ -96,6 +98,7 @@ function signable(request: TransactionSerializable, from: Address | undefined): 
     from,
     to: request.to ? (request.to.toLowerCase() as Address) : undefined,
     valueAtomic: request.value ?? 0n,
+    gasFeeMaxAtomic: (request.gas ?? 0n) * (request.maxFeePerGas ?? request.gasPrice ?? 0n),
     data: (request.data as Hex | undefined) ?? '0x',
     nonce: request.nonce ?? 0,
     digest: bytesOf(keccak256(unsigned)),

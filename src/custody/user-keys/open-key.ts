@@ -67,7 +67,7 @@ export const userKeyOf = (user: UserRef, key: Buffer): UserKey => ({
 export type Way = { kind: WrapKind; slot: string }
 
 /** A user's key while work is done with it; its bytes and the fields are wiped afterwards. */
-export type Opened = { key: Buffer; fields: readonly SubmittedField[]; at: Wrapping }
+export type Opened = { key: Buffer; fields: readonly SubmittedField[]; at: Wrapping; by: WrapRow }
 
 const missing = {
   pin: 'pinMissing',
@@ -98,9 +98,9 @@ export async function withOpenedKey<Result>(
     if (fields && kind === 'answers' && countOf(fields, 'A') !== row.questions!.length)
       throw new ApiError('submissionUnfit', `Answer each of the ${row.questions!.length} questions.`)
     const at = { vault: ctx.custody.vault, user, sealedSecret: row.sealedSecret, stretch }
-    const key = await compare(ctx, at, wrap, handled)
+    const { key, by } = await compare(ctx, at, wrap, handled)
     try {
-      return await work({ key, fields: fields!, at })
+      return await work({ key, fields: fields!, at, by })
     } finally {
       key.fill(0)
     }
@@ -108,7 +108,12 @@ export async function withOpenedKey<Result>(
 }
 
 /** Spends the submission, counts the guess, compares it, and clears the guesses when it is right. */
-async function compare(ctx: CustodyCtx, at: Wrapping, wrap: WrapRow, handled: Handled): Promise<Buffer> {
+async function compare(
+  ctx: CustodyCtx,
+  at: Wrapping,
+  wrap: WrapRow,
+  handled: Handled,
+): Promise<Pick<Opened, 'key' | 'by'>> {
   const { kind } = wrap
   const secret = handled.fields && secretIn(handled.fields, kind)
   try {
@@ -116,7 +121,7 @@ async function compare(ctx: CustodyCtx, at: Wrapping, wrap: WrapRow, handled: Ha
       await spend(ctx, handled)
       const key = await unwrapKey(at, secret!, wrap)
       if (!key) throw new ApiError('deviceUnknown')
-      return key
+      return { key, by: wrap }
     }
     const ref: GuessRef = { ...at.user, kind }
     const counted = await countGuess(ctx, ref, { sha256: handled.sha256, opens: secret !== undefined })
@@ -130,7 +135,7 @@ async function compare(ctx: CustodyCtx, at: Wrapping, wrap: WrapRow, handled: Ha
       await clearGuesses(ctx, tx, ref, counted.guess)
       if (renewed) await renewWrap(tx, at.user, wrap, renewed, formatInstant(ctx.clock.nowMs()))
     })
-    return key
+    return { key, by: renewed ?? wrap }
   } finally {
     secret?.fill(0)
   }

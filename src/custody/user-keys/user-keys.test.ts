@@ -155,6 +155,14 @@ describe('the key of a user', () => {
     await expect(restorePin(entity.ctx(), wrong)).rejects.toMatchObject({ code: 155115 })
   })
 
+  it('keeps a restored PIN from a change that the former one opened', async () => {
+    const user = await newUser(...questions)
+    const change = await changePin(entity.ctx(), submit(user, 'changePin', ['P', pin], ['N', '714286']))
+    await store(await restorePin(entity.ctx(), submit(user, 'restorePin', ...answers, ['N', '907318'])))
+    await expect(store(change)).rejects.toMatchObject({ code: 155122 })
+    expect(await sign(await open(user, '907318'), user.wallet)).toHaveLength(65)
+  })
+
   it('gets its questions once, later than the PIN too', async () => {
     const user = await newUser()
     const restore = () => restorePin(entity.ctx(), submit(user, 'restorePin', ...answers, ['N', '907318']))

@@ -13,7 +13,14 @@ import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import type { CustodyCtx, UserKey } from '../custody.ts'
 import type { GuessKind } from '../store/user-guesses.ts'
-import { findUserKey, insertQuestions, insertUserKey, putWrap, type WrapRow } from '../store/user-keys.ts'
+import {
+  findUserKey,
+  insertQuestions,
+  insertUserKey,
+  putWrap,
+  renewWrap,
+  type WrapRow,
+} from '../store/user-keys.ts'
 import { addUserWalletSet } from '../wallet-sets.ts'
 import { newPinIn, questionsIn, secretIn } from './fields.ts'
 import { resetGuesses } from './guesses.ts'
@@ -28,6 +35,8 @@ export type KeyChange = {
   /** The secret of a user whose key is new. */
   readonly created?: Buffer | undefined
   readonly wraps: readonly WrapRow[]
+  /** The wrap that opened the key, where it has to be in force still. */
+  readonly replaces?: WrapRow
   readonly questions?: readonly string[] | undefined
   /** The counter that begins anew. */
   readonly resets?: GuessKind
@@ -83,7 +92,10 @@ export const changePin = (ctx: CustodyCtx, submission: Submission): Promise<KeyC
     submission,
     'changePin',
     pin,
-    (opened) => rewrapped(ctx, opened, 'userPin.changed', newPinOf(opened.fields)),
+    async (opened) => ({
+      ...(await rewrapped(ctx, opened, 'userPin.changed', newPinOf(opened.fields))),
+      replaces: opened.by,
+    }),
     (fields) => wipe(newPinOf(fields)),
   )
 
@@ -175,7 +187,12 @@ export async function storeKeyChange(
   if (created && !(await insertUserKey(db, userKey, { sealedSecret: created, createDate: date })))
     throw new ApiError('pinSet')
   if (questions && !(await insertQuestions(db, userKey, questions))) throw new ApiError('questionsSet')
-  for (const wrap of change.wraps) await putWrap(db, userKey, wrap, date)
+  for (const wrap of change.wraps) {
+    if (!change.replaces) await putWrap(db, userKey, wrap, date)
+    // Who knows a former PIN does not take the PIN from the user who restored it meanwhile.
+    else if (!(await renewWrap(db, userKey, change.replaces, wrap, date)))
+      throw new ApiError('challengeInvalid', 'The PIN was replaced meanwhile: make another challenge.')
+  }
   if (change.resets) await resetGuesses(ctx, db, { ...userKey, kind: change.resets })
   const { entityId, userId } = userKey
   const { actor, requestId } = ctx
