@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
-import {
-  encodeFunctionData,
-  getAddress,
-  parseAbi,
-  parseTransaction,
-  recoverTransactionAddress,
-  verifyMessage,
-  verifyTypedData,
-} from 'viem'
+import { getAddress, parseTransaction, recoverTransactionAddress, verifyMessage, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { deathsOf, whileDying } from '../../../testing/dying-connection.ts'
@@ -113,6 +105,8 @@ describe('a challenge of a user', () => {
       client.createUserPinWithWallets({ userToken, blockchains: [] as never }),
     ).rejects.toMatchObject({ response: { status: 400 } })
     expect(await ask(session, 'POST', 'initialize', keyed({}))).toMatchObject({ status: 409, code: 155106 })
+    const [newcomer, nameless] = [await newSession(world), keyed({ metadata: [{ name: 'one' }] })]
+    expect(await ask(newcomer, 'POST', 'initialize', nameless)).toMatchObject({ status: 400, code: 155504 })
   })
 
   it('pays when the PIN is right: the chain says so', async () => {
@@ -320,99 +314,6 @@ describe('a challenge of a user', () => {
       submission: 'x',
     })
     expect([again.status, again.body.code]).toEqual([403, 155122])
-  })
-})
-
-describe('the summary of a challenge', () => {
-  const of = (fields: string) =>
-    fields.split(',').map((field) => ({ name: field.split(' ')[0]!, type: field.split(' ')[1]! }))
-  const typed = (fields: string, message: object, chainId = '0x14a34') => {
-    const data = { domain: { chainId, verifyingContract: freshAddress() }, types: { Permit: of(fields) } }
-    return { data: JSON.stringify({ ...data, primaryType: 'Permit', message }) }
-  }
-  const permit = 'owner address,spender address,value uint256,nonce uint256,deadline uint256'
-  const [spender, to] = [freshAddress(), freshAddress()]
-  const prices = { gasLimit: '100000', maxFee: '9000', priorityFee: '9000' }
-  const signed = { to, gas: 100_000, nonce: 0, chainId: 84532, gasPrice: '9000000000000' }
-  const nested = encodeFunctionData({
-    abi: parseAbi(['function multicall(bytes[] data)']),
-    args: [['0x12345678']],
-  })
-
-  it.each<[string, string, object, object, string[]]>([
-    [
-      'bytes as the text that they are',
-      'sign/message',
-      { message: '0x68c3bc', encodedByHex: true },
-      { message: 'hü' },
-      [],
-    ],
-    [
-      'bytes that are no text as such',
-      'sign/message',
-      { message: '0x80ff', encodedByHex: true },
-      { message: '0x80ff' },
-      [],
-    ],
-    [
-      'numbers as they are signed',
-      'sign/typedData',
-      typed('cost uint256', { cost: '0x64' }),
-      { typedData: 'cost: 100' },
-      ['permit', 'undecodable'],
-    ],
-    [
-      'no text of one member as another',
-      'sign/typedData',
-      typed('memo string,cost uint256', { memo: 'a\ncost: 1', cost: 5 }),
-      { typedData: 'memo: "a\\ncost: 1"\ncost: 5' },
-      ['permit', 'undecodable'],
-    ],
-    [
-      'a permission on any chain',
-      'sign/typedData',
-      typed(permit, { owner: to, spender, value: 7, nonce: 0, deadline: 1 }, '1234'),
-      { approval: expect.stringContaining(`${spender} may take 7 units of the token 0x`) },
-      ['permit'],
-    ],
-    [
-      'the fee of a signed transaction',
-      'sign/transaction',
-      { transaction: JSON.stringify({ ...signed, data: '0x12345678' }) },
-      { gasFee: '0.9 ETH-SEPOLIA' },
-      ['undecodable'],
-    ],
-    [
-      'the fee that the app chose',
-      'transactions/contractExecution',
-      keyed({ contractAddress: to, abiFunctionSignature: 'a()', ...prices }),
-      { gasFee: '0.9 ETH-SEPOLIA' },
-      [],
-    ],
-    [
-      'that data is not understood',
-      'transactions/contractExecution',
-      keyed({ contractAddress: to, callData: '0x12345678', feeLevel: 'LOW' }),
-      {},
-      ['undecodable'],
-    ],
-    [
-      'that a call within is not understood',
-      'transactions/contractExecution',
-      keyed({ contractAddress: to, callData: nested, feeLevel: 'LOW' }),
-      {},
-      ['undecodable'],
-    ],
-  ])('shows %s', async (_, path, fields, shown, warnings) => {
-    const { id } = await ask(session, 'POST', path, { walletId: wallet.id, ...fields })
-    const { summary } = await shownChallenge(world, session, id)
-    const names = (lines: { name: string }[]) => lines.map(({ name }) => name)
-    expect(names(summary.warnings)).toEqual(warnings)
-    expect(
-      Object.fromEntries(
-        summary.details.map((line: { name: string; value: string }) => [line.name, line.value]),
-      ),
-    ).toMatchObject(shown)
   })
 })
 
