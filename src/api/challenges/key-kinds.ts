@@ -76,6 +76,7 @@ export const initialize: ChallengeKind<Partial<NewWallets>> = {
   approval: 'initialize',
   check: async (ctx, request) => {
     if ((await keyStateOf(ctx)).opensWith) throw new ApiError('userInitialized')
+    if (request.metadata) requireMetadataFor(request.blockchains ?? [], request.metadata)
     return request.blockchains?.length ? checkWallets(ctx, request as NewWallets) : nothing
   },
   execute: async (ctx, request, key, walletSetId) =>
@@ -117,11 +118,14 @@ function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
       'smartAccountsOnSeveralChains',
       'length_outside_bounds',
     )
-  if (metadata && metadata.length !== blockchains.length) {
-    const reason = `has ${metadata.length} items, but blockchains has ${blockchains.length}`
-    throw invalid('metadata', reason, undefined, 'userMetadataCountDiffers', 'length_outside_bounds')
-  }
+  if (metadata) requireMetadataFor(blockchains, metadata)
   return planWallets(ctx, request as Parameters<typeof planWallets>[1])
+}
+
+function requireMetadataFor(blockchains: readonly string[], metadata: readonly WalletMetadata[]): void {
+  if (metadata.length === blockchains.length) return
+  const reason = `has ${metadata.length} items, but blockchains has ${blockchains.length}`
+  throw invalid('metadata', reason, undefined, 'userMetadataCountDiffers', 'length_outside_bounds')
 }
 
 async function makeWalletsOf(
