@@ -71,7 +71,11 @@ async function start() {
       art: icon('shield'),
     })
   if (!isSecureContext) return refuseInsecure()
-  if (location.pathname === '/device-id') return post({ deviceId: deviceId() })
+  if (location.pathname === '/device-id') {
+    // Before the id: sites close the frame when they have it.
+    post({ onFrameReady: true })
+    return post({ deviceId: deviceId() })
+  }
   const w3s = await receive()
   const { themeColor, resources, localizations } = w3s.customizations ?? {}
   translate(localizations)

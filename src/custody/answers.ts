@@ -13,12 +13,19 @@ export const keepAnswer = (ctx: CustodyCtx, id: string, answer: object, lifeMs: 
   return insertAnswer(db, entity.id, { id, sealed, expireMs: nowMs + lifeMs, nowMs })
 }
 
-/** The answer that was kept, or the error `expired` when its tokens have expired. */
-export async function keptAnswer(ctx: CustodyCtx, id: string, expired: ErrorName): Promise<object> {
+/** The answer that was kept; `undefined` after its life. */
+export async function findKeptAnswer(ctx: CustodyCtx, id: string): Promise<object | undefined> {
   const { db, entity, custody } = ctx
   const found = await findAnswer(db, entity.id, id, ctx.clock.nowMs())
-  if (!found) throw new ApiError(expired)
+  if (!found) return undefined
   return withUnsealed(custody.vault.root, sealedAnswer(entity.id, id), found.sealed, (plain) =>
     JSON.parse(plain.toString('utf8')),
   )
+}
+
+/** The answer that was kept, or the error `expired` when its tokens have expired. */
+export async function keptAnswer(ctx: CustodyCtx, id: string, expired: ErrorName): Promise<object> {
+  const found = await findKeptAnswer(ctx, id)
+  if (!found) throw new ApiError(expired)
+  return found
 }

@@ -2,7 +2,7 @@ import type { Custody } from './custody.ts'
 
 /** The public interface of custody: everything else in this folder is internal. */
 
-export { keepAnswer, keptAnswer } from './answers.ts'
+export { findKeptAnswer, keepAnswer, keptAnswer } from './answers.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {
   type Custody,
@@ -73,6 +73,7 @@ export {
   signedDigest,
 } from './signing-ledger.ts'
 export { findEntityFreeze } from './store/freezes.ts'
+export { logsIn } from './store/identities.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
 export {
   copySpending,

@@ -2,10 +2,10 @@ import { requireAllowedOrigin } from '#api/allowed-origin'
 import {
   addDevice,
   changePin,
+  findKeptAnswer,
   findUserWalletSet,
   type KeyChange,
   keepAnswer,
-  keptAnswer,
   openWithDevice,
   openWithPin,
   type Purpose,
@@ -15,14 +15,14 @@ import {
   setPin,
   storeKeyChange,
   type UserKey,
-  type UserKeyState,
   withEncryptionKey,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
 import { challengeMs, ownerOf } from './create-challenge.ts'
-import { keyStateOf } from './key-kinds.ts'
+import { type ApproverState, approvesOnDevice, keyStateOf } from './key-kinds.ts'
 import { kindOf } from './kinds.ts'
 import { statusOf } from './show-challenge.ts'
 import { type ChallengeRow, completeChallenge, failChallenge, findChallenge, lockChallenge } from './store.ts'
@@ -39,19 +39,20 @@ export async function requireChallenge(ctx: Ctx, id: string): Promise<ChallengeR
 export function purposeFor(
   { user }: Ctx,
   { type }: ChallengeRow,
-  { opensWith, devices }: UserKeyState,
+  { opensWith, devices, logsIn }: ApproverState,
 ): Purpose {
   const { approval } = kindOf(type)
   const deviceId = user!.deviceId
   if (approval === 'initialize') {
     if (opensWith) throw new ApiError('userInitialized')
-    return deviceId === undefined ? 'setPin' : 'setDevice'
+    if (deviceId !== undefined) return 'setDevice'
+    if (logsIn) throw approvesOnDevice()
+    return 'setPin'
   }
   if (approval !== 'open') return approval
   if (!opensWith) throw new ApiError('pinMissing')
   if (opensWith === 'pin') return 'open'
-  if (deviceId === undefined)
-    throw new ApiError('deviceUnknown', 'This user approves on a device: let the user log in there.')
+  if (deviceId === undefined) throw approvesOnDevice()
   return devices.includes(deviceId) ? 'openWithDevice' : 'addDevice'
 }
 
@@ -131,9 +132,11 @@ async function carryOut(ctx: Ctx, row: ChallengeRow, { key, change }: OpenedKey)
   return kindOf(row.type).execute(ctx, JSON.parse(row.request), key, walletSetId)
 }
 
-/** Trouble of the server, and too many requests, are no verdict on the challenge. */
+/** Trouble of the server, too many requests and limits that time lifts are no verdict on the challenge. */
 const endsChallenge = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.status < 500 && error.status !== 429
+  error instanceof ApiError && error.status < 500 && error.status !== 429 && !passing.includes(error.kind)
+
+const passing: readonly ErrorName[] = ['pendingQueueFull', 'sponsoredGasExceeded']
 
 function noteFailure(ctx: Ctx, { id }: ChallengeRow, error: ApiError): Promise<void> {
   const nowMs = ctx.clock.nowMs()
@@ -163,8 +166,6 @@ export async function prepareDevice(
   )
 }
 
-/** The result of a challenge that signed something, which is kept for an hour. */
+/** The result of a challenge that signed something. It is kept for an hour after the approval, and absent later. */
 export const resultOf = (ctx: Ctx, { id, status, type }: ChallengeRow): Promise<object | undefined> =>
-  status === 'COMPLETE' && type.startsWith('SIGN_')
-    ? keptAnswer(ctx, id, 'challengeExpired')
-    : Promise.resolve(undefined)
+  status === 'COMPLETE' && type.startsWith('SIGN_') ? findKeptAnswer(ctx, id) : Promise.resolve(undefined)

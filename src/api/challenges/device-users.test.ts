@@ -97,3 +97,23 @@ it('have no PIN, and the app cannot approve for them', async () => {
   const { status, body } = await askPage(world, minted, 'GET', id)
   expect([status, body.code]).toEqual([400, 155113])
 })
+
+it('get no PIN from the app before they approve anything', async () => {
+  const { userToken } = await logIn(world, freshEmail())
+  const claims = JSON.parse(Buffer.from(userToken.split('.')[1]!, 'base64url').toString('utf8'))
+  const minted = await newSession(world, claims.sub)
+  const ask = (path: string) =>
+    harness.http('POST', `/v1/w3s/user/${path}`, {
+      body: { idempotencyKey: randomUUID() },
+      headers: { 'X-User-Token': minted.userToken },
+    })
+  const answers = [await ask('initialize'), await ask('pin')]
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+    [400, 155113],
+    [403, 155122],
+  ])
+  // Made by the user's own session, and taken over by the app's.
+  const own = await askUser(world, { userToken }, 'initialize')
+  const { status, body } = await askPage(world, minted, 'GET', own)
+  expect([status, body.code]).toEqual([400, 155113])
+})

@@ -4,7 +4,7 @@ import {
   requireAccountContracts,
   type WalletPlan,
 } from '#api/wallets/create-wallets'
-import { type UserKey, type UserKeyState, userKeyStateOf, type WalletMetadata } from '#custody/index'
+import { logsIn, type UserKey, type UserKeyState, userKeyStateOf, type WalletMetadata } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { details } from './summarize.ts'
@@ -17,15 +17,22 @@ export type NewWallets = {
   metadata?: WalletMetadata[]
 }
 
+/** `logsIn` says that the user was made by a login, and so approves on a device and never with a PIN. */
+export type ApproverState = UserKeyState & { logsIn: boolean }
+
 /** The keys and locks of the user of this request. */
-export const keyStateOf = (ctx: Ctx): Promise<UserKeyState> =>
-  userKeyStateOf(ctx.db, { entityId: ctx.entity.id, userId: ctx.user!.id }, ctx.clock.nowMs())
+export async function keyStateOf({ db, entity, user, clock }: Ctx): Promise<ApproverState> {
+  const state = await userKeyStateOf(db, { entityId: entity.id, userId: user!.id }, clock.nowMs())
+  return { ...state, logsIn: await logsIn(db, entity.id, user!.userId) }
+}
+
+export const approvesOnDevice = () =>
+  new ApiError('deviceUnknown', 'This user approves on a device: let the user log in there.')
 
 /** Refuses PINs of users who log in by e-mail or a social provider: their key opens with their device. */
 async function requirePinUser(ctx: Ctx): Promise<UserKeyState> {
   const state = await keyStateOf(ctx)
-  const isOfLogin = state.opensWith === 'device' || (!state.opensWith && ctx.user!.deviceId !== undefined)
-  if (isOfLogin)
+  if (state.logsIn)
     throw new ApiError('challengeInvalid', 'Users who log in by e-mail or a social provider have no PIN.')
   return state
 }
@@ -75,7 +82,9 @@ export const initialize: ChallengeKind<Partial<NewWallets>> = {
   type: 'INITIALIZE',
   approval: 'initialize',
   check: async (ctx, request) => {
-    if ((await keyStateOf(ctx)).opensWith) throw new ApiError('userInitialized')
+    const { opensWith, logsIn } = await keyStateOf(ctx)
+    if (opensWith) throw new ApiError('userInitialized')
+    if (logsIn && ctx.user!.deviceId === undefined) throw approvesOnDevice()
     if (request.metadata) requireMetadataFor(request.blockchains ?? [], request.metadata)
     return request.blockchains?.length ? checkWallets(ctx, request as NewWallets) : nothing
   },

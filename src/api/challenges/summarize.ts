@@ -12,13 +12,20 @@ export const details = (...rows: (readonly [name: string, label: string, value: 
   rows.flatMap(([name, label, value]) => (value ? [detail(name, label, value)] : []))
 
 export const walletDetails = ({ blockchain, name, address }: Wallet): SummaryLine[] =>
-  details(['blockchain', 'Network', blockchain], ['wallet', 'From', name ? `${name}, ${address}` : address])
+  details(
+    ['blockchain', 'Network', blockchain],
+    ['wallet', 'From', name ? `${address}, named ${name}` : address],
+  )
 
 /** The amount of a token, in whole tokens; tokens that are not known are shown by their contract. */
 const amountText = (atomic: bigint, token: Token | undefined, address: string) =>
   token
-    ? `${atomic === unlimited ? 'an unlimited amount of' : formatAmount(atomic, token.decimals)} ${token.symbol || address}`
+    ? `${atomic === unlimited ? 'an unlimited amount of' : formatAmount(atomic, token.decimals)} ${symbolText(token, address)}`
     : `${atomic === unlimited ? 'an unlimited amount' : `${atomic} units`} of ${address === 'native' ? 'the native coin' : `the token ${address}`}`
+
+/** The deployer of a token that no network lists chose its symbol, so its contract stands beside it. */
+const symbolText = ({ symbol, listed }: Token, address: string) =>
+  listed ? symbol : symbol ? `${symbol} (the token ${address})` : `of the token ${address}`
 
 const unlimited = 2n ** 256n - 1n
 

@@ -15,6 +15,14 @@ export const findIdentityUser = async (
       where entity_id = ${entityId} and issuer = ${issuer} and subject = ${subject}`)
   )?.userId
 
+/** Whether a login by e-mail or by a provider made this user. */
+export async function logsIn(db: Db, entityId: string, userId: string): Promise<boolean> {
+  const found =
+    await db.maybe(sql`select from user_emails where entity_id = ${entityId} and user_id = ${userId}
+    union all select from user_identities where entity_id = ${entityId} and user_id = ${userId} limit 1`)
+  return found !== undefined
+}
+
 /** Serializes first logins of an identity until the `tx` ends. */
 export const lockIdentity = (tx: Db, entityId: string, { issuer, subject }: UserIdentity) => {
   const name = `user identity:${JSON.stringify([entityId, issuer, subject])}`

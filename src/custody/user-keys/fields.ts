@@ -20,6 +20,13 @@ export function secretIn(fields: readonly SubmittedField[], kind: WrapKind): Buf
   return Buffer.from(bytes)
 }
 
+/** Refuses one secret in both places: the recovery code would be kept by the device, and open nothing that the device does not. */
+export function requireTwoSecrets(fields: readonly SubmittedField[]): void {
+  const [device, recovery] = [kindOf.device, kindOf.recovery].map((kind) => only(fields, kind)[0]!.bytes)
+  if (device!.equals(recovery!))
+    throw new ApiError('submissionUnfit', 'The recovery secret has to differ from that of the device.')
+}
+
 /** A copy of the PIN that the user chose. */
 export function newPinIn(fields: readonly SubmittedField[]): Buffer {
   const { bytes } = fields.find(({ kind }) => kind === 'N')!
@@ -47,13 +54,33 @@ const only = (fields: readonly SubmittedField[], wanted: FieldKind) =>
   fields.filter(({ kind }) => kind === wanted)
 
 /** The questions, which are no secret: the page shows them to who forgot the PIN. */
-export const questionsIn = (fields: readonly SubmittedField[]): string[] =>
-  only(fields, 'Q').map(({ bytes }, index) => {
+export function questionsIn(fields: readonly SubmittedField[]): string[] {
+  const questions = only(fields, 'Q').map(({ bytes }, index) => {
     const text = textOf(bytes)?.trim()
     if (!text || text.length > questionLengthMax)
       throw invalid(`questions[${index}]`, questionRule, undefined, 'secretUnfit')
     return text
   })
+  requireUnlike(questions, only(fields, 'A'))
+  return questions
+}
+
+/** Refuses a question that is asked twice, and an answer that is its own question: the page shows the questions. */
+function requireUnlike(questions: readonly string[], answers: readonly SubmittedField[]): void {
+  const asked: Buffer[] = []
+  for (const [index, question] of questions.entries()) {
+    // The second line is the hint that the user wrote.
+    const text = Buffer.from(question.split('\n')[0]!)
+    const normal = normalAnswer(text) ?? text
+    if (asked.some((other) => other.equals(normal)))
+      throw invalid(`questions[${index}]`, 'is asked twice: choose another one', undefined, 'secretUnfit')
+    asked.push(normal)
+    const answer = normalAnswer(answers[index]!.bytes)
+    const isQuestion = answer?.equals(normal)
+    answer?.fill(0)
+    if (isQuestion) throw invalid(`answers[${index}]`, 'is the question itself', undefined, 'secretUnfit')
+  }
+}
 
 /** PostgreSQL stores no zero character. */
 function textOf(bytes: Buffer): string | undefined {

@@ -63,7 +63,7 @@ async function useKey(user: PageUser, [one, other]: readonly string[]): Promise<
     ['A', one!],
     ['A', other!],
   ]
-  const asked = answered.flatMap((answer): PlainField[] => [['Q', 'Which?'], answer])
+  const asked = answered.flatMap((answer, index): PlainField[] => [['Q', `Which? ${index}`], answer])
   const handle = async (purpose: 'setPin' | 'changePin' | 'restorePin', fields: PlainField[]) =>
     expect(await tested.handle(Date.now(), purpose, [submissionOf(user, purpose, fields)])).toEqual([0])
   const guess = async (tried: string, code: number) =>

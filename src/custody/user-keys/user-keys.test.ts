@@ -243,6 +243,68 @@ describe('a user without a PIN', () => {
     await expect(add(secret)).rejects.toMatchObject({ code: 155113 })
     await store(await add(recoverySecret))
     expect(await sign(await openOn(otherId, other), wallet)).toHaveLength(65)
+    const same = submit(user, 'addDevice', ['R', recoverySecret], ['D', recoverySecret])
+    await expect(addDevice(entity.ctx(), same, otherId)).rejects.toMatchObject({ code: 155117 })
+  })
+
+  it('has a recovery secret that is not the one of the device', async () => {
+    const user = await newPageUser(entity)
+    const same = submit(user, 'setDevice', ['D', secret], ['R', secret])
+    await expect(setDevice(entity.ctx(), same, deviceId)).rejects.toMatchObject({ code: 155117 })
+  })
+})
+
+describe('questions', () => {
+  it.each<[string, string, PlainField[]]>([
+    [
+      'a question twice',
+      'questions[1]',
+      [...questions.slice(0, 2), ['Q', 'where  WERE you born?\nhint'], ['A', 'x']],
+    ],
+    [
+      'an answer that is its question',
+      'answers[0]',
+      [
+        ['Q', 'First pet?\nhint'],
+        ['A', ' first PET? '],
+      ],
+    ],
+    [
+      'an answer without letters',
+      'answers[0]',
+      [
+        ['Q', 'First pet?'],
+        ['A', ' \t '],
+      ],
+    ],
+    [
+      'an answer of 10,000 bytes',
+      'answers[0]',
+      [
+        ['Q', 'First pet?'],
+        ['A', 'x'.repeat(10_000)],
+      ],
+    ],
+    [
+      'a zero character',
+      'questions[0]',
+      [
+        ['Q', 'First\0pet?'],
+        ['A', 'Rex'],
+      ],
+    ],
+    [
+      'a question of 201 characters',
+      'questions[0]',
+      [
+        ['Q', '?'.repeat(201)],
+        ['A', 'Rex'],
+      ],
+    ],
+  ])('refuses %s, and says which', async (_, location, fields) => {
+    const user = await newPageUser(entity)
+    const made = setPin(entity.ctx(), submit(user, 'setPin', ['N', pin], ...fields))
+    await expect(made).rejects.toMatchObject({ code: 155124, fields: [{ location }] })
   })
 })
 

@@ -22,7 +22,7 @@ import {
   type WrapRow,
 } from '../store/user-keys.ts'
 import { addUserWalletSet } from '../wallet-sets.ts'
-import { newPinIn, questionsIn, secretIn } from './fields.ts'
+import { newPinIn, questionsIn, requireTwoSecrets, secretIn } from './fields.ts'
 import { resetGuesses } from './guesses.ts'
 import { type Opened, spend, userKeyOf, userOf, type Way, withOpenedKey, withSubmission } from './open-key.ts'
 import type { Purpose, Submission, SubmittedField } from './submission.ts'
@@ -66,10 +66,13 @@ export const setPin = (ctx: CustodyCtx, submission: Submission): Promise<KeyChan
 
 /** Creates the key of a user who has no PIN: it opens with the secret of this device, or with the recovery secret. */
 export const setDevice = (ctx: CustodyCtx, submission: Submission, deviceId: string): Promise<KeyChange> =>
-  createKey(ctx, submission, 'setDevice', 'userDevice.set', (fields) => [
-    { ...deviceOf(deviceId), secret: secretIn(fields, 'device') },
-    { ...recovery, secret: secretIn(fields, 'recovery') },
-  ])
+  createKey(ctx, submission, 'setDevice', 'userDevice.set', (fields) => {
+    requireTwoSecrets(fields)
+    return [
+      { ...deviceOf(deviceId), secret: secretIn(fields, 'device') },
+      { ...recovery, secret: secretIn(fields, 'recovery') },
+    ]
+  })
 
 /** Sets the security questions, once; the PIN opens the key for it. */
 export const setQuestions = (ctx: CustodyCtx, submission: Submission): Promise<KeyChange> =>
@@ -115,10 +118,16 @@ export const restorePin = (ctx: CustodyCtx, submission: Submission): Promise<Key
 
 /** Lets another device open the key; the recovery secret opens it for that. */
 export const addDevice = (ctx: CustodyCtx, submission: Submission, deviceId: string): Promise<KeyChange> =>
-  withOpenedKey(ctx, submission, 'addDevice', recovery, (opened) =>
-    rewrapped(ctx, opened, 'userDevice.added', [
-      { ...deviceOf(deviceId), secret: secretIn(opened.fields, 'device') },
-    ]),
+  withOpenedKey(
+    ctx,
+    submission,
+    'addDevice',
+    recovery,
+    (opened) =>
+      rewrapped(ctx, opened, 'userDevice.added', [
+        { ...deviceOf(deviceId), secret: secretIn(opened.fields, 'device') },
+      ]),
+    requireTwoSecrets,
   )
 
 const newPinOf = (fields: readonly SubmittedField[]): Opener[] => [{ ...pin, secret: newPinIn(fields) }]
