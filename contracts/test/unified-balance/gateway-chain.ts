@@ -29,6 +29,7 @@ import { unifiedBalanceContracts } from '#chains/evm/unified-balance/deployment'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { bytesOf, hexOf } from '#lib/hex'
 import { genesisOf } from '#sandbox/chains/genesis'
+import { localImplementations } from '#sandbox/chains/unified-balance-contracts'
 import { faucetAccount, gatewaySignerAccount, issuerAccount } from '#sandbox/constants'
 import { people, startTokenChain, type TokenChain, tokenAddress, zeroAddress } from '../token-chain.ts'
 
@@ -44,7 +45,13 @@ export const faucet = privateKeyToAccount(faucetAccount.privateKey)
 export const gatewaySigner = privateKeyToAccount(gatewaySignerAccount.privateKey)
 export const { alice, bob, carol, stranger } = people
 
-const abis = { [wallet]: gatewayWalletAbi, [minter]: gatewayMinterAbi, [token]: stablecoinAbi }
+const abis: Record<Address, Abi> = {
+  [wallet]: gatewayWalletAbi,
+  [minter]: gatewayMinterAbi,
+  [token]: stablecoinAbi,
+  [localImplementations.wallet]: gatewayWalletAbi,
+  [localImplementations.minter]: gatewayMinterAbi,
+}
 /** All three: errors and events of each contract appear in the calls of others. */
 const everything = [...gatewayWalletAbi, ...gatewayMinterAbi, ...stablecoinAbi] as Abi
 
@@ -84,14 +91,28 @@ export async function send(
 
 /** The custom error with its arguments, as `Name(1,2)`, or the reason in words; an Error when the call is not refused. */
 export async function refusal(
-  { client }: TokenChain,
+  chain: TokenChain,
   account: PrivateKeyAccount,
   address: Address,
   functionName: string,
   args: readonly unknown[],
 ): Promise<string> {
+  const reason = await refusalIfAny(chain, account, address, functionName, args)
+  if (reason === undefined) throw new Error(`${functionName} was not refused`)
+  return reason
+}
+
+/** As `refusal`; undefined when the call is not refused. */
+export async function refusalIfAny(
+  { client }: TokenChain,
+  account: PrivateKeyAccount,
+  address: Address,
+  functionName: string,
+  args: readonly unknown[],
+): Promise<string | undefined> {
   try {
     await client.simulateContract({ address, abi: abiWithErrors(address), functionName, args, account })
+    return undefined
   } catch (error) {
     const reverted =
       error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError)
@@ -99,7 +120,6 @@ export async function refusal(
     const { errorName, args: values } = reverted.data
     return errorName === 'Error' ? String(values![0]) : `${errorName}(${(values ?? []).join(',')})`
   }
-  throw new Error(`${functionName} was not refused`)
 }
 
 export const read = <Value = bigint>(
@@ -110,7 +130,7 @@ export const read = <Value = bigint>(
 ): Promise<Value> =>
   client.readContract({ address, abi: abiOf(address), functionName, args }) as Promise<Value>
 
-const abiOf = (address: Address) => (abis[address] ?? gatewayWalletAbi) as Abi
+const abiOf = (address: Address) => abis[address]!
 
 /** A call may be refused by the contract that it leads to. */
 const abiWithErrors = (address: Address) => [
@@ -168,9 +188,7 @@ export const burnArgs = (burns: readonly Burn[], by = gatewaySigner) => signedAr
 /** The arguments of gatewayMint: an attestation, or a set for a list. */
 export const mintArgs = (attestations: Attestation | readonly Attestation[], by = gatewaySigner) =>
   signedArgs(
-    hexOf(
-      'spec' in attestations ? encodeAttestation(attestations) : encodeAttestationSet({ attestations }),
-    ),
+    hexOf('spec' in attestations ? encodeAttestation(attestations) : encodeAttestationSet({ attestations })),
     by,
   )
 
