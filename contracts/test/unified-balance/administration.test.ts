@@ -68,7 +68,7 @@ async function create(data: Hex): Promise<Address> {
 
 /** The first slots, those of the placed contract, the code and the nonce. */
 async function stateOf(address: Address, placed: Address) {
-  const written = Object.keys(placedUnifiedBalance(baseSepolia)[placed]!.storage) as Hex[]
+  const written = Object.keys(placedUnifiedBalance(baseSepolia)[placed]!.storage!) as Hex[]
   const slots = [...Array.from({ length: 14 }, (_, index) => numberToHex(index, { size: 32 })), ...written]
   return {
     nonce: await chain.client.getTransactionCount({ address }),

@@ -182,7 +182,7 @@ describe('the contracts and the codec agree', () => {
   })
 
   it('on the hash of a specification, which is in the events', async () => {
-    await send(chain, alice, wallet, 'deposit', [token, 1_000n])
+    await send(chain, alice, wallet, 'deposit', [token, 1_000_000n])
     await fc.assert(
       fc.asyncProperty(spec, async (drawn) => {
         const { hookData, salt, destinationDomain, destinationCaller } = drawn

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { burnIntentDigest, burnIntentSetDigest } from '#chains/crosschain/burn-intent-typed-data'
-import { servicePayloadDigest } from '#chains/crosschain/service-signature'
+import { payloadDigest } from '#chains/crosschain/payload-digest'
 import {
   type Attestation,
   type BurnIntent,
@@ -193,7 +193,7 @@ export const mintArgs = (attestations: Attestation | readonly Attestation[], by 
   )
 
 export async function signedArgs(payload: Hex, by = gatewaySigner): Promise<[Hex, Hex]> {
-  return [payload, await by.sign({ hash: servicePayloadDigest(bytesOf(payload)) })]
+  return [payload, await by.sign({ hash: payloadDigest(bytesOf(payload)) })]
 }
 
 /** Both parts of a balance. */

@@ -172,10 +172,8 @@ it('the wallet owns the sum of all balances, supply is conserved, and no transfe
         if (each === undefined) continue
         if (drawn.kind === 'again') outcomes.again++
         const events = await perform(each)
-        const before = structuredClone(model)
         const expected = apply(model, each, await height(chain))
         expect([each, events !== undefined]).toEqual([each, expected])
-        if (!expected) Object.assign(model, before)
         if (expected && (each.kind === 'burn' || each.kind === 'mint')) last = each
         outcomes[expected ? 'accepted' : 'refused']++
         for (const { eventName, args } of events ?? [])

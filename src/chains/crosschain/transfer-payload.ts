@@ -59,7 +59,7 @@ export const decodeBurnIntents = (bytes: Uint8Array): BurnIntent[] =>
 export const decodeAttestations = (bytes: Uint8Array): Attestation[] =>
   decodeEither(attestations, bufferOf(bytes), 'attestation')
 
-type Format<Element> = {
+type PayloadFormat<Element> = {
   magic: 'BurnIntent' | 'Attestation'
   setMagic: 'BurnIntentSet' | 'AttestationSet'
   plural: string
@@ -70,7 +70,7 @@ type Format<Element> = {
   decode(head: Buffer, spec: TransferSpec): Element
 }
 
-const burnIntents: Format<BurnIntent> = {
+const burnIntents: PayloadFormat<BurnIntent> = {
   magic: 'BurnIntent',
   setMagic: 'BurnIntentSet',
   plural: 'intents',
@@ -80,7 +80,7 @@ const burnIntents: Format<BurnIntent> = {
   decode: (head, spec) => ({ maxBlockHeight: readUint256(head, 4), maxFee: readUint256(head, 36), spec }),
 }
 
-const attestations: Format<Attestation> = {
+const attestations: PayloadFormat<Attestation> = {
   magic: 'Attestation',
   setMagic: 'AttestationSet',
   plural: 'attestations',
@@ -92,7 +92,7 @@ const attestations: Format<Attestation> = {
 const setHeadBytes = 8
 
 function encodeElement<Element extends Attestation>(
-  format: Format<Element>,
+  format: PayloadFormat<Element>,
   element: Element,
   at: string,
 ): Buffer {
@@ -102,7 +102,7 @@ function encodeElement<Element extends Attestation>(
 }
 
 function encodeSet<Element extends Attestation>(
-  format: Format<Element>,
+  format: PayloadFormat<Element>,
   elements: readonly Element[],
 ): Buffer {
   const { plural } = format
@@ -111,19 +111,19 @@ function encodeSet<Element extends Attestation>(
   return Buffer.concat([magic, uint32(elements.length, plural), ...encoded])
 }
 
-function decodeEither<Element>(format: Format<Element>, buffer: Buffer, at: string): Element[] {
+function decodeEither<Element>(format: PayloadFormat<Element>, buffer: Buffer, at: string): Element[] {
   requireLength(buffer, 4, at)
   const isSet = buffer.readUInt32BE(0) === transferMagics[format.setMagic]
   return isSet ? decodeSet(format, buffer) : [decodeOne(format, buffer, at)]
 }
 
-function decodeOne<Element>(format: Format<Element>, buffer: Buffer, at: string): Element {
+function decodeOne<Element>(format: PayloadFormat<Element>, buffer: Buffer, at: string): Element {
   const { element, end } = decodeElement(format, buffer, at)
   requireEnd(buffer, end, at)
   return element
 }
 
-function decodeSet<Element>(format: Format<Element>, buffer: Buffer): Element[] {
+function decodeSet<Element>(format: PayloadFormat<Element>, buffer: Buffer): Element[] {
   const { plural } = format
   requireLength(buffer, setHeadBytes, plural)
   requireMagic(buffer, format.setMagic, plural)
@@ -142,7 +142,7 @@ function decodeSet<Element>(format: Format<Element>, buffer: Buffer): Element[] 
 
 /** The element at the start of the bytes, and where it ends. */
 function decodeElement<Element>(
-  format: Format<Element>,
+  format: PayloadFormat<Element>,
   buffer: Buffer,
   at: string,
 ): { element: Element; end: number } {

@@ -14,8 +14,7 @@ import {
 } from '#chains/evm/unified-balance/deployment'
 import type { Network, NetworkToken } from '#chains/network'
 import { gatewaySignerAccount, issuerAccount } from '../constants.ts'
-
-type PlacedContract = { balance: string; nonce: string; code: string; storage: ContractStorage }
+import type { PlacedContract } from './account-contracts.ts'
 
 /** Addresses that end in "wallet" and "minter" spelled in digits of a telephone; nothing depends on them. */
 export const localImplementations = {
@@ -94,7 +93,7 @@ function placeContracts({
   }
 }
 
-type Entry = readonly [StoragePlace, bigint]
+type StorageEntry = readonly [StoragePlace, bigint]
 
 /** The state that both contracts have once they are initialized by the issuer. */
 function sharedState(
@@ -102,7 +101,7 @@ function sharedState(
   implementation: `0x${string}`,
   domain: bigint,
   token: `0x${string}`,
-): Entry[] {
+): StorageEntry[] {
   const issuer = addressWord(issuerAccount.address)
   return [
     [implementationPlace, addressWord(implementation)],

@@ -10,7 +10,7 @@ export type SignedBurn = { intents: Uint8Array; signature: Hex; feesAtomic: read
 
 const burnParameters = parseAbiParameters('bytes[] intents, bytes[] signatures, uint256[][] fees')
 
-/** The bytes that a burn signer signs (`servicePayloadDigest`) and that `gatewayBurn` takes. */
+/** The bytes that a burn signer signs (`payloadDigest`) and that `gatewayBurn` takes. */
 export const burnPayload = (burns: readonly SignedBurn[]): Hex =>
   encodeAbiParameters(burnParameters, [
     burns.map(({ intents }) => hexOf(intents)),

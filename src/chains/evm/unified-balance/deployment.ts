@@ -24,7 +24,7 @@ const contracts: Record<Environment, UnifiedBalanceContracts> = {
 export const unifiedBalanceContracts = (environment: Environment): UnifiedBalanceContracts =>
   contracts[environment]
 
-/** What both contracts are initialized with. The creator of the proxy becomes the owner. */
+/** Parameters of the initialization of both contracts. The creator of the proxy becomes the owner. */
 type InitialRoles = { pauser: Address; denylister: Address; tokens: readonly Address[]; domain: number }
 
 export type WalletInitialization = InitialRoles & {
