@@ -14,6 +14,8 @@ const usage = `Compiles contracts/src with the solc of package.json and writes w
   src/chains/evm/accounts/artifacts/<contract>.ts
                                           ABI, creation and runtime bytecode and the places of immutables of each contract
                                           in contracts/src/accounts
+  src/chains/evm/unified-balance/artifacts/<contract>.ts
+                                          the same of each contract in contracts/src/unified-balance, and its storage layout
   contracts/src/accounts/ProxyCode.sol    the creation code of the proxies of accounts, from the installed client
 
 Usage: generate-contracts [--check] [--into <folder>]
@@ -57,6 +59,16 @@ const accounts = {
   folder: 'src/chains/evm/accounts/artifacts',
   write: accountModule,
 }
+const unifiedBalance = {
+  sources: 'contracts/src/unified-balance',
+  folder: 'src/chains/evm/unified-balance/artifacts',
+  write: (contractName: string, contract: CompiledContract) =>
+    accountModule(contractName, contract) + layoutExport(contractName, contract),
+}
+/** The folders whose contracts each have a generated file. */
+const outputs = [mocks, templates, accounts, unifiedBalance]
+/** The folders whose contracts inherit from OpenZeppelin's. */
+const inheriting = [templates, accounts, unifiedBalance]
 const proxyCodeSource = 'contracts/src/accounts/ProxyCode.sol'
 /** Libraries and parts that others inherit: they are not deployed themselves. */
 const notDeployed = new Set([proxyCodeSource, 'contracts/src/accounts/WeightedOwners.sol'])
@@ -68,8 +80,7 @@ function generate(): Map<string, string> {
     .map((name) => `contracts/src/${name.split(sep).join('/')}`)
     .filter((name) => name !== proxyCodeSource)
     .sort()
-  const inherits = (source: string) =>
-    source.startsWith(templates.sources) || source.startsWith(accounts.sources)
+  const inherits = (source: string) => inheriting.some(({ sources }) => source.startsWith(sources))
   const proxyCode = proxyCreationCode()
   const files = new Map([[proxyCodeSource, proxyLibrary(proxyCode)]])
   const contracts = {
@@ -78,14 +89,14 @@ function generate(): Map<string, string> {
       'paris',
       files,
     ),
-    // The contracts that templates and accounts inherit copy memory by MCOPY, which every supported chain has since Cancun.
+    // The contracts that these inherit copy memory by MCOPY, which every supported chain has since Cancun.
     ...compile([proxyCodeSource, ...sources.filter(inherits)], 'cancun', files),
   }
   files.set(`${accounts.folder}/proxy-code.ts`, proxyModule(proxyCode))
   const stablecoin = contracts['contracts/src/Stablecoin.sol']!['Stablecoin']!
   files.set('src/chains/evm/abi/stablecoin.ts', banner + abiModule('stablecoinAbi', stablecoin.abi))
   files.set('src/sandbox/artifacts/stablecoin-code.ts', stablecoinCode(stablecoin))
-  for (const { sources: from, folder, write } of [mocks, templates, accounts]) {
+  for (const { sources: from, folder, write } of outputs) {
     for (const source of sources.filter((name) => dirname(name) === from && !notDeployed.has(name))) {
       const contractName = basename(source, '.sol')
       files.set(`${folder}/${kebab(contractName)}.ts`, write(contractName, contracts[source]![contractName]!))
@@ -100,7 +111,7 @@ function compile(
   evmVersion: string,
   generated: ReadonlyMap<string, string>,
 ): CompilerOutput['contracts'] {
-  const outputs = [
+  const selected = [
     'abi',
     'storageLayout',
     'evm.bytecode.object',
@@ -119,7 +130,7 @@ function compile(
       evmVersion,
       optimizer: { enabled: true, runs: 1_000 },
       metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { '*': outputs, '': ['ast'] } },
+      outputSelection: { '*': { '*': selected, '': ['ast'] } },
     },
   }
   const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readDependency }))
@@ -154,18 +165,25 @@ function stablecoinCode(contract: CompiledContract): string {
   if (Object.keys(immutableReferences).length > 0) {
     throw new Error('Stablecoin has immutables: its runtime code would not be complete without a deployment')
   }
+  return [
+    banner,
+    `\nexport const runtimeBytecode =\n  '0x${object}'\n`,
+    layoutExport('Stablecoin', contract),
+  ].join('')
+}
+
+function layoutExport(contractName: string, contract: CompiledContract): string {
   const { storage, types } = contract.storageLayout
+  if (storage.length === 0) return ''
   const labels = new Set(storage.map((variable) => variable.label))
-  if (labels.size !== storage.length) throw new Error('Two state variables of Stablecoin share a name')
+  if (labels.size !== storage.length) throw new Error(`Two state variables of ${contractName} share a name`)
   const layout = storage.map(
     ({ label, slot, offset, type }) =>
       `  ${label}: { slot: ${slot}n, offset: ${offset}, sizeBytes: ${types[type]!.numberOfBytes} },\n`,
   )
   return [
-    banner,
-    `\nexport const runtimeBytecode =\n  '0x${object}'\n`,
     '\n/** Where each state variable lies: slot, offset from the low end of the word, size. */\n',
-    `export const stablecoinLayout = {\n${layout.join('')}} as const\n`,
+    `export const ${camel(contractName)}Layout = {\n${layout.join('')}} as const\n`,
   ].join('')
 }
 
@@ -250,7 +268,7 @@ function camel(name: string): string {
 
 /** Generated files in the folders of artefacts that belong to no contract. */
 function leftOver(files: Map<string, string>, target: string): string[] {
-  const folders = [mocks, templates, accounts].map(({ folder }) => join(target, folder))
+  const folders = outputs.map(({ folder }) => join(target, folder))
   return folders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))

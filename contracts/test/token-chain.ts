@@ -55,11 +55,14 @@ export const openingState = {
 
 export type TokenChain = Awaited<ReturnType<typeof startTokenChain>>
 
-/** A real node with the token in its genesis block; `stop` ends the node and removes its files. */
-export async function startTokenChain() {
+/**
+ * A real node with the token in its genesis block, and with `placed` in addition to it or in its place; `stop` ends the node and
+ * removes its files.
+ */
+export async function startTokenChain(placed: Record<string, object> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-contracts-'))
   const genesisPath = join(directory, 'genesis.json')
-  writeFileSync(genesisPath, JSON.stringify(genesis()))
+  writeFileSync(genesisPath, JSON.stringify(genesis(placed)))
   const node = spawn(
     anvilPath(),
     ['--init', genesisPath, '--port', '0', '--host', '127.0.0.1', '--accounts', '0'],
@@ -85,7 +88,7 @@ export async function startTokenChain() {
   return { client, stop, token: { address: tokenAddress, abi: stablecoinAbi as Abi } }
 }
 
-function genesis() {
+function genesis(placed: Record<string, object>) {
   const coins = Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }])
   return {
     config: { chainId: viemChain.id },
@@ -101,6 +104,7 @@ function genesis() {
       ...placedAccountContracts(),
       [tokenAddress]: { balance: '0x0', code: runtimeBytecode, storage: stablecoinStorage(openingState) },
       [blankAddress]: { balance: '0x0', code: runtimeBytecode },
+      ...placed,
     },
   }
 }

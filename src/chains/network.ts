@@ -27,6 +27,8 @@ export type Network = {
   family: ChainFamily
   environment: Environment
   chainId: number
+  /** The number of this chain in cross-chain messages; absent where messages are not supported. */
+  domain?: number
   name: string
   nativeToken: NativeToken
   tokens: readonly NetworkToken[]
@@ -38,6 +40,8 @@ export type Network = {
   businessChain: string
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
+  /** Set where the chain takes part in unified balances. */
+  unifiedBalance?: true
   eip1559: boolean
   /**
    * Maximum of signed transactions of one address that are in no block yet: the number that every pool of this network

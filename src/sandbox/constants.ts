@@ -16,6 +16,12 @@ export const issuerAccount: SandboxAccount = {
   privateKey: '0x471cdb533995caa8f4a9c309c819ecd0a4596eae3d5b60ad95f64ed4fb111f49',
 }
 
+/** Signer of burns and of attestations in the local contracts of unified balances. SHA-256 of "bezant sandbox gateway signer". */
+export const gatewaySignerAccount: SandboxAccount = {
+  address: '0x37dFF855BAE7234c219c7EfaCEfb412880A2B994',
+  privateKey: '0x2b1ae7101d89492c3cb7cc0e31a95062cc88aa73f8ab4b86415fcbd889efd433',
+}
+
 export const devMnemonic = 'test test test test test test test test test test test junk'
 
 /** The accounts that every Ethereum development node funds with 10,000 native coins each, for developers to use. */

@@ -5,6 +5,7 @@ export const arbSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 421_614,
+  domain: 3,
   name: 'Arbitrum-Sepolia',
   nativeToken: {
     id: '8f2c3563-cae1-57c5-aea3-a9ace5cff15d',
@@ -35,6 +36,7 @@ export const arbSepolia: Network = {
   confirmations: 576,
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'arb',

@@ -5,6 +5,7 @@ export const arb: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 42161,
+  domain: 3,
   name: 'Arbitrum',
   nativeToken: { id: 'c7d59e7d-1b8b-53bc-bdff-c624a6953ab3', name: 'Arbitrum', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -21,6 +22,7 @@ export const arb: Network = {
   confirmations: 576,
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'arb',

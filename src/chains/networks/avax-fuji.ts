@@ -5,6 +5,7 @@ export const avaxFuji: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 43113,
+  domain: 1,
   name: 'Avalanche-Fuji',
   nativeToken: {
     id: '8081e871-13ed-5521-b0bb-1f0c442fd036',
@@ -33,6 +34,7 @@ export const avaxFuji: Network = {
   confirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

@@ -5,6 +5,7 @@ export const avax: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 43114,
+  domain: 1,
   name: 'Avalanche',
   nativeToken: {
     id: 'f169f4ff-3f49-5c62-bea9-6ddae93c3627',
@@ -33,6 +34,7 @@ export const avax: Network = {
   confirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

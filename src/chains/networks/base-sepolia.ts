@@ -5,6 +5,7 @@ export const baseSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 84532,
+  domain: 6,
   name: 'Base-Sepolia',
   nativeToken: {
     id: '15686f0f-16b3-5d76-b13c-bcff8a5bf2eb',
@@ -34,6 +35,7 @@ export const baseSepolia: Network = {
   confirmations: 72,
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -5,6 +5,7 @@ export const base: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 8453,
+  domain: 6,
   name: 'Base',
   nativeToken: { id: '692f7d46-b3d2-51ca-95b2-d2372049b314', name: 'Base', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -29,6 +30,7 @@ export const base: Network = {
   confirmations: 72,
   businessChain: 'BASE',
   rpcPath: 'base',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -5,6 +5,7 @@ export const ethSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 11_155_111,
+  domain: 0,
   name: 'Ethereum-Sepolia',
   nativeToken: {
     id: 'b9b2109a-c05d-5151-b97e-47534f6e5311',
@@ -33,6 +34,7 @@ export const ethSepolia: Network = {
   confirmations: 12,
   finalityDepth: 96,
   businessChain: 'ETH',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

@@ -5,6 +5,7 @@ export const lineaSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 59_141,
+  domain: 11,
   name: 'Linea-Sepolia',
   nativeToken: {
     id: '6c128e32-6672-5148-b3c7-746b1be040c8',

@@ -5,6 +5,7 @@ export const linea: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 59_144,
+  domain: 11,
   name: 'Linea',
   nativeToken: {
     id: 'b73e7d6e-30f0-52d5-b363-5654ba9dff63',

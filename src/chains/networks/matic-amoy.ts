@@ -5,6 +5,7 @@ export const maticAmoy: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 80002,
+  domain: 7,
   name: 'Polygon-Amoy',
   nativeToken: {
     id: '273e2dd9-d5e5-5ab5-b76a-5b5329edc8dc',
@@ -35,6 +36,7 @@ export const maticAmoy: Network = {
   finalityDepth: 256,
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

@@ -5,6 +5,7 @@ export const matic: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 137,
+  domain: 7,
   name: 'Polygon',
   nativeToken: { id: 'd1683cbc-c28b-54ee-98da-17d8108c1cc0', name: 'Polygon', symbol: 'MATIC', decimals: 18 },
   tokens: [
@@ -21,6 +22,7 @@ export const matic: Network = {
   finalityDepth: 256,
   businessChain: 'POLY',
   rpcPath: 'polygon',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

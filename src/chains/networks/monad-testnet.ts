@@ -5,6 +5,7 @@ export const monadTestnet: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 10_143,
+  domain: 15,
   name: 'Monad-Testnet',
   nativeToken: {
     id: 'aa200244-1148-5516-af08-4938f1420922',

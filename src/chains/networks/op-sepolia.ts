@@ -5,6 +5,7 @@ export const opSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 11_155_420,
+  domain: 2,
   name: 'Optimism-Sepolia',
   nativeToken: {
     id: '29e77596-4943-52f8-86e5-b0fba0bd9b35',
@@ -35,6 +36,7 @@ export const opSepolia: Network = {
   confirmations: 72,
   businessChain: 'OP',
   rpcPath: 'optimismSepolia',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -5,6 +5,7 @@ export const op: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 10,
+  domain: 2,
   name: 'Optimism',
   nativeToken: { id: 'fab1106a-36e2-500e-92f7-ec5e018df9fe', name: 'Optimism', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -21,6 +22,7 @@ export const op: Network = {
   confirmations: 72,
   businessChain: 'OP',
   rpcPath: 'optimism',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

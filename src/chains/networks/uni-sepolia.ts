@@ -5,6 +5,7 @@ export const uniSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 1301,
+  domain: 10,
   name: 'Unichain-Sepolia',
   nativeToken: {
     id: 'd89bca63-2469-5855-96bf-cb6e182dc823',
@@ -34,6 +35,7 @@ export const uniSepolia: Network = {
   confirmations: 300,
   businessChain: 'UNI',
   rpcPath: 'unichainSepolia',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

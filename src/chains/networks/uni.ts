@@ -5,6 +5,7 @@ export const uni: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 130,
+  domain: 10,
   name: 'Unichain',
   nativeToken: { id: '3c932ed1-8767-58ea-b0c3-5216334b615d', name: 'Unichain', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -20,6 +21,7 @@ export const uni: Network = {
   confirmations: 300,
   businessChain: 'UNI',
   rpcPath: 'unichain',
+  unifiedBalance: true,
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

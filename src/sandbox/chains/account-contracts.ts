@@ -9,7 +9,13 @@ import {
   senderCreator,
 } from '#chains/evm/accounts/deployment'
 
-type PlacedContract = { balance: string; nonce: string; code: string; storage?: Record<string, string> }
+/** A contract as a genesis file has it; quantities are hexadecimal. */
+export type PlacedContract = {
+  balance: string
+  nonce: string
+  code: string
+  storage?: Record<string, string>
+}
 type Artifact = { bytecode: string; deployedBytecode: string }
 
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`

@@ -2,6 +2,7 @@ import type { Network, NetworkToken } from '#chains/network'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'
+import { placedUnifiedBalance, unifiedBalanceMinters } from './unified-balance-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
 
@@ -20,8 +21,9 @@ export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOpt
     [faucetAccount.address]: { balance: hex(faucetBalance) },
     [issuerAccount.address]: { balance: hex(issuerBalance) },
     ...placedAccountContracts(),
+    ...placedUnifiedBalance(network),
   }
-  for (const token of network.tokens) alloc[token.address] = stablecoinAccount(token)
+  for (const token of network.tokens) alloc[token.address] = stablecoinAccount(network, token)
   return {
     config: { chainId: network.chainId },
     nonce: '0x0',
@@ -35,7 +37,7 @@ export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOpt
   }
 }
 
-function stablecoinAccount(token: NetworkToken): AllocatedAccount {
+function stablecoinAccount(network: Network, token: NetworkToken): AllocatedAccount {
   const storage = stablecoinStorage({
     name: token.name,
     symbol: token.symbol,
@@ -45,7 +47,10 @@ function stablecoinAccount(token: NetworkToken): AllocatedAccount {
     masterMinter: issuerAccount.address,
     pauser: issuerAccount.address,
     blacklister: issuerAccount.address,
-    minters: [{ address: faucetAccount.address, allowance: maxUint256 }],
+    minters: [
+      { address: faucetAccount.address, allowance: maxUint256 },
+      ...unifiedBalanceMinters(network, token),
+    ],
     balances: [],
   })
   return { balance: '0x0', nonce: '0x1', code: runtimeBytecode, storage }

@@ -130,7 +130,8 @@ export const paymasterCode = (sponsor: Address): Hex =>
     ...{ _cachedDomainSeparator: '0x', _cachedChainId: '0x', _cachedThis: '0x', _name: '0x', _version: '0x' },
   })
 
-function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Hex>>): Hex {
+/** The runtime code with these values in the places of its immutables. */
+export function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Hex>>): Hex {
   let digits: string = runtime.slice(2)
   for (const [name, places] of Object.entries(immutables)) {
     const word = values[name]!.slice(2).toLowerCase().padStart(64, '0')
