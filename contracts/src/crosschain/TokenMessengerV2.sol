@@ -83,14 +83,15 @@ contract TokenMessengerV2 is IMessageHandler, Initializable, Rescuable, Denylist
 
     /// @notice Appoints the roles and names the messengers of other chains, once.
     /// @param newMinFee in parts of MIN_FEE_MULTIPLIER
+    /// @param domains those of other chains; `messengers` are theirs, in the same order
     function initialize(
         TokenMessengerV2Roles calldata roles,
         uint256 newMinFee,
-        uint32[] calldata remoteDomains,
-        bytes32[] calldata newRemoteTokenMessengers
+        uint32[] calldata domains,
+        bytes32[] calldata messengers
     ) external initializer {
         require(roles.owner != address(0), "Owner is the zero address");
-        require(remoteDomains.length == newRemoteTokenMessengers.length, "Invalid remote domain configuration");
+        require(domains.length == messengers.length, "Invalid remote domain configuration");
 
         _setOwner(roles.owner);
         _setRescuer(roles.rescuer);
@@ -99,8 +100,8 @@ contract TokenMessengerV2 is IMessageHandler, Initializable, Rescuable, Denylist
         _setLocalMinter(roles.tokenMinter);
         _setMinFeeController(roles.minFeeController);
         _setMinFee(newMinFee);
-        for (uint256 index = 0; index < remoteDomains.length; index++) {
-            _addRemoteTokenMessenger(remoteDomains[index], newRemoteTokenMessengers[index]);
+        for (uint256 index = 0; index < domains.length; index++) {
+            _addRemoteTokenMessenger(domains[index], messengers[index]);
         }
     }
 

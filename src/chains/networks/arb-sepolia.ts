@@ -33,6 +33,8 @@ export const arbSepolia: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 576,
+  domain: 3,
+  fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
   eip1559: true,

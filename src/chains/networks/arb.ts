@@ -19,6 +19,8 @@ export const arb: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 576,
+  domain: 3,
+  fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
   eip1559: true,

@@ -31,6 +31,8 @@ export const avaxFuji: Network = {
     },
   ],
   confirmations: 1,
+  domain: 1,
+  fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
   eip1559: true,

@@ -31,6 +31,8 @@ export const avax: Network = {
     },
   ],
   confirmations: 1,
+  domain: 1,
+  fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
   eip1559: true,

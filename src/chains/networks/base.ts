@@ -27,6 +27,8 @@ export const base: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 6,
+  fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'base',
   eip1559: true,

@@ -27,6 +27,8 @@ export const eth: Network = {
   ],
   confirmations: 12,
   finalityDepth: 96,
+  domain: 0,
+  fastConfirmations: 2,
   businessChain: 'ETH',
   eip1559: true,
   inFlightMax: 16,

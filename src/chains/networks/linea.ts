@@ -24,6 +24,8 @@ export const linea: Network = {
   ],
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 390,
+  domain: 11,
+  fastConfirmations: 1,
   businessChain: 'LINEA',
   eip1559: true,
   inFlightMax: 16,

@@ -33,6 +33,8 @@ export const maticAmoy: Network = {
   ],
   confirmations: 2,
   finalityDepth: 256,
+  domain: 7,
+  fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
   eip1559: true,

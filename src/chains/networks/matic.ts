@@ -19,6 +19,8 @@ export const matic: Network = {
   ],
   confirmations: 2,
   finalityDepth: 256,
+  domain: 7,
+  fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygon',
   eip1559: true,

@@ -32,6 +32,8 @@ export const monadTestnet: Network = {
     },
   ],
   confirmations: 4,
+  domain: 15,
+  fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monadTestnet',
   eip1559: true,

@@ -18,6 +18,8 @@ export const monad: Network = {
     },
   ],
   confirmations: 4,
+  domain: 15,
+  fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monad',
   eip1559: true,

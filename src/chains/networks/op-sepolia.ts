@@ -33,6 +33,8 @@ export const opSepolia: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 2,
+  fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimismSepolia',
   eip1559: true,

@@ -19,6 +19,8 @@ export const op: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 2,
+  fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimism',
   eip1559: true,

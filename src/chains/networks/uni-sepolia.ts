@@ -32,6 +32,8 @@ export const uniSepolia: Network = {
     },
   ],
   confirmations: 300,
+  domain: 10,
+  fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichainSepolia',
   eip1559: true,

@@ -18,6 +18,8 @@ export const uni: Network = {
     },
   ],
   confirmations: 300,
+  domain: 10,
+  fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichain',
   eip1559: true,

@@ -34,7 +34,7 @@ export const tokenMessengerV2Abi = parseAbi([
   'function getMinFeeAmount(uint256 amount) view returns (uint256)',
   'function handleReceiveFinalizedMessage(uint32 sourceDomain, bytes32 sender, uint32, bytes messageBody) returns (bool)',
   'function handleReceiveUnfinalizedMessage(uint32 sourceDomain, bytes32 sender, uint32 finalityThresholdExecuted, bytes messageBody) returns (bool)',
-  'function initialize((address owner, address rescuer, address feeRecipient, address denylister, address tokenMinter, address minFeeController) roles, uint256 newMinFee, uint32[] remoteDomains, bytes32[] newRemoteTokenMessengers)',
+  'function initialize((address owner, address rescuer, address feeRecipient, address denylister, address tokenMinter, address minFeeController) roles, uint256 newMinFee, uint32[] domains, bytes32[] messengers)',
   'function initializedVersion() view returns (uint64)',
   'function isDenylisted(address account) view returns (bool)',
   'function localMessageTransmitter() view returns (address)',
