@@ -55,11 +55,11 @@ export const openingState = {
 
 export type TokenChain = Awaited<ReturnType<typeof startTokenChain>>
 
-/** A real node with the token in its genesis block; `stop` ends the node and removes its files. */
-export async function startTokenChain() {
+/** A real node with the token in its genesis block, or with another one; `stop` ends the node and removes its files. */
+export async function startTokenChain(genesisFile: object = genesis(), chain = viemChain) {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-contracts-'))
   const genesisPath = join(directory, 'genesis.json')
-  writeFileSync(genesisPath, JSON.stringify(genesis()))
+  writeFileSync(genesisPath, JSON.stringify(genesisFile))
   const node = spawn(
     anvilPath(),
     ['--init', genesisPath, '--port', '0', '--host', '127.0.0.1', '--accounts', '0'],
@@ -70,7 +70,7 @@ export async function startTokenChain() {
   const url = await listeningUrl(node)
   const client = createTestClient({
     mode: 'anvil',
-    chain: viemChain,
+    chain,
     transport: http(url),
     pollingInterval: 20,
   })
@@ -85,8 +85,12 @@ export async function startTokenChain() {
   return { client, stop, token: { address: tokenAddress, abi: stablecoinAbi as Abi } }
 }
 
+/** The coins of these accounts, as part of a genesis file. */
+export const peopleCoins = Object.fromEntries(
+  Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }]),
+)
+
 function genesis() {
-  const coins = Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }])
   return {
     config: { chainId: viemChain.id },
     nonce: '0x0',
@@ -97,7 +101,7 @@ function genesis() {
     mixHash: numberToHex(0, { size: 32 }),
     coinbase: zeroAddress,
     alloc: {
-      ...Object.fromEntries(coins),
+      ...peopleCoins,
       ...placedAccountContracts(),
       [tokenAddress]: { balance: '0x0', code: runtimeBytecode, storage: stablecoinStorage(openingState) },
       [blankAddress]: { balance: '0x0', code: runtimeBytecode },

@@ -18,7 +18,8 @@ contract TokenMinterV2 is ITokenMinter, TokenController, Pausable, Rescuable {
     event LocalTokenMessengerRemoved(address localTokenMessenger);
 
     modifier onlyLocalTokenMessenger() {
-        require(msg.sender == localTokenMessenger, "Caller not local TokenMessenger");
+        address messenger = localTokenMessenger;
+        require(messenger != address(0) && msg.sender == messenger, "Caller not local TokenMessenger");
         _;
     }
 
