@@ -22,10 +22,9 @@ import {
 } from '#chains/evm/storage-slots'
 import type { Network, NetworkToken } from '#chains/network'
 import { networks } from '#chains/networks/index'
+import type { Hex } from '#lib/hex'
 import { issuerAccount } from '../constants.ts'
 import { initializableSlot, type PlacedContract } from './account-contracts.ts'
-
-type Address = `0x${string}`
 
 /** The largest burn of one message on local chains: 10,000,000 USDC. */
 export const burnLimitAtomic = 10_000_000_000_000n
@@ -33,7 +32,7 @@ export const burnLimitAtomic = 10_000_000_000_000n
 const symbolOfMessages = 'USDC'
 
 /** The accounts that mint the token for messages from other chains, on a local chain. */
-export const crosschainMinters = (network: Network, token: NetworkToken): Address[] =>
+export const crosschainMinters = (network: Network, token: NetworkToken): Hex[] =>
   hasDomain(network) && token.symbol === symbolOfMessages
     ? [crosschainContracts[network.environment].tokenMinter]
     : []
@@ -45,7 +44,7 @@ export const crosschainMinters = (network: Network, token: NetworkToken): Addres
  */
 export function placedCrosschainContracts(
   network: Network,
-  attester: Address,
+  attester: Hex,
 ): Readonly<Record<string, PlacedContract>> {
   if (!hasDomain(network)) return {}
   const key = `${network.blockchain} ${attester}`
@@ -59,7 +58,7 @@ export function placedCrosschainContracts(
 /** A process starts chains many times, of few networks. */
 const placed = new Map<string, Record<string, PlacedContract>>()
 
-function placeContracts(network: CrosschainNetwork, attester: Address): Record<string, PlacedContract> {
+function placeContracts(network: CrosschainNetwork, attester: Hex): Record<string, PlacedContract> {
   const addresses = crosschainContracts[network.environment]
   const code = crosschainCodeOf(network.domain, addresses)
   const storage: Partial<Record<keyof CrosschainContracts, ContractStorage>> = {
@@ -81,7 +80,7 @@ const issuer = addressWord(issuerAccount.address)
 /** The word of the library's Initializable after the first initialization. */
 const initialized = [wordAt(BigInt(initializableSlot)), 1n] as const
 
-function transmitterStorage(attester: Address): ContractStorage {
+function transmitterStorage(attester: Hex): ContractStorage {
   const layout = messageTransmitterV2Layout
   const signer = addressWord(attester)
   const attesters = layout._attesters.slot
@@ -141,7 +140,7 @@ function minterStorage(network: CrosschainNetwork, addresses: CrosschainContract
 const remotesOf = ({ environment, domain }: CrosschainNetwork): CrosschainNetwork[] =>
   networks.filter(hasDomain).filter((other) => other.environment === environment && other.domain !== domain)
 
-function tokenOfMessages(network: Network): Address {
+function tokenOfMessages(network: Network): Hex {
   const token = network.tokens.find(({ symbol }) => symbol === symbolOfMessages)
   if (!token) throw new Error(`${network.blockchain} has a domain but no ${symbolOfMessages}`)
   return token.address
