@@ -14,8 +14,10 @@ const usage = `Compiles contracts/src with the solc of package.json and writes w
   src/chains/evm/accounts/artifacts/<contract>.ts
                                           ABI, creation and runtime bytecode and the places of immutables of each contract
                                           in contracts/src/accounts
+  src/chains/evm/crosschain/artifacts/<contract>.ts
+                                          the same of each contract in contracts/src/crosschain, with its storage layout
   src/chains/evm/unified-balance/artifacts/<contract>.ts
-                                          the same of each contract in contracts/src/unified-balance, and its storage layout
+                                          the same of each contract in contracts/src/unified-balance, with its storage layout
   contracts/src/accounts/ProxyCode.sol    the creation code of the proxies of accounts, from the installed client
 
 Usage: generate-contracts [--check] [--into <folder>]
@@ -42,7 +44,7 @@ type CompiledContract = {
 
 type CompilerOutput = {
   sources: Record<string, { ast: unknown }>
-  errors?: { severity: string; formattedMessage: string }[]
+  errors?: { severity: string; formattedMessage: string; sourceLocation?: { file: string } }[]
   contracts: Record<string, Record<string, CompiledContract>>
 }
 
@@ -59,16 +61,20 @@ const accounts = {
   folder: 'src/chains/evm/accounts/artifacts',
   write: accountModule,
 }
+const crosschain = {
+  sources: 'contracts/src/crosschain',
+  folder: 'src/chains/evm/crosschain/artifacts',
+  write: placedModule,
+}
 const unifiedBalance = {
   sources: 'contracts/src/unified-balance',
   folder: 'src/chains/evm/unified-balance/artifacts',
-  write: (contractName: string, contract: CompiledContract) =>
-    accountModule(contractName, contract) + layoutExport(contractName, contract),
+  write: placedModule,
 }
-/** The folders whose contracts each have a generated file. */
-const outputs = [mocks, templates, accounts, unifiedBalance]
-/** The folders whose contracts inherit from OpenZeppelin's. */
-const inheriting = [templates, accounts, unifiedBalance]
+/** The folders of contracts: where their artefacts go, and how one is written. */
+const folders = [mocks, templates, accounts, crosschain, unifiedBalance]
+/** Those that inherit from the library. */
+const inheriting = [templates, accounts, crosschain, unifiedBalance]
 const proxyCodeSource = 'contracts/src/accounts/ProxyCode.sol'
 /** Libraries and parts that others inherit: they are not deployed themselves. */
 const notDeployed = new Set([proxyCodeSource, 'contracts/src/accounts/WeightedOwners.sol'])
@@ -80,7 +86,7 @@ function generate(): Map<string, string> {
     .map((name) => `contracts/src/${name.split(sep).join('/')}`)
     .filter((name) => name !== proxyCodeSource)
     .sort()
-  const inherits = (source: string) => inheriting.some(({ sources }) => source.startsWith(sources))
+  const inherits = (source: string) => inheriting.some((each) => source.startsWith(`${each.sources}/`))
   const proxyCode = proxyCreationCode()
   const files = new Map([[proxyCodeSource, proxyLibrary(proxyCode)]])
   const contracts = {
@@ -96,7 +102,7 @@ function generate(): Map<string, string> {
   const stablecoin = contracts['contracts/src/Stablecoin.sol']!['Stablecoin']!
   files.set('src/chains/evm/abi/stablecoin.ts', banner + abiModule('stablecoinAbi', stablecoin.abi))
   files.set('src/sandbox/artifacts/stablecoin-code.ts', stablecoinCode(stablecoin))
-  for (const { sources: from, folder, write } of outputs) {
+  for (const { sources: from, folder, write } of folders) {
     for (const source of sources.filter((name) => dirname(name) === from && !notDeployed.has(name))) {
       const contractName = basename(source, '.sol')
       files.set(`${folder}/${kebab(contractName)}.ts`, write(contractName, contracts[source]![contractName]!))
@@ -134,7 +140,11 @@ function compile(
     },
   }
   const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readDependency }))
-  const complaints = (output.errors ?? []).filter((error) => error.severity !== 'info')
+  // A warning about the library is for the library to heed.
+  const complaints = (output.errors ?? []).filter(
+    ({ severity, sourceLocation }) =>
+      severity === 'error' || (severity === 'warning' && !sourceLocation?.file.startsWith('@')),
+  )
   if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'))
   for (const { ast } of Object.values(output.sources)) nameVariables(ast)
   return output.contracts
@@ -168,22 +178,20 @@ function stablecoinCode(contract: CompiledContract): string {
   return [
     banner,
     `\nexport const runtimeBytecode =\n  '0x${object}'\n`,
-    layoutExport('Stablecoin', contract),
+    layoutOf('Stablecoin', contract),
   ].join('')
 }
 
-function layoutExport(contractName: string, contract: CompiledContract): string {
-  const { storage, types } = contract.storageLayout
-  if (storage.length === 0) return ''
+function layoutOf(contractName: string, { storageLayout: { storage, types } }: CompiledContract): string {
   const labels = new Set(storage.map((variable) => variable.label))
   if (labels.size !== storage.length) throw new Error(`Two state variables of ${contractName} share a name`)
-  const layout = storage.map(
+  const places = storage.map(
     ({ label, slot, offset, type }) =>
       `  ${label}: { slot: ${slot}n, offset: ${offset}, sizeBytes: ${types[type]!.numberOfBytes} },\n`,
   )
   return [
     '\n/** Where each state variable lies: slot, offset from the low end of the word, size. */\n',
-    `export const ${camel(contractName)}Layout = {\n${layout.join('')}} as const\n`,
+    `export const ${camel(contractName)}Layout = {\n${places.join('')}} as const\n`,
   ].join('')
 }
 
@@ -213,6 +221,12 @@ function accountModule(contractName: string, contract: CompiledContract): string
     immutables.length === 0 ? '  immutables: {},\n' : `  immutables: {\n${immutables.join('')}  },\n`,
     '} as const\n',
   ].join('')
+}
+
+/** What a deployment needs, and what a genesis file needs beside it. */
+function placedModule(contractName: string, contract: CompiledContract): string {
+  const { storage } = contract.storageLayout
+  return accountModule(contractName, contract) + (storage.length > 0 ? layoutOf(contractName, contract) : '')
 }
 
 /** The creation code of the proxy that the installed client computes addresses with. */
@@ -268,8 +282,8 @@ function camel(name: string): string {
 
 /** Generated files in the folders of artefacts that belong to no contract. */
 function leftOver(files: Map<string, string>, target: string): string[] {
-  const folders = outputs.map(({ folder }) => join(target, folder))
   return folders
+    .map(({ folder }) => join(target, folder))
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
     .map((path) => relative(target, path).split(sep).join('/'))

@@ -1,10 +1,15 @@
 import { defineChain } from 'viem'
+import type { Network } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 
-/** BASE-SEPOLIA for a client of viem. The package's own is one of hundreds in a module that takes a second to load. */
-export const viemChain = defineChain({
-  id: baseSepolia.chainId,
-  name: baseSepolia.blockchain,
-  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-  rpcUrls: { default: { http: [] } },
-})
+/** A network for a client of viem. The package's own chains are hundreds in a module that takes a second to load. */
+export const viemChainOf = ({ chainId, blockchain }: Network) =>
+  defineChain({
+    id: chainId,
+    name: blockchain,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [] } },
+  })
+
+/** BASE-SEPOLIA. */
+export const viemChain = viemChainOf(baseSepolia)

@@ -55,14 +55,11 @@ export const openingState = {
 
 export type TokenChain = Awaited<ReturnType<typeof startTokenChain>>
 
-/**
- * A real node with the token in its genesis block, and with `placed` in addition to it or in its place; `stop` ends the node and
- * removes its files.
- */
-export async function startTokenChain(placed: Record<string, object> = {}) {
+/** A real node with the token in its genesis block, or with another one; `stop` ends the node and removes its files. */
+export async function startTokenChain(genesisFile: object = genesisWith({}), chain = viemChain) {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-contracts-'))
   const genesisPath = join(directory, 'genesis.json')
-  writeFileSync(genesisPath, JSON.stringify(genesis(placed)))
+  writeFileSync(genesisPath, JSON.stringify(genesisFile))
   const node = spawn(
     anvilPath(),
     ['--init', genesisPath, '--port', '0', '--host', '127.0.0.1', '--accounts', '0'],
@@ -73,7 +70,7 @@ export async function startTokenChain(placed: Record<string, object> = {}) {
   const url = await listeningUrl(node)
   const client = createTestClient({
     mode: 'anvil',
-    chain: viemChain,
+    chain,
     transport: http(url),
     pollingInterval: 20,
   })
@@ -88,8 +85,13 @@ export async function startTokenChain(placed: Record<string, object> = {}) {
   return { client, stop, token: { address: tokenAddress, abi: stablecoinAbi as Abi } }
 }
 
-function genesis(placed: Record<string, object>) {
-  const coins = Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }])
+/** The coins of these accounts, as part of a genesis file. */
+export const peopleCoins = Object.fromEntries(
+  Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }]),
+)
+
+/** The genesis file of `startTokenChain`, with `placed` in addition to the token or in its place. */
+export function genesisWith(placed: Record<string, object>) {
   return {
     config: { chainId: viemChain.id },
     nonce: '0x0',
@@ -100,7 +102,7 @@ function genesis(placed: Record<string, object>) {
     mixHash: numberToHex(0, { size: 32 }),
     coinbase: zeroAddress,
     alloc: {
-      ...Object.fromEntries(coins),
+      ...peopleCoins,
       ...placedAccountContracts(),
       [tokenAddress]: { balance: '0x0', code: runtimeBytecode, storage: stablecoinStorage(openingState) },
       [blankAddress]: { balance: '0x0', code: runtimeBytecode },

@@ -39,8 +39,8 @@ const folderOrder: Record<string, string[]> = {
 /** Files of an engine that join its folders. */
 const joining = /^src\/engines\/treasury\/(index|decide-review|follow|merchant-balances)\.ts$/
 
-/** Networks are data, address formats need no chain, the interface is types: chain families share them. */
-const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses)\/)/
+/** Networks are data, address formats and messages between chains need no chain, the interface is types: chain families share them. */
+const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses|crosschain)\/)/
 
 const tierOf = (path: string) => {
   const top = path.split('/')[1]!.replace(/\.ts$/, '')

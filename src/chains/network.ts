@@ -27,8 +27,6 @@ export type Network = {
   family: ChainFamily
   environment: Environment
   chainId: number
-  /** The number of this chain in cross-chain messages; absent where messages are not supported. */
-  domain?: number
   name: string
   nativeToken: NativeToken
   tokens: readonly NetworkToken[]
@@ -36,6 +34,10 @@ export type Network = {
   confirmations: number
   /** Confirmations before a block is final, for nodes without a `finalized` block; `confirmations` when absent. */
   finalityDepth?: number
+  /** Its number in cross-chain messages, the same for the test and the main network; absent where there are none. */
+  domain?: number
+  /** Confirmations, the including block counted, before a message that asks for a fast attestation gets one. */
+  fastConfirmations?: number
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */

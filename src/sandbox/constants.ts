@@ -22,6 +22,12 @@ export const gatewaySignerAccount: SandboxAccount = {
   privateKey: '0x2b1ae7101d89492c3cb7cc0e31a95062cc88aa73f8ab4b86415fcbd889efd433',
 }
 
+/** Signs cross-chain messages, which the contracts of local chains accept. SHA-256 of "bezant sandbox attester". */
+export const attesterAccount: SandboxAccount = {
+  address: '0x16C26905Cb0cE7b5801B4a3dcDd4eb36fac462f6',
+  privateKey: '0xe4b9263ed845d40bda55fd05b1a85d3a1545a0b1bf3b1c47d7fc84dd8cbd03da',
+}
+
 export const devMnemonic = 'test test test test test test test test test test test junk'
 
 /** The accounts that every Ethereum development node funds with 10,000 native coins each, for developers to use. */

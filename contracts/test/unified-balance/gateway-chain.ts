@@ -30,8 +30,15 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { bytesOf, hexOf } from '#lib/hex'
 import { genesisOf } from '#sandbox/chains/genesis'
 import { localImplementations } from '#sandbox/chains/unified-balance-contracts'
-import { faucetAccount, gatewaySignerAccount, issuerAccount } from '#sandbox/constants'
-import { people, startTokenChain, type TokenChain, tokenAddress, zeroAddress } from '../token-chain.ts'
+import { attesterAccount, faucetAccount, gatewaySignerAccount, issuerAccount } from '#sandbox/constants'
+import {
+  genesisWith,
+  people,
+  startTokenChain,
+  type TokenChain,
+  tokenAddress,
+  zeroAddress,
+} from '../token-chain.ts'
 
 export const token = tokenAddress
 export const { wallet, minter } = unifiedBalanceContracts('TEST')
@@ -57,8 +64,12 @@ const everything = [...gatewayWalletAbi, ...gatewayMinterAbi, ...stablecoinAbi] 
 
 /** The chain as the sandbox starts it, where alice and bob have 1,000 USDC each and let the wallet take them. */
 export async function startGatewayChain(): Promise<TokenChain> {
-  const genesis = genesisOf(baseSepolia, { timestampS: 0, gasLimit: 30_000_000n })
-  const chain = await startTokenChain(genesis.alloc)
+  const genesis = genesisOf(baseSepolia, {
+    timestampS: 0,
+    gasLimit: 30_000_000n,
+    attester: attesterAccount.address,
+  })
+  const chain = await startTokenChain(genesisWith(genesis.alloc))
   for (const { address } of [gatewaySigner, faucet, issuer])
     await chain.client.setBalance({ address, value: 10n ** 20n })
   for (const person of [alice, bob]) {

@@ -6,9 +6,19 @@ export type ContractStorage = Record<Hex, Hex>
 /** Place of a state variable in the layout of solc: word, bytes from the low end of the word, width in bytes. */
 export type StoragePlace = { slot: bigint; offset: number; sizeBytes: number }
 
+/** The slot of `mapping(… => …)[key]` for a mapping declared at `slot` whose keys are of one word: numbers, addresses, bytes32. */
+export function mappingSlot(slot: bigint, key: bigint): bigint {
+  return BigInt(keccak256(concat([toHex(key, { size: 32 }), toHex(slot, { size: 32 })])))
+}
+
 /** The slot of `mapping(address => …)[key]` for a mapping declared at `slot`. */
 export function addressMappingSlot(slot: bigint, key: Address): bigint {
-  return BigInt(keccak256(concat([toHex(addressWord(key), { size: 32 }), toHex(slot, { size: 32 })])))
+  return mappingSlot(slot, addressWord(key))
+}
+
+/** The slot of the first element of a dynamic array declared at `slot`, which holds its length. */
+export function arraySlot(slot: bigint): bigint {
+  return BigInt(keccak256(toHex(slot, { size: 32 })))
 }
 
 /** An address as a number; letter case is not checked. RangeError when it is not 20 bytes of hex. */

@@ -5,7 +5,6 @@ export const arbSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 421_614,
-  domain: 3,
   name: 'Arbitrum-Sepolia',
   nativeToken: {
     id: '8f2c3563-cae1-57c5-aea3-a9ace5cff15d',
@@ -34,6 +33,8 @@ export const arbSepolia: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 576,
+  domain: 3,
+  fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
   unifiedBalance: true,

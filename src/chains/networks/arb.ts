@@ -5,7 +5,6 @@ export const arb: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 42161,
-  domain: 3,
   name: 'Arbitrum',
   nativeToken: { id: 'c7d59e7d-1b8b-53bc-bdff-c624a6953ab3', name: 'Arbitrum', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -20,6 +19,8 @@ export const arb: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 576,
+  domain: 3,
+  fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const avaxFuji: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 43113,
-  domain: 1,
   name: 'Avalanche-Fuji',
   nativeToken: {
     id: '8081e871-13ed-5521-b0bb-1f0c442fd036',
@@ -32,6 +31,8 @@ export const avaxFuji: Network = {
     },
   ],
   confirmations: 1,
+  domain: 1,
+  fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const avax: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 43114,
-  domain: 1,
   name: 'Avalanche',
   nativeToken: {
     id: 'f169f4ff-3f49-5c62-bea9-6ddae93c3627',
@@ -32,6 +31,8 @@ export const avax: Network = {
     },
   ],
   confirmations: 1,
+  domain: 1,
+  fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
   unifiedBalance: true,

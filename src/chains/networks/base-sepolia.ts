@@ -5,7 +5,6 @@ export const baseSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 84532,
-  domain: 6,
   name: 'Base-Sepolia',
   nativeToken: {
     id: '15686f0f-16b3-5d76-b13c-bcff8a5bf2eb',
@@ -33,6 +32,8 @@ export const baseSepolia: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 6,
+  fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
   unifiedBalance: true,

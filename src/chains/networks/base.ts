@@ -5,7 +5,6 @@ export const base: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 8453,
-  domain: 6,
   name: 'Base',
   nativeToken: { id: '692f7d46-b3d2-51ca-95b2-d2372049b314', name: 'Base', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -28,6 +27,8 @@ export const base: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 6,
+  fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'base',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const ethSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 11_155_111,
-  domain: 0,
   name: 'Ethereum-Sepolia',
   nativeToken: {
     id: 'b9b2109a-c05d-5151-b97e-47534f6e5311',
@@ -33,6 +32,8 @@ export const ethSepolia: Network = {
   ],
   confirmations: 12,
   finalityDepth: 96,
+  domain: 0,
+  fastConfirmations: 2,
   businessChain: 'ETH',
   unifiedBalance: true,
   eip1559: true,

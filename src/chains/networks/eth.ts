@@ -5,7 +5,6 @@ export const eth: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 1,
-  domain: 0,
   name: 'Ethereum',
   nativeToken: { id: '1fb6c4d3-ba7b-550d-9fe2-2f33f6417990', name: 'Ethereum', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -28,6 +27,8 @@ export const eth: Network = {
   ],
   confirmations: 12,
   finalityDepth: 96,
+  domain: 0,
+  fastConfirmations: 2,
   businessChain: 'ETH',
   unifiedBalance: true,
   eip1559: true,

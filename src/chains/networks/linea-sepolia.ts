@@ -5,7 +5,6 @@ export const lineaSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 59_141,
-  domain: 11,
   name: 'Linea-Sepolia',
   nativeToken: {
     id: '6c128e32-6672-5148-b3c7-746b1be040c8',
@@ -34,6 +33,8 @@ export const lineaSepolia: Network = {
   ],
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 390,
+  domain: 11,
+  fastConfirmations: 1,
   businessChain: 'LINEA',
   eip1559: true,
   inFlightMax: 16,

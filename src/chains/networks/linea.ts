@@ -5,7 +5,6 @@ export const linea: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 59_144,
-  domain: 11,
   name: 'Linea',
   nativeToken: {
     id: 'b73e7d6e-30f0-52d5-b363-5654ba9dff63',
@@ -25,6 +24,8 @@ export const linea: Network = {
   ],
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 390,
+  domain: 11,
+  fastConfirmations: 1,
   businessChain: 'LINEA',
   eip1559: true,
   inFlightMax: 16,

@@ -5,7 +5,6 @@ export const maticAmoy: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 80002,
-  domain: 7,
   name: 'Polygon-Amoy',
   nativeToken: {
     id: '273e2dd9-d5e5-5ab5-b76a-5b5329edc8dc',
@@ -34,6 +33,8 @@ export const maticAmoy: Network = {
   ],
   confirmations: 2,
   finalityDepth: 256,
+  domain: 7,
+  fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const matic: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 137,
-  domain: 7,
   name: 'Polygon',
   nativeToken: { id: 'd1683cbc-c28b-54ee-98da-17d8108c1cc0', name: 'Polygon', symbol: 'MATIC', decimals: 18 },
   tokens: [
@@ -20,6 +19,8 @@ export const matic: Network = {
   ],
   confirmations: 2,
   finalityDepth: 256,
+  domain: 7,
+  fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygon',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const monadTestnet: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 10_143,
-  domain: 15,
   name: 'Monad-Testnet',
   nativeToken: {
     id: 'aa200244-1148-5516-af08-4938f1420922',
@@ -33,6 +32,8 @@ export const monadTestnet: Network = {
     },
   ],
   confirmations: 4,
+  domain: 15,
+  fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monadTestnet',
   eip1559: true,

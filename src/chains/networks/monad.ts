@@ -5,7 +5,6 @@ export const monad: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 143,
-  domain: 15,
   name: 'Monad',
   nativeToken: { id: 'dc80b7cf-5e4a-5a74-b733-ed65e62ec343', name: 'Monad', symbol: 'MON', decimals: 18 },
   tokens: [
@@ -19,6 +18,8 @@ export const monad: Network = {
     },
   ],
   confirmations: 4,
+  domain: 15,
+  fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monad',
   eip1559: true,

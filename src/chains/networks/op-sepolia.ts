@@ -5,7 +5,6 @@ export const opSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 11_155_420,
-  domain: 2,
   name: 'Optimism-Sepolia',
   nativeToken: {
     id: '29e77596-4943-52f8-86e5-b0fba0bd9b35',
@@ -34,6 +33,8 @@ export const opSepolia: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 2,
+  fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimismSepolia',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const op: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 10,
-  domain: 2,
   name: 'Optimism',
   nativeToken: { id: 'fab1106a-36e2-500e-92f7-ec5e018df9fe', name: 'Optimism', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -20,6 +19,8 @@ export const op: Network = {
   ],
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
+  domain: 2,
+  fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimism',
   unifiedBalance: true,

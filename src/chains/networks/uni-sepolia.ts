@@ -5,7 +5,6 @@ export const uniSepolia: Network = {
   family: 'evm',
   environment: 'TEST',
   chainId: 1301,
-  domain: 10,
   name: 'Unichain-Sepolia',
   nativeToken: {
     id: 'd89bca63-2469-5855-96bf-cb6e182dc823',
@@ -33,6 +32,8 @@ export const uniSepolia: Network = {
     },
   ],
   confirmations: 300,
+  domain: 10,
+  fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichainSepolia',
   unifiedBalance: true,

@@ -5,7 +5,6 @@ export const uni: Network = {
   family: 'evm',
   environment: 'LIVE',
   chainId: 130,
-  domain: 10,
   name: 'Unichain',
   nativeToken: { id: '3c932ed1-8767-58ea-b0c3-5216334b615d', name: 'Unichain', symbol: 'ETH', decimals: 18 },
   tokens: [
@@ -19,6 +18,8 @@ export const uni: Network = {
     },
   ],
   confirmations: 300,
+  domain: 10,
+  fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichain',
   unifiedBalance: true,

@@ -24,7 +24,7 @@ const create2DeployerCode =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 
 /** The slot of OpenZeppelin's Initializable (ERC-7201), and what a locked implementation has there. */
-const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'
+export const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'
 const locked = word(2n ** 64n - 1n)
 
 /** The slot of the EntryPoint's guard against reentrancy, which its constructor sets. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
+import { attesterAccount } from '../constants.ts'
 import type { StateKeeper } from './chain.ts'
 import { createGate } from './gate.ts'
 import { genesisOf } from './genesis.ts'
@@ -19,7 +20,11 @@ export function ephemeralKeeper(
   const cacheDir = join(directory, network.blockchain)
   const genesisPath = join(cacheDir, 'genesis.json')
   mkdirSync(cacheDir, { recursive: true })
-  const genesis = genesisOf(network, { timestampS: Math.floor(Date.now() / 1000), gasLimit })
+  const genesis = genesisOf(network, {
+    timestampS: Math.floor(Date.now() / 1000),
+    gasLimit,
+    attester: attesterAccount.address,
+  })
   writeFileSync(genesisPath, JSON.stringify(genesis))
   const gate = createGate()
   return {

@@ -2,6 +2,7 @@ import type { Network, NetworkToken } from '#chains/network'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'
+import { crosschainMinters, placedCrosschainContracts } from './crosschain-contracts.ts'
 import { placedUnifiedBalance, unifiedBalanceMinters } from './unified-balance-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
@@ -13,14 +14,16 @@ const maxUint256 = 2n ** 256n - 1n
 const faucetBalance = 10n ** 27n
 const issuerBalance = 10n ** 22n
 
-export type GenesisOptions = { timestampS: number; gasLimit: bigint }
+/** `attester` is the one account whose signatures of cross-chain messages count. */
+export type GenesisOptions = { timestampS: number; gasLimit: bigint; attester: `0x${string}` }
 
 /** Returns the genesis file of a local chain, with initialized stablecoins. The node adds the development accounts. */
-export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOptions) {
+export function genesisOf(network: Network, { timestampS, gasLimit, attester }: GenesisOptions) {
   const alloc: Record<string, AllocatedAccount> = {
     [faucetAccount.address]: { balance: hex(faucetBalance) },
     [issuerAccount.address]: { balance: hex(issuerBalance) },
     ...placedAccountContracts(),
+    ...placedCrosschainContracts(network, attester),
     ...placedUnifiedBalance(network),
   }
   for (const token of network.tokens) alloc[token.address] = stablecoinAccount(network, token)
@@ -48,7 +51,9 @@ function stablecoinAccount(network: Network, token: NetworkToken): AllocatedAcco
     pauser: issuerAccount.address,
     blacklister: issuerAccount.address,
     minters: [
-      { address: faucetAccount.address, allowance: maxUint256 },
+      ...[faucetAccount.address, ...crosschainMinters(network, token)].map((address) => {
+        return { address, allowance: maxUint256 }
+      }),
       ...unifiedBalanceMinters(network, token),
     ],
     balances: [],

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Network } from '#chains/network'
 import type { Log } from '#runtime/log/log'
+import { attesterAccount } from '../constants.ts'
 import type { StateKeeper } from './chain.ts'
 import { genesisOf } from './genesis.ts'
 import { type ChainJournal, type JournalEntry, openJournal, readJournal } from './journal.ts'
@@ -159,7 +160,11 @@ async function restore(
 /** Writes the genesis file once; a new time in it would create a new chain. Returns its gas limit. */
 function ensureGenesis({ network, gasLimit }: PersistentOptions, files: StateFiles): bigint {
   if (!existsSync(files.genesis)) {
-    const genesis = genesisOf(network, { timestampS: Math.floor(Date.now() / 1000), gasLimit })
+    const genesis = genesisOf(network, {
+      timestampS: Math.floor(Date.now() / 1000),
+      gasLimit,
+      attester: attesterAccount.address,
+    })
     writeFileSync(`${files.genesis}.tmp`, JSON.stringify(genesis))
     renameSync(`${files.genesis}.tmp`, files.genesis)
   }

@@ -2,6 +2,7 @@ import { type Address, concatHex, getContractAddress, keccak256, pad, stringToHe
 import type { Hex } from '#lib/hex'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { entryPoint } from '../../entry-point.ts'
+import { withImmutables } from '../immutables.ts'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
 import { earlierAccountCode } from './artifacts/earlier-account.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
@@ -92,8 +93,6 @@ export const accountContracts = contractsOf(newestCore)
 export const paymasterOf = (sponsor: Address): CreatedContract =>
   creation(sponsorPaymasterCode.creation, entryPoint, sponsor)
 
-type Code = { runtime: Hex; immutables: Readonly<Record<string, readonly number[]>> }
-
 /** The runtime code of the contracts as they stand at `addresses`. */
 export function runtimeCodeOf(addresses: AccountContracts): { address: Address; code: Hex }[] {
   return [
@@ -129,13 +128,3 @@ export const paymasterCode = (sponsor: Address): Hex =>
     _hashedVersion: keccak256(stringToHex('1')),
     ...{ _cachedDomainSeparator: '0x', _cachedChainId: '0x', _cachedThis: '0x', _name: '0x', _version: '0x' },
   })
-
-/** The runtime code with these values in the places of its immutables. */
-export function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Hex>>): Hex {
-  let digits: string = runtime.slice(2)
-  for (const [name, places] of Object.entries(immutables)) {
-    const word = values[name]!.slice(2).toLowerCase().padStart(64, '0')
-    for (const start of places) digits = digits.slice(0, start * 2) + word + digits.slice(start * 2 + 64)
-  }
-  return `0x${digits}`
-}

@@ -1,0 +1,73 @@
+import { keccak_256 } from '@noble/hashes/sha3'
+import { bytesOf, type Hex, hexOf, isHex } from '#lib/hex'
+import { canonicalAddress } from '../addresses/canonical.ts'
+import type { Address, Signature } from '../chain.ts'
+import { recoverSigner } from '../evm/recover-signer.ts'
+
+/** The 32 bytes that attesters sign: the hash of the filled message as it is, without a prefix. */
+export const messageDigest = (message: Hex): Hex => hexOf(keccak_256(bytesOf(message)))
+
+const signatureBytes = 65
+/** The `v` of a signature in an attestation: this and the parity of the point that recovers the key. */
+const firstV = 27
+
+/** The order of the curve, halved: a valid `s` is not above it. */
+const sMax = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/**
+ * The attestation that these signatures of `digest` make: r, s and v of each, ordered by the address that it recovers to. Throws
+ * when two of them have the same signer.
+ */
+export async function joinSignatures(digest: Hex, signatures: readonly Signature[]): Promise<Hex> {
+  const signed = await Promise.all(
+    signatures.map(async (signature) => {
+      if (signature.length !== signatureBytes) throw new Error('a signature of an attester has 65 bytes')
+      const bytes = Buffer.concat([signature.subarray(0, 64), Buffer.of(firstV + signature[64]!)])
+      return { bytes, signer: await recoverSigner(digest, hexOf(bytes)) }
+    }),
+  )
+  if (new Set(signed.map(({ signer }) => signer)).size !== signed.length)
+    throw new Error('two signatures of an attestation have the same signer')
+  signed.sort((left, right) => (left.signer < right.signer ? -1 : 1))
+  return hexOf(Buffer.concat(signed.map(({ bytes }) => bytes)))
+}
+
+export type Attested = {
+  message: Hex
+  attestation: Hex
+  attesters: readonly Address[]
+  /** How many of them have to sign. */
+  threshold: number
+}
+
+/** `length`: not exactly the signatures that are needed. `order`: not ascending by signer, or one signer twice. */
+export type AttestationProblem = 'length' | 'signature' | 'order' | 'not-attester'
+
+/** Why a transmitter with these attesters would refuse the attestation; undefined where it would not. */
+export async function attestationProblem({
+  message,
+  attestation,
+  attesters,
+  threshold,
+}: Attested): Promise<AttestationProblem | undefined> {
+  if (threshold < 1 || !isHex(attestation, signatureBytes * threshold)) return 'length'
+  const known = new Set(attesters.map((attester) => canonicalAddress(attester)))
+  const digest = messageDigest(message)
+  const bytes = bytesOf(attestation)
+  let previous = ''
+  for (let start = 0; start < bytes.length; start += signatureBytes) {
+    const signer = await validSigner(digest, bytes.subarray(start, start + signatureBytes))
+    if (signer === undefined) return 'signature'
+    if (signer <= previous) return 'order'
+    if (!known.has(signer)) return 'not-attester'
+    previous = signer
+  }
+  return undefined
+}
+
+async function validSigner(digest: Hex, signature: Buffer): Promise<Address | undefined> {
+  const v = signature[64]!
+  if (v !== firstV && v !== firstV + 1) return undefined
+  if (BigInt(hexOf(signature.subarray(32, 64))) > sMax) return undefined
+  return recoverSigner(digest, hexOf(signature)).catch(() => undefined)
+}

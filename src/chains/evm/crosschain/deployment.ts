@@ -1,0 +1,62 @@
+import { type Address, concatHex, keccak256, toHex } from 'viem'
+import type { Hex } from '#lib/hex'
+import type { Environment } from '../../blockchains.ts'
+import { burnBodyVersion, messageVersion } from '../../crosschain/message.ts'
+import type { Network } from '../../network.ts'
+import { withImmutables } from '../immutables.ts'
+import { kitBridgeCode } from './artifacts/kit-bridge.ts'
+import { messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
+import { tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
+import { tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
+
+/** The contracts of cross-chain messages on one chain. */
+export type CrosschainContracts = {
+  messageTransmitter: Address
+  tokenMessenger: Address
+  tokenMinter: Address
+  kitBridge: Address
+}
+
+/** Their addresses, which published clients know: the same on every network of an environment. */
+export const crosschainContracts: Readonly<Record<Environment, CrosschainContracts>> = {
+  TEST: {
+    messageTransmitter: '0xE737e5cEBEEBa77EFE34D4aa090756590b1CE275',
+    tokenMessenger: '0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA',
+    tokenMinter: '0xb43db544E2c27092c107639Ad201b3dEfAbcF192',
+    kitBridge: '0xC5567a5E3370d4DBfB0540025078e283e36A363d',
+  },
+  LIVE: {
+    messageTransmitter: '0x81D40F21F12A8F0E3252Bccb954D722d4c464B64',
+    tokenMessenger: '0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d',
+    tokenMinter: '0xfd78EE919681417d192449715b2594ab58f5D002',
+    kitBridge: '0xB3FA262d0fB521cc93bE83d87b322b8A23DAf3F0',
+  },
+}
+
+/** A network that has a domain, and with it cross-chain messages. */
+export type CrosschainNetwork = Network & { domain: number }
+
+export const hasDomain = (network: Network): network is CrosschainNetwork => network.domain !== undefined
+
+/** The runtime code of the contracts as they stand at these addresses on the chain of a domain, without proxies. */
+export function crosschainCodeOf(
+  domain: number,
+  addresses: CrosschainContracts,
+): Record<keyof CrosschainContracts, Hex> {
+  return {
+    messageTransmitter: withImmutables(messageTransmitterV2Code, {
+      localDomain: toHex(domain),
+      version: toHex(messageVersion),
+    }),
+    tokenMessenger: withImmutables(tokenMessengerV2Code, {
+      localMessageTransmitter: addresses.messageTransmitter,
+      messageBodyVersion: toHex(burnBodyVersion),
+    }),
+    tokenMinter: tokenMinterV2Code.runtime,
+    kitBridge: withImmutables(kitBridgeCode, { tokenMessenger: addresses.tokenMessenger }),
+  }
+}
+
+/** The key under which a minter knows a token of another chain. */
+export const remoteTokenKey = (domain: number, token: Hex): Hex =>
+  keccak256(concatHex([toHex(domain, { size: 4 }), token]))

@@ -1,0 +1,151 @@
+import { messageBodySizeMax } from '#chains/crosschain/message'
+import { wordOfAddress } from '#chains/crosschain/native-address'
+import { messageTransmitterV2Layout } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
+import { tokenMessengerV2Layout } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
+import { tokenMinterV2Layout } from '#chains/evm/crosschain/artifacts/token-minter-v2'
+import {
+  type CrosschainContracts,
+  type CrosschainNetwork,
+  crosschainCodeOf,
+  crosschainContracts,
+  hasDomain,
+  remoteTokenKey,
+} from '#chains/evm/crosschain/deployment'
+import {
+  addressMappingSlot,
+  addressWord,
+  arraySlot,
+  type ContractStorage,
+  mappingSlot,
+  packStorage,
+  type StoragePlace,
+} from '#chains/evm/storage-slots'
+import type { Network, NetworkToken } from '#chains/network'
+import { networks } from '#chains/networks/index'
+import type { Hex } from '#lib/hex'
+import { issuerAccount } from '../constants.ts'
+import { initializableSlot, type PlacedContract } from './account-contracts.ts'
+
+/** The largest burn of one message on local chains: 10,000,000 USDC. */
+export const burnLimitAtomic = 10_000_000_000_000n
+
+const symbolOfMessages = 'USDC'
+
+/** The accounts that mint the token for messages from other chains, on a local chain. */
+export const crosschainMinters = (network: Network, token: NetworkToken): Hex[] =>
+  hasDomain(network) && token.symbol === symbolOfMessages
+    ? [crosschainContracts[network.environment].tokenMinter]
+    : []
+
+/**
+ * The contracts of cross-chain messages as part of a genesis file, at the addresses of the network's environment and connected to
+ * all other networks of it; nothing where the network has no domain. The issuer has every role, and the one attester's
+ * signature suffices.
+ */
+export function placedCrosschainContracts(
+  network: Network,
+  attester: Hex,
+): Readonly<Record<string, PlacedContract>> {
+  if (!hasDomain(network)) return {}
+  const key = `${network.blockchain} ${attester}`
+  const known = placed.get(key)
+  if (known) return known
+  const made = placeContracts(network, attester)
+  placed.set(key, made)
+  return made
+}
+
+/** A process starts chains many times, of few networks. */
+const placed = new Map<string, Record<string, PlacedContract>>()
+
+function placeContracts(network: CrosschainNetwork, attester: Hex): Record<string, PlacedContract> {
+  const addresses = crosschainContracts[network.environment]
+  const code = crosschainCodeOf(network.domain, addresses)
+  const storage: Partial<Record<keyof CrosschainContracts, ContractStorage>> = {
+    messageTransmitter: transmitterStorage(attester),
+    tokenMessenger: messengerStorage(network, addresses),
+    tokenMinter: minterStorage(network, addresses),
+  }
+  const names = Object.keys(addresses) as (keyof CrosschainContracts)[]
+  return Object.fromEntries(
+    names.map((name) => [
+      addresses[name],
+      { balance: '0x0', nonce: '0x1', code: code[name], storage: storage[name] ?? {} },
+    ]),
+  )
+}
+
+const issuer = addressWord(issuerAccount.address)
+
+/** The word of the library's Initializable after the first initialization. */
+const initialized = [wordAt(BigInt(initializableSlot)), 1n] as const
+
+function transmitterStorage(attester: Hex): ContractStorage {
+  const layout = messageTransmitterV2Layout
+  const signer = addressWord(attester)
+  const attesters = layout._attesters.slot
+  return packStorage([
+    initialized,
+    [layout._owner, issuer],
+    [layout._pauser, issuer],
+    [layout._rescuer, issuer],
+    [layout._attesterManager, issuer],
+    [layout._signatureThreshold, 1n],
+    // A set of the library: an array of its elements, and a mapping from these to their index, counted from one.
+    [wordAt(attesters), 1n],
+    [wordAt(arraySlot(attesters)), signer],
+    [wordAt(mappingSlot(attesters + 1n, signer)), 1n],
+    [layout.maxMessageBodySize, BigInt(messageBodySizeMax)],
+    [wordAt(mappingSlot(layout.usedNonces.slot, 0n)), 1n],
+  ])
+}
+
+function messengerStorage(network: CrosschainNetwork, addresses: CrosschainContracts): ContractStorage {
+  const layout = tokenMessengerV2Layout
+  const messenger = addressWord(addresses.tokenMessenger)
+  return packStorage([
+    initialized,
+    [layout._owner, issuer],
+    [layout._rescuer, issuer],
+    [layout._denylister, issuer],
+    [layout.feeRecipient, issuer],
+    [layout.minFeeController, issuer],
+    [layout.localMinter, addressWord(addresses.tokenMinter)],
+    ...remotesOf(network).map(
+      ({ domain }) =>
+        [wordAt(mappingSlot(layout.remoteTokenMessengers.slot, BigInt(domain))), messenger] as const,
+    ),
+  ])
+}
+
+function minterStorage(network: CrosschainNetwork, addresses: CrosschainContracts): ContractStorage {
+  const layout = tokenMinterV2Layout
+  const token = tokenOfMessages(network)
+  const pairs = layout.remoteTokensToLocalTokens.slot
+  return packStorage([
+    [layout._owner, issuer],
+    [layout._tokenController, issuer],
+    [layout._pauser, issuer],
+    [layout._rescuer, issuer],
+    [layout.localTokenMessenger, addressWord(addresses.tokenMessenger)],
+    [wordAt(addressMappingSlot(layout.burnLimitsPerMessage.slot, token)), burnLimitAtomic],
+    ...remotesOf(network).map((remote) => {
+      const key = remoteTokenKey(remote.domain, wordOfAddress(tokenOfMessages(remote)))
+      return [wordAt(mappingSlot(pairs, BigInt(key))), addressWord(token)] as const
+    }),
+  ])
+}
+
+/** The other networks of the environment that have a domain. */
+const remotesOf = ({ environment, domain }: CrosschainNetwork): CrosschainNetwork[] =>
+  networks.filter(hasDomain).filter((other) => other.environment === environment && other.domain !== domain)
+
+function tokenOfMessages(network: Network): Hex {
+  const token = network.tokens.find(({ symbol }) => symbol === symbolOfMessages)
+  if (!token) throw new Error(`${network.blockchain} has a domain but no ${symbolOfMessages}`)
+  return token.address
+}
+
+function wordAt(slot: bigint): StoragePlace {
+  return { slot, offset: 0, sizeBytes: 32 }
+}
