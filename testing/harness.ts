@@ -144,6 +144,8 @@ const loopback: Partial<Config> = {
   notificationTargets: 'loopback',
   passkeyOrigins: ['loopback'],
   loopbackPages: true,
+  crosschainEnvironment: 'TEST',
+  crosschainEntity: sandboxEntity.id,
 }
 
 const sandboxTenant = {

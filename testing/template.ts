@@ -5,6 +5,7 @@ import { newId } from '#lib/ids'
 import { formatInstant, systemClock } from '#lib/time'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Connection, type Db, openDatabase } from '#runtime/db/db'
+import { seedAttestationKeys } from '#sandbox/attestation-keys'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeys } from '#sandbox/credentials'
 import { makeFourPrimeKey } from './four-prime-key.ts'
 import { testLog } from './log.ts'
@@ -25,6 +26,7 @@ export async function seedTemplate(connection: Connection): Promise<void> {
     for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
   })
   await seedSandboxEntity({ ...scope, custody }, { entityId, secretHex: sandboxEntitySecret })
+  await seedAttestationKeys({ ...scope, custody })
   await custody.notary.certificateId()
   await custody.close()
   await database.close()

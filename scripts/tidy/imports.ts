@@ -21,6 +21,7 @@ const engineOrder = [
   ['tokens'],
   ['treasury'],
   ['attestation', 'modular'],
+  ['unified-balance'],
 ]
 
 /** The folders of an engine in order: each may import those before it. The engine's own files are shared by all of them. */

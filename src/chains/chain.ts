@@ -3,6 +3,7 @@ import type { Accounts } from './accounts.ts'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
+import type { Crosschain } from './crosschain/crosschain.ts'
 import type { Effects } from './effects.ts'
 import type { GasEstimate } from './gas-estimate.ts'
 import type { Network } from './network.ts'
@@ -200,6 +201,8 @@ export type Chain = {
   contracts: Contracts
   tokens: Tokens
   accounts: Accounts
+  /** Cross-chain messages and unified balances; `undefined` where this server knows no contracts of them. */
+  crosschain: Crosschain | undefined
   /**
    * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
    * are those of the contract, decoded by name.

@@ -1,4 +1,5 @@
 import type { Chain, Chains, Inspection } from './chain.ts'
+import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import { createEvmChain } from './evm/index.ts'
 import type { Network } from './network.ts'
 
@@ -18,6 +19,8 @@ export type Node = {
   batchMax?: number | undefined
   /** Hashes of the code of account contracts that the operator relies on, by address. */
   accountCode?: Readonly<Record<string, string>> | undefined
+  /** The contracts of cross-chain messages and unified balances; a local chain has them at their known addresses. */
+  crosschain?: CrosschainAddresses | undefined
 }
 
 /** Local chains are complete and final after one block; a deeper reorg is followed, not refused. */

@@ -6,6 +6,7 @@ import { targetsOf } from '#runtime/config'
 import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
+import { sandboxEntity } from '#sandbox/credentials'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
@@ -74,6 +75,8 @@ async function run(args: ParsedArgs): Promise<number> {
     logLevel: 'warn',
     notificationTargets,
     loopbackPages: true,
+    crosschainEnvironment: 'TEST',
+    crosschainEntity: sandboxEntity.id,
     ...(scaCore !== undefined && { scaCore }),
     ...(port !== undefined && { port }),
   })

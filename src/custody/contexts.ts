@@ -33,6 +33,12 @@ export const grantOf = (entityId: string, intentId: string, address: string, int
   createHash('sha256').update(intent).digest('hex'),
 ]
 
+export const attestationPrivateKey = (purpose: string, id: string): SealContext => [
+  'attestation private key',
+  purpose,
+  id,
+]
+
 export const signingCertificateKey = (id: string): SealContext => ['signing certificate key', id]
 
 export const webhookKey = (id: string, curve: 'P-256' | 'Ed25519'): SealContext => ['webhook key', id, curve]

@@ -3,6 +3,13 @@ import type { Custody } from './custody.ts'
 /** The public interface of custody: everything else in this folder is internal. */
 
 export { findKeptAnswer, keepAnswer, keptAnswer } from './answers.ts'
+export {
+  type AttestationRequest,
+  createAttestationKey,
+  endAttestationKey,
+  importAttestationKey,
+  signAttestation,
+} from './attestation-keys.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {
   type Custody,
@@ -72,6 +79,11 @@ export {
   SecondPayload,
   signedDigest,
 } from './signing-ledger.ts'
+export {
+  type AttestationKey,
+  type AttestationPurpose,
+  listAttestationKeys,
+} from './store/attestation-keys.ts'
 export { findEntityFreeze } from './store/freezes.ts'
 export { logsIn } from './store/identities.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
+import { isUuid } from '#lib/ids'
 import { parseOrigin } from '#lib/origins'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
@@ -61,6 +62,10 @@ export type Config = {
   /** The same for developers. */
   developerGasPerWallet: number
   developerGasPerEntity: number
+  /** Networks whose cross-chain messages and unified balances this server answers for: a domain names a main and a test network. */
+  crosschainEnvironment: 'TEST' | 'LIVE'
+  /** The entity whose treasury pays the gas of burns and of forwarded messages; unset: none does. */
+  crosschainEntity: string | undefined
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
@@ -151,6 +156,8 @@ export function readConfig(
     sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
     developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
     developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
+    crosschainEnvironment: crosschainEnvironmentOf(environment),
+    crosschainEntity: crosschainEntityOf(environment),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
@@ -267,6 +274,19 @@ function signatureOf(environment: EnvironmentVariables): 1 | 2 {
   if (text !== '1' && text !== '2')
     throw new Error(`BEZANT_NOTIFICATION_SIGNATURE must be 1 or 2, not "${text}"`)
   return text === '1' ? 1 : 2
+}
+
+function crosschainEnvironmentOf(environment: EnvironmentVariables): 'TEST' | 'LIVE' {
+  const text = environment['BEZANT_CROSSCHAIN_ENVIRONMENT'] || 'LIVE'
+  if (text !== 'TEST' && text !== 'LIVE')
+    throw new Error(`BEZANT_CROSSCHAIN_ENVIRONMENT must be TEST or LIVE, not "${text}"`)
+  return text
+}
+
+function crosschainEntityOf(environment: EnvironmentVariables): string | undefined {
+  const id = environment['BEZANT_CROSSCHAIN_ENTITY'] || undefined
+  if (id === undefined || isUuid(id)) return id
+  throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
 }
 
 function publicUrlOf(environment: EnvironmentVariables): string | undefined {

@@ -106,6 +106,15 @@ export const settings = {
     default: 'none',
     ofApi: true,
   },
+  BEZANT_CROSSCHAIN_ENVIRONMENT: {
+    about:
+      'Networks whose cross-chain messages and unified balances this server answers for, `TEST` or `LIVE`: a domain names a network of each.',
+    default: '`LIVE`',
+  },
+  BEZANT_CROSSCHAIN_ENTITY: {
+    about:
+      'Id of the entity whose treasury pays the gas of burns of unified balances and of forwarded messages. Without it, nobody pays, and neither is done.',
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

@@ -15,6 +15,7 @@ import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
+import { seedAttestationKeys } from './attestation-keys.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import {
   sandboxApiKey,
@@ -223,6 +224,7 @@ async function seedSandbox(ctx: EngineCtx): Promise<void> {
     for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
   })
   await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
+  await seedAttestationKeys({ ...ctx, db: ctx.database })
 }
 
 /** Returns a network that a sandbox can run; throws for any other. */

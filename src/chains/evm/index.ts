@@ -1,5 +1,6 @@
 import { type Hex, isHex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
+import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
 import { canonicalPins, type PinnedCode } from './accounts/contracts.ts'
@@ -8,6 +9,7 @@ import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } 
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { contractsThrough } from './contracts.ts'
+import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { decodeCall } from './decode-call.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
@@ -36,6 +38,8 @@ export type EvmChainInput = {
   timeoutMs?: number | undefined
   batchMax?: number | undefined
   accountCode?: PinnedCode | undefined
+  /** A local chain has the contracts at their known addresses. */
+  crosschain?: CrosschainAddresses | undefined
 }
 
 /** Interval of head polling while there is no subscription. */
@@ -106,6 +110,10 @@ export function createEvmChain(input: EvmChainInput): Chain {
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
     accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
+    crosschain: crosschainAt(
+      network,
+      input.crosschain ?? (local ? knownCrosschainAddresses(network) : undefined),
+    ),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),

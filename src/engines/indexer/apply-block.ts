@@ -19,6 +19,7 @@ import {
   lockChain,
 } from './store/blocks.ts'
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
+import { deleteCrosschainEvents, insertCrosschainEvents } from './store/observed-crosschain.ts'
 import { deleteOperations, insertOperations } from './store/observed-operations.ts'
 import { insertTokenTransfers } from './store/observed-tokens.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
@@ -38,6 +39,7 @@ export async function applyBlock(
   const seen = await observe(ctx.database, chain, block, tokens)
   const tokenTransfers = withinBounds(ctx, chain, block, seen.tokenTransfers)
   const issuerEntries = issuerEntriesOf(chain, block)
+  const crosschainEvents = chain.crosschain?.eventsIn(block.logs) ?? []
   const confirmed = await confirmedHeights(ctx, chain, block)
   failpoint('before-block-insert')
   const applied = await ctx.database.tx(async (tx) => {
@@ -53,6 +55,7 @@ export async function applyBlock(
     await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
     await insertOperations(tx, seen.operations)
+    await insertCrosschainEvents(tx, blockchain, block, crosschainEvents)
     await post(tx, nowMs, seen.postings)
     await recordBlockLogs(tx, nowMs, blockchain, block)
     const { hash: blockHash, number: blockNumber } = block
@@ -101,4 +104,5 @@ async function deleteContents(tx: Db, blockchain: string, { hash, number }: Bloc
     )
   await deleteObserved(tx, blockchain, hash)
   await deleteOperations(tx, blockchain, hash)
+  await deleteCrosschainEvents(tx, blockchain, hash)
 }

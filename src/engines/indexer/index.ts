@@ -57,6 +57,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
+export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
 export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
 export {
   coveredIn,

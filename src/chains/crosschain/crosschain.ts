@@ -1,0 +1,67 @@
+import type { Hex } from '#lib/hex'
+import type { Address, TxId } from '../addresses/types.ts'
+import type { ChainLog } from '../chain-log.ts'
+
+/** The contracts of cross-chain messages and of unified balances on one chain; `wallet` and `minter` where it has the latter. */
+export type CrosschainAddresses = {
+  messageTransmitter: Address
+  tokenMessenger: Address
+  tokenMinter: Address
+  wallet?: Address
+  minter?: Address
+}
+
+/** What a contract of cross-chain messages or of unified balances tells by a log. Amounts are base units of the token. */
+export type CrosschainFact =
+  /** `message` as it was emitted, with the fields that attesters fill in empty. */
+  | { kind: 'messageSent'; message: Hex }
+  | { kind: 'messageReceived'; sourceDomain: number; nonce: Hex; finalityThreshold: number }
+  | { kind: 'deposited'; token: Address; depositor: Address; amountAtomic: bigint }
+  | { kind: 'delegateAdded' | 'delegateRemoved'; token: Address; depositor: Address; delegate: Address }
+  | {
+      kind: 'withdrawalInitiated'
+      token: Address
+      depositor: Address
+      amountAtomic: bigint
+      withdrawalBlock: bigint
+    }
+  | { kind: 'withdrawalCompleted'; token: Address; depositor: Address; amountAtomic: bigint }
+  | {
+      kind: 'burned'
+      token: Address
+      depositor: Address
+      specHash: Hex
+      amountAtomic: bigint
+      feeAtomic: bigint
+      fromAvailableAtomic: bigint
+      fromWithdrawingAtomic: bigint
+    }
+  | {
+      kind: 'minted'
+      token: Address
+      recipient: Address
+      specHash: Hex
+      sourceDomain: number
+      sourceDepositor: Hex
+      amountAtomic: bigint
+    }
+
+export type CrosschainEvent = CrosschainFact & { txHash: TxId; logIndex: number }
+
+/** A call of a contract, without native coins. */
+type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
+
+/** Cross-chain messages and unified balances on one chain. */
+export type Crosschain = {
+  /** The number of the chain in messages. */
+  domain: number
+  addresses: CrosschainAddresses
+  /** The events of these contracts among the logs of a block, in their order. Never throws. */
+  eventsIn(logs: readonly ChainLog[]): CrosschainEvent[]
+  /** The call that delivers an attested message. */
+  receiveCall(message: Hex, attestation: Hex): ContractCall
+  /** The call that burns, with the payload of `burnPayload` and the burn signer's signature of 65 bytes. */
+  burnCall(payload: Hex, signature: Hex): ContractCall
+  /** The call that mints, with an encoded attestation (set) and the attestation signer's signature of 65 bytes. */
+  mintCall(attestation: Hex, signature: Hex): ContractCall
+}

@@ -1,0 +1,128 @@
+import { type Abi, decodeEventLog, encodeFunctionData } from 'viem'
+import type { Hex } from '#lib/hex'
+import { canonicalAddress } from '../../addresses/canonical.ts'
+import type { Address, ChainLog } from '../../chain.ts'
+import type {
+  Crosschain,
+  CrosschainAddresses,
+  CrosschainEvent,
+  CrosschainFact,
+} from '../../crosschain/crosschain.ts'
+import type { Network } from '../../network.ts'
+import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
+import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
+import { gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
+import { unifiedBalanceContracts } from '../unified-balance/deployment.ts'
+import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
+import { crosschainContracts, hasDomain } from './deployment.ts'
+
+/** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
+export function knownCrosschainAddresses(network: Network): CrosschainAddresses | undefined {
+  if (!hasDomain(network)) return undefined
+  const { messageTransmitter, tokenMessenger, tokenMinter } = crosschainContracts[network.environment]
+  const { wallet, minter } = unifiedBalanceContracts(network.environment)
+  return {
+    messageTransmitter: canonical(messageTransmitter),
+    tokenMessenger: canonical(tokenMessenger),
+    tokenMinter: canonical(tokenMinter),
+    ...(network.unifiedBalance && { wallet: canonical(wallet), minter: canonical(minter) }),
+  }
+}
+
+const canonical = (address: string) => canonicalAddress(address) as Address
+
+/** Cross-chain messages and unified balances of a network whose contracts are at these addresses. */
+export function crosschainAt(
+  network: Network,
+  addresses: CrosschainAddresses | undefined,
+): Crosschain | undefined {
+  if (!addresses || !hasDomain(network)) return undefined
+  const { messageTransmitter, wallet, minter } = addresses
+  const readers = new Map<Address, (log: ChainLog) => CrosschainFact | undefined>([
+    [messageTransmitter, (log) => messageFact(argsOf(messageTransmitterV2Abi, log))],
+  ])
+  if (wallet) readers.set(wallet, (log) => walletFact(argsOf(gatewayWalletAbi, log)))
+  if (minter) readers.set(minter, (log) => minterFact(argsOf(gatewayMinterAbi, log)))
+  const call = (to: Address | undefined, data: Hex) => {
+    if (!to) throw new Error(`${network.blockchain} has no unified balance`)
+    return { to, valueAtomic: 0n, data }
+  }
+  return {
+    domain: network.domain,
+    addresses,
+    eventsIn: (logs) =>
+      logs.flatMap((log): CrosschainEvent[] => {
+        const fact = readers.get(log.address)?.(log)
+        return fact ? [{ ...fact, txHash: log.txHash, logIndex: log.logIndex }] : []
+      }),
+    receiveCall: (message, attestation) =>
+      call(
+        messageTransmitter,
+        encodeFunctionData({
+          abi: messageTransmitterV2Abi,
+          functionName: 'receiveMessage',
+          args: [message, attestation],
+        }),
+      ),
+    burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
+    mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the arguments are those of the event, whose ABI is ours
+type Decoded = { eventName: string; args: any }
+
+/** The event of a log; `undefined` for one that this ABI does not have. */
+function argsOf(abi: Abi, { topics, data }: ChainLog): Decoded | undefined {
+  if (topics.length === 0) return undefined
+  try {
+    return decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data }) as Decoded
+  } catch {
+    return undefined
+  }
+}
+
+function messageFact(decoded: Decoded | undefined): CrosschainFact | undefined {
+  const { eventName, args } = decoded ?? {}
+  if (eventName === 'MessageSent') return { kind: 'messageSent', message: args.message }
+  if (eventName !== 'MessageReceived') return undefined
+  const { sourceDomain, nonce, finalityThresholdExecuted: finalityThreshold } = args
+  return { kind: 'messageReceived', sourceDomain, nonce, finalityThreshold }
+}
+
+function walletFact(decoded: Decoded | undefined): CrosschainFact | undefined {
+  if (!decoded) return undefined
+  const { eventName, args } = decoded
+  const of = () => ({ token: canonical(args.token), depositor: canonical(args.depositor) })
+  if (eventName === 'Deposited') return { kind: 'deposited', ...of(), amountAtomic: args.value }
+  if (eventName === 'DelegateAdded' || eventName === 'DelegateRemoved') {
+    const kind = eventName === 'DelegateAdded' ? 'delegateAdded' : 'delegateRemoved'
+    return { kind, ...of(), delegate: canonical(args.delegate) }
+  }
+  if (eventName === 'WithdrawalInitiated') {
+    const { value: amountAtomic, withdrawalBlock } = args
+    return { kind: 'withdrawalInitiated', ...of(), amountAtomic, withdrawalBlock }
+  }
+  if (eventName === 'WithdrawalCompleted')
+    return { kind: 'withdrawalCompleted', ...of(), amountAtomic: args.value }
+  if (eventName !== 'GatewayBurned') return undefined
+  return {
+    kind: 'burned',
+    ...of(),
+    specHash: args.transferSpecHash,
+    amountAtomic: args.value,
+    feeAtomic: args.fee,
+    fromAvailableAtomic: args.fromAvailable,
+    fromWithdrawingAtomic: args.fromWithdrawing,
+  }
+}
+
+function minterFact(decoded: Decoded | undefined): CrosschainFact | undefined {
+  if (decoded?.eventName !== 'AttestationUsed') return undefined
+  const { token, recipient, transferSpecHash: specHash, sourceDomain, sourceDepositor, value } = decoded.args
+  return {
+    kind: 'minted',
+    ...{ token: canonical(token), recipient: canonical(recipient), specHash, sourceDomain, sourceDepositor },
+    amountAtomic: value,
+  }
+}

@@ -1,0 +1,59 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+export type AttestationPurpose = 'message' | 'balance'
+
+export type AttestationKey = {
+  id: string
+  purpose: AttestationPurpose
+  /** Canonical address of the key, which contracts know it by. */
+  address: string
+  /** Uncompressed, 65 bytes. */
+  publicKey: Buffer
+  createDate: string
+  /** Since then the key signs nothing more. */
+  retiredDate: string | null
+}
+
+export type AttestationKeyRow = AttestationKey & { sealedPrivateKey: Buffer }
+
+const columns = sql`id, purpose, address, public_key as "publicKey", create_date as "createDate",
+  retired_date as "retiredDate"`
+
+/** All keys of a purpose, newest first. */
+export const listAttestationKeys = (db: Db, purpose: AttestationPurpose) =>
+  db.all<AttestationKey>(sql`select ${columns} from attestation_keys where purpose = ${purpose}
+    order by create_date desc, id desc`)
+
+export const findAttestationKey = (db: Db, id: string) =>
+  db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key as "sealedPrivateKey"
+    from attestation_keys where id = ${id}`)
+
+/** Inserts a key; `false` when the purpose has one with this address. */
+export async function insertAttestationKey(
+  tx: Db,
+  row: Omit<AttestationKeyRow, 'retiredDate'>,
+): Promise<boolean> {
+  const { id, purpose, address, publicKey, sealedPrivateKey, createDate } = row
+  const count =
+    await tx.run(sql`insert into attestation_keys (id, purpose, address, public_key, sealed_private_key,
+      create_date)
+    values (${id}, ${purpose}, ${address}, ${publicKey}, ${sealedPrivateKey}, ${createDate}) on conflict do nothing`)
+  return count === 1
+}
+
+/** Retires a key; `false` when it was retired before. */
+export const retireAttestationKey = async (tx: Db, id: string, nowMs: number): Promise<boolean> =>
+  (await tx.run(sql`update attestation_keys set retired_date = ${formatInstant(nowMs)}
+    where id = ${id} and retired_date is null`)) === 1
+
+/** Records a digest before it is signed; a digest that was signed before may be signed again. */
+export const insertAttestationSignature = (
+  tx: Db,
+  { purpose, id }: Pick<AttestationKey, 'purpose' | 'id'>,
+  { subject, digest }: { subject: string; digest: Buffer },
+  nowMs: number,
+) =>
+  tx.run(sql`insert into attestation_signatures (purpose, subject, key_id, digest, create_date)
+    values (${purpose}, ${subject}, ${id}, ${digest}, ${formatInstant(nowMs)})
+    on conflict (purpose, subject, key_id, digest) do nothing`)

@@ -1,0 +1,13 @@
+import { type AttestationPurpose, type CustodyScope, importAttestationKey } from '#custody/index'
+import { attesterAccount, gatewaySignerAccount, type SandboxAccount } from './constants.ts'
+
+const signers: Record<AttestationPurpose, SandboxAccount> = {
+  message: attesterAccount,
+  balance: gatewaySignerAccount,
+}
+
+/** Adds the keys whose addresses the contracts of local chains know. */
+export async function seedAttestationKeys(scope: CustodyScope): Promise<void> {
+  for (const [purpose, { privateKey }] of Object.entries(signers))
+    await importAttestationKey(scope, purpose as AttestationPurpose, privateKey)
+}
