@@ -15,6 +15,7 @@ import {
   local,
   messenger,
   opening,
+  placeBetween,
   read,
   refusal,
   remote,
@@ -139,6 +140,14 @@ describe.each(calls)('%s', (name, argsOf) => {
     expect(await refusal(chain, people.alice, bridge, name, args)).toMatch(/zero address/)
     expect(await balanceOf(chain, people.alice.address)).toBe(opening)
   })
+})
+
+test('a contract on the denylist cannot burn through the bridge', async () => {
+  const between = await placeBetween(chain, bridge)
+  const call = () => refusal(chain, people.alice, between, 'bridgeWithPreapproval', [params])
+  expect(await call()).toBe('ERC20: transfer amount exceeds allowance')
+  await send(chain, issuer, messenger, 'denylist', [between.address])
+  expect(await call()).toBe('Denylistable: account is on denylist')
 })
 
 test('an allowance without the fee does not suffice', async () => {

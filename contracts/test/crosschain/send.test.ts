@@ -23,6 +23,7 @@ import {
   messenger,
   minter,
   opening,
+  placeBetween,
   read,
   refusal,
   remote,
@@ -200,12 +201,7 @@ describe('a burn', () => {
   })
 
   test('is refused to a signer on the denylist behind a contract too', async () => {
-    // Calls the messenger with the data of its own call, and answers as that does.
-    const address = '0x00000000000000000000000000000000000ca11e'
-    const target = messenger.address.slice(2).toLowerCase()
-    const code = `0x365f5f375f5f365f5f73${target}5af13d5f5f3e602a573d5ffd5b3d5ff3` as const
-    await chain.client.setCode({ address, bytecode: code })
-    const between = { ...messenger, address } as const
+    const between = await placeBetween(chain, messenger)
     const call = () => refusal(chain, people.alice, between, 'depositForBurn', argsOf())
     expect(await call()).toBe('ERC20: transfer amount exceeds allowance')
     await send(chain, issuer, messenger, 'denylist', [people.alice.address])
