@@ -70,6 +70,7 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const webhookSigner = openWebhookSigner({ ...input, vault })
   const auditSigner = openAuditSigner(vault)
   const userTokenKeys = openUserTokenKeys({ ...input, vault })
+  const stretcher = createStretcher(input.pinCost ?? pinCost)
   return {
     vault,
     signer,
@@ -77,9 +78,12 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
     notary,
     webhookSigner,
     auditSigner,
-    stretcher: createStretcher(input.pinCost ?? pinCost),
+    stretcher,
     guessFiles: openGuessFiles(input.guessDirectory),
     userTokenKeys,
-    close: async () => transport.close(),
+    close: async () => {
+      await stretcher.close()
+      await transport.close()
+    },
   }
 }
