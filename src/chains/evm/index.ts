@@ -110,10 +110,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
     accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
-    crosschain: crosschainAt(
-      network,
-      input.crosschain ?? (local ? knownCrosschainAddresses(network) : undefined),
-    ),
+    crosschain: crosschainOf(input),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
@@ -132,6 +129,10 @@ export function createEvmChain(input: EvmChainInput): Chain {
     },
   }
 }
+
+/** Local chains have the contracts at their known addresses. */
+const crosschainOf = ({ network, local, crosschain }: EvmChainInput) =>
+  crosschainAt(network, crosschain ?? (local ? knownCrosschainAddresses(network) : undefined))
 
 async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
   const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }

@@ -24,7 +24,7 @@ const waitMs = 30_000
 const threadMs = 30_000
 /** A machine compares a PIN beside its other work when idle time took three times as long as a free core needs. */
 const patienceOf = ({ memoryKib, passes }: StretchCost) => (memoryKib / 1_024) * passes * 5
-/** Computations shorter than this delay nobody. */
+/** Computations shorter than this delay no request. */
 const shortMs = 5
 
 export type StretchInput = { secret: Buffer; salt: Buffer; pepper: Buffer; cost: StretchCost }

@@ -1,5 +1,5 @@
 /**
- * Threads for long computations that run while no request needs their core, so that a comparison of a PIN delays nobody. On Linux
+ * Threads for long computations that run while no request needs their core, so that a comparison of a PIN delays no request. On Linux
  * a thread has a scheduling policy of its own and hands it on: one kept thread, of the policy for idle time, starts all others.
  * Elsewhere, and where `chrt` is missing, they are ordinary threads.
  */
@@ -45,11 +45,11 @@ const keeperSource = `
   })
 `
 
-type Ended = { id: number; problem: string | undefined }
-type Waiting = { resolve(): void; reject(error: Error): void }
+type ThreadEnd = { id: number; problem: string | undefined }
+type PendingThread = { resolve(): void; reject(error: Error): void }
 
 export function createYieldingThreads(): YieldingThreads {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingThread>()
   let keeper: Worker | undefined
   let lastId = 0
   const settle = (id: number, problem: string | undefined) => {
@@ -63,7 +63,7 @@ export function createYieldingThreads(): YieldingThreads {
     const started = new Worker(keeperSource, { eval: true, execArgv: [] })
     // Between computations it keeps no process from ending.
     started.unref()
-    started.on('message', ({ id, problem }: Ended) => settle(id, problem))
+    started.on('message', ({ id, problem }: ThreadEnd) => settle(id, problem))
     started.once('error', () => undefined)
     started.once('exit', () => {
       if (keeper === started) keeper = undefined
