@@ -33,7 +33,7 @@ const english = {
   recoverPincode: {
     headline: 'Recover your PIN',
     headline2: '',
-    subhead: 'Answer your security questions. Capital letters and spaces do not matter.',
+    subhead: 'Answer your security questions. Capital letters and surplus spaces do not matter.',
     answerInputHeader: 'Answer',
     answerInputPlaceholder: 'Your answer',
   },

@@ -51,7 +51,7 @@ async function type(app: AppPage, digits: string) {
   await app.page.keyboard.type(digits)
 }
 
-const wrongPin = { code: 155112, message: 'The PIN is wrong. 3 more tries, and the last wrong one locks.' }
+const wrongPin = { code: 155112, message: 'The PIN is wrong. 3 more tries before it is locked.' }
 const lockedPin = { code: 155119, message: 'The PIN is locked until 2099-11-25T18:30:00.000Z.' }
 const unset = { pinStatus: 'UNSET', securityQuestionStatus: 'UNSET' }
 const longText = JSON.stringify({ owner: '0x1a2B', list: Array.from({ length: 60 }, (_, i) => i) }, null, 2)

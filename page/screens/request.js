@@ -95,19 +95,25 @@ const warning = ({ text }) =>
     make('span', { textContent: visible(text) }),
   )
 
+/** Lets an address break in its middle alone, so that its last characters do not stand in a line of their own. */
+const halves = (text) =>
+  /^0x[0-9a-f]{40}$/i.test(text) ? [text.slice(0, 22), make('wbr'), text.slice(22)] : [text]
+
 function row({ name, label: own, value }, group) {
   const [translated] = translatable[name] ?? []
   const term = group && translated ? label(group, translated, own) : own
   const isLong = value.length > 240 || value.split('\n').length > 6
-  const text = isLong
-    ? make('div', {
-        className: 'long',
-        textContent: visible(value),
-        tabIndex: 0,
-        attributes: { role: 'group', 'aria-label': `${term}, all of it` },
-      })
-    : visible(value)
-  const cell = make('dd', { className: technical.has(name) ? 'mono' : '' }, text)
+  const parts = isLong
+    ? [
+        make('div', {
+          className: 'long',
+          textContent: visible(value),
+          tabIndex: 0,
+          attributes: { role: 'group', 'aria-label': `${term}, all of it` },
+        }),
+      ]
+    : halves(visible(value))
+  const cell = make('dd', { className: technical.has(name) ? 'mono' : '' }, ...parts)
   return make(
     'div',
     { className: isLong || value.length > 26 ? 'wide' : '' },

@@ -112,6 +112,12 @@ it('get no PIN from the app before they approve anything', async () => {
     [400, 155113],
     [403, 155122],
   ])
+  const early = await harness.http('POST', '/v1/w3s/user/wallets', {
+    body: { idempotencyKey: randomUUID(), blockchains: ['BASE-SEPOLIA'] },
+    headers: { 'X-User-Token': userToken },
+  })
+  expect([early.status, early.body.code]).toEqual([400, 155110])
+  expect(early.body.message).toContain('/v1/w3s/user/initialize')
   // Made by the user's own session, and taken over by the app's.
   const own = await askUser(world, { userToken }, 'initialize')
   const { status, body } = await askPage(world, minted, 'GET', own)

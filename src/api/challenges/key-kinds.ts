@@ -94,11 +94,15 @@ export const initialize: ChallengeKind<Partial<NewWallets>> = {
       : { correlationIds: [] },
 }
 
+const noDevice =
+  'The user has not approved on a device yet: make the first wallets with POST /v1/w3s/user/initialize.'
+
 export const createWallet: ChallengeKind<NewWallets> = {
   type: 'CREATE_WALLET',
   approval: 'open',
   check: async (ctx, request) => {
-    if (!(await keyStateOf(ctx)).opensWith) throw new ApiError('pinMissing')
+    const state = await keyStateOf(ctx)
+    if (!state.opensWith) throw new ApiError('pinMissing', state.logsIn ? noDevice : undefined)
     return checkWallets(ctx, request)
   },
   execute: makeWalletsOf,

@@ -139,11 +139,14 @@ export function wrongError(ref: GuessRef, { state }: Counted): ApiError {
   const tries = left === 1 ? 'One more try' : `${left} more tries`
   return new ApiError(
     refusals[ref.kind].wrong,
-    `${wrongTexts[ref.kind]} ${tries}, and the last wrong one locks.`,
+    `${wrongTexts[ref.kind].error} ${tries} before ${wrongTexts[ref.kind].locked} locked.`,
   )
 }
 
-const wrongTexts = { pin: 'The PIN is wrong.', answers: 'An answer is wrong.' }
+const wrongTexts = {
+  pin: { error: 'The PIN is wrong.', locked: 'it is' },
+  answers: { error: 'An answer is wrong.', locked: 'the security questions are' },
+}
 
 function lockedError({ kind }: GuessRef, { lockedUntil }: Guesses): ApiError {
   const what = kind === 'pin' ? 'The PIN is' : 'The security questions are'
