@@ -34,7 +34,7 @@ export const withSubmission = <Result>(
   purpose: Purpose,
   work: (handled: Handled) => Promise<Result>,
 ): Promise<Result> =>
-  ctx.custody.stretcher.run(ctx.entity.id, async (stretch) => {
+  ctx.custody.stretcher.run(userOf(ctx, submission), async (stretch) => {
     const { sha256, plain } = openSubmission(submission, purpose)
     try {
       const fields = plain && fieldsOf(plain, purpose)

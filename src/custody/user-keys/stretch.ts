@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors'
 import { createLanes } from '#lib/lanes'
+import type { UserRef } from '../store/user-keys.ts'
 
 /** The cost of argon2id with one lane. It is stored beside each wrap, so that it can rise. */
 export type StretchCost = { memoryKib: number; passes: number }
@@ -16,8 +17,11 @@ export type StretchCost = { memoryKib: number; passes: number }
  */
 export const pinCost: StretchCost = { memoryKib: 65_536, passes: 3 }
 
-/** Threads at a time; each takes a core for a third of a second, and the memory of its cost. */
-const laneCount = 2
+/**
+ * Threads at a time; each takes a core for a third of a second, and the memory of its cost. An entity gets two: its work also
+ * waits for its turn at the database, and a busy entity must not hold all threads meanwhile.
+ */
+const laneCount = 3
 const waitingMax = 200
 const waitMs = 30_000
 const threadMs = 30_000
@@ -31,15 +35,18 @@ export type Stretch = (input: StretchInput) => Promise<Buffer>
 export type Stretcher = {
   readonly cost: StretchCost
   /**
-   * Runs `work` at the turn of `asker`; 429 when the queue is full. A guess is counted inside, so that a refusal for lack of
-   * room costs the user no guess.
+   * Runs `work` at the turn of the user's entity, and there of the user; 429 when the queue is full. A guess is counted
+   * inside, so that a refusal for lack of room costs the user no guess.
    */
-  run<Result>(asker: string, work: (stretch: Stretch) => Promise<Result>): Promise<Result>
+  run<Result>(user: UserRef, work: (stretch: Stretch) => Promise<Result>): Promise<Result>
 }
 
 export function createStretcher(cost: StretchCost): Stretcher {
-  const lanes = createLanes({ count: laneCount, leavesRoom: false, waitingMax, waitMs, crowded })
-  return { cost, run: (asker, work) => lanes.run(asker, () => work(stretchInThread)) }
+  const lanes = createLanes({ count: laneCount, leavesRoom: true, waitingMax, waitMs, crowded })
+  return {
+    cost,
+    run: ({ entityId, userId }, work) => lanes.run(entityId, () => work(stretchInThread), userId),
+  }
 }
 
 const crowded = () =>
