@@ -107,7 +107,7 @@ export async function withOpenedKey<Result>(
   })
 }
 
-/** Spends the submission, counts the guess, compares it, and clears the guesses when it is right. */
+/** Spends the submission, counts the guess, compares it, and clears the guesses when it is right. Random secrets need no count. */
 async function compare(
   ctx: CustodyCtx,
   at: Wrapping,
@@ -118,10 +118,14 @@ async function compare(
   const secret = handled.fields && secretIn(handled.fields, kind)
   try {
     if (kind !== 'pin' && kind !== 'answers') {
-      await spend(ctx, handled)
-      const key = await unwrapKey(at, secret!, wrap)
-      if (!key) throw new ApiError('deviceUnknown')
-      return { key, by: wrap }
+      // Of a wrong secret nothing is stored: it may be tried as often as anybody likes, and must not fill a table.
+      const key = secret && (await unwrapKey(at, secret, wrap))
+      if (secret && !key) throw new ApiError('deviceUnknown')
+      await spend(ctx, handled).catch((error) => {
+        key?.fill(0)
+        throw error
+      })
+      return { key: key!, by: wrap }
     }
     const ref: GuessRef = { ...at.user, kind }
     const counted = await countGuess(ctx, ref, { sha256: handled.sha256, opens: secret !== undefined })

@@ -240,7 +240,16 @@ describe('a user without a PIN', () => {
     await expect(openOn(deviceId, other)).rejects.toMatchObject({ code: 155113 })
     const add = (shown: Buffer) =>
       addDevice(entity.ctx(), submit(user, 'addDevice', ['R', shown], ['D', other]), otherId)
+    const spentOf = async () =>
+      (await test.database.all(sql`select sha256 from spent_ciphertexts where entity_id = ${entity.id}`))
+        .length
+    const spentBefore = await spentOf()
     await expect(add(secret)).rejects.toMatchObject({ code: 155113 })
+    expect(await spentOf()).toBe(spentBefore)
+    const once = submit(user, 'openWithDevice', ['D', secret])
+    await openWithDevice(entity.ctx(), once, deviceId)
+    await expect(openWithDevice(entity.ctx(), once, deviceId)).rejects.toMatchObject({ code: 155118 })
+    expect(await spentOf()).toBe(spentBefore + 1)
     await store(await add(recoverySecret))
     expect(await sign(await openOn(otherId, other), wallet)).toHaveLength(65)
     const same = submit(user, 'addDevice', ['R', recoverySecret], ['D', recoverySecret])
