@@ -118,7 +118,7 @@ async function compare(
   const secret = handled.fields && secretIn(handled.fields, kind)
   try {
     if (kind !== 'pin' && kind !== 'answers') {
-      // Of a wrong secret nothing is stored: it may be tried as often as anybody likes, and must not fill a table.
+      // Nothing is stored of a wrong secret: tries have no limit, and must not fill a table.
       const key = secret && (await unwrapKey(at, secret, wrap))
       if (secret && !key) throw new ApiError('deviceUnknown')
       await spend(ctx, handled).catch((error) => {
