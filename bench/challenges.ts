@@ -92,7 +92,7 @@ async function approvals(run: Run, _: Platform, user: BenchUser): Promise<Figure
   const count = run.quick ? 6 : 40
   const stretcher = createStretcher(pinCost)
   const input = { secret: Buffer.from(pin), salt: randomBytes(16), pepper: randomBytes(32), cost: pinCost }
-  const stretch = () => stretcher.run('bench', (each) => each(input))
+  const stretch = () => stretcher.run({ entityId: 'bench', userId: 'bench' }, (each) => each(input))
   const busy = measureBusyCores()
   await signMessage(user)
   const { approved, stretched } = await alternateRounds(run.quick ? 1 : 5, {

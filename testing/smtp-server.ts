@@ -7,12 +7,16 @@ export type DeliveredMail = { from: string; to: string[]; text: string }
 /** A server of SMTP on this machine, which keeps what is delivered to it. */
 export type SmtpServer = { url: string; mails: DeliveredMail[]; close(): Promise<void> }
 
-export async function openSmtpServer(): Promise<SmtpServer> {
+/** `taking` delays each mail before it is taken. */
+export async function openSmtpServer(taking = async () => undefined as unknown): Promise<SmtpServer> {
   const mails: DeliveredMail[] = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => undefined))
-    converse(socket, (mail) => void mails.push(mail))
+    converse(socket, async (mail) => {
+      await taking()
+      mails.push(mail)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = () => {
@@ -23,7 +27,7 @@ export async function openSmtpServer(): Promise<SmtpServer> {
 }
 
 /** The part of a server in RFC 5321, without extensions. */
-function converse(socket: Socket, deliver: (mail: DeliveredMail) => void): void {
+function converse(socket: Socket, deliver: (mail: DeliveredMail) => Promise<void>): void {
   let mail: DeliveredMail = { from: '', to: [], text: '' }
   let isData = false
   const say = (line: string) => void socket.write(`${line}\r\n`)
@@ -47,8 +51,7 @@ function converse(socket: Socket, deliver: (mail: DeliveredMail) => void): void 
   const take = (line: string) => {
     if (line !== '.') return void (mail.text += `${line.replace(/^\./, '')}\n`)
     isData = false
-    deliver(mail)
-    say('250 OK')
+    deliver(mail).then(() => say('250 OK'))
   }
   say('220 smtp.example')
   createInterface(socket).on('line', (line) => {

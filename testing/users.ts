@@ -53,8 +53,8 @@ export async function sentCode(
 }
 
 /** The session of a user who has logged in by e-mail. */
-export async function logIn(world: World, email = freshEmail()) {
-  const { deviceId, ...entered } = await sentCode(world, email)
+export async function logIn(world: World, email = freshEmail(), onDevice?: string) {
+  const { deviceId, ...entered } = await sentCode(world, email, onDevice)
   const session = await world.call('POST', '/page/email/login', entered)
   return { deviceId, ...session } as {
     deviceId: string

@@ -60,7 +60,7 @@ const commands: Record<string, ListedCommand> = {
     load: async () => (await import('./pages.ts')).pagesCommand,
   },
   users: {
-    summary: 'Show, disable and enable users; end the lock of a PIN or of security questions.',
+    summary: 'Show, log out, disable and enable users; end the lock of a PIN or of security questions.',
     load: async () => (await import('./users.ts')).usersCommand,
   },
   reviews: {

@@ -1,10 +1,12 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type World, worldOf } from '../../testing/builders.ts'
 import { askUser, makePinUser } from '../../testing/challenge-requests.ts'
 import { runCommand } from '../../testing/command.ts'
 import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
-import { approve, approved, type PageSession, pin } from '../../testing/page.ts'
+import { approve, approved, type Field, type PageSession, pin, shownChallenge } from '../../testing/page.ts'
+import { freshEmail, logIn } from '../../testing/users.ts'
 
 let harness: Harness
 let world: World
@@ -51,4 +53,29 @@ it('disables a user, whose tokens then count no more, and enables the user again
     code: 2,
     stderr: expect.stringContaining('USER matches no user'),
   })
+})
+
+it('logs a user out, whose devices then approve only after the recovery code', async () => {
+  const email = freshEmail()
+  const device: Field = ['D', randomBytes(32)]
+  const stolen = { userId: '', ...(await logIn(world, email)) }
+  const begun = await askUser(world, stolen, 'initialize', { blockchains: ['BASE-SEPOLIA'] })
+  await approved(world, stolen, begun, [device, ['R', randomBytes(32)]])
+  const headers = { 'X-User-Token': stolen.userToken }
+  const { id } = (await harness.http('GET', '/v1/w3s/user', { headers })).body.data
+  await users('log-out', id)
+  const refused = await harness.http('GET', '/v1/w3s/user', { headers })
+  expect([refused.status, refused.body.code]).toEqual([401, 155103])
+
+  // The thief of a device has its id and its secret as well, and the mailbox.
+  const { deviceId, refreshToken } = stolen
+  const again = { userId: '', ...(await logIn(world, email, deviceId)) }
+  const renewed = await harness.http('POST', '/v1/w3s/users/token/refresh', {
+    body: { idempotencyKey: randomUUID(), refreshToken, deviceId },
+    headers: { 'X-User-Token': again.userToken },
+  })
+  expect([renewed.status, renewed.body.code]).toEqual([403, 155105])
+  const asked = await askUser(world, again, 'wallets', { blockchains: ['BASE-SEPOLIA'] })
+  expect((await shownChallenge(world, again, asked)).needs).toBe('addDevice')
+  expect((await approve(world, again, asked, [device])).status).toBe(400)
 })

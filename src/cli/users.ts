@@ -1,4 +1,11 @@
-import { openGuessFiles, overrideLock, requireUser, setUserStatus, type User } from '#custody/index'
+import {
+  logOutUser,
+  openGuessFiles,
+  overrideLock,
+  requireUser,
+  setUserStatus,
+  type User,
+} from '#custody/index'
 import { ApiError } from '#lib/errors'
 import { guessDirectoryOf } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
@@ -10,12 +17,15 @@ import { jsonOption, printRow } from './table.ts'
 export const usersCommand: Command = {
   usage: `bezant users show USER --entity ID
        bezant users unlock USER pin|answers --entity ID
+       bezant users log-out USER --entity ID
        bezant users disable USER --entity ID
        bezant users enable USER --entity ID
 
 USER is the id that the app chose. unlock ends the lock of a PIN or of the answers to the security
 questions, also the last one, which does not end by itself, and gives all tries back: make sure that
 it is the user who asks. Run it with the data directory of the API, which keeps copies of the tries.
+log-out is for a device that was lost or stolen: it ends all sessions of the user, and no device
+approves until the user has logged in on it again and entered the recovery code.
 A disabled user gets no tokens, and those that exist do not count.`,
   takesArguments: true,
   options: {
@@ -57,6 +67,7 @@ const actions: Record<string, UserAction> = {
       { entityId: scope.entity.id, userId: user.id, kind },
     )
   },
+  'log-out': logOutUser,
   disable: (scope, user) => setUserStatus(scope, user, 'DISABLED'),
   enable: (scope, user) => setUserStatus(scope, user, 'ENABLED'),
 }

@@ -138,7 +138,7 @@ export {
   requireTokenUser,
   withEncryptionKey,
 } from './user-tokens.ts'
-export { createUser, requireUser, setUserStatus } from './users.ts'
+export { createUser, logOutUser, requireUser, setUserStatus } from './users.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
   type CreateWalletsInput,

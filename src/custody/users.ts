@@ -2,6 +2,9 @@ import { invalid, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import type { CustodyCtx } from './custody.ts'
+import { removeDevices } from './store/user-keys.ts'
+import { endSessionsOf } from './store/user-sessions.ts'
+import { removeTokensOf } from './store/user-tokens.ts'
 import { findUser, insertUser, type User, updateUserStatus } from './store/users.ts'
 
 /** Makes a user; 155101 when the entity has one with this id. */
@@ -37,4 +40,21 @@ export async function setUserStatus(
   await updateUserStatus(db, entity.id, userId, wanted)
   const type = wanted === 'DISABLED' ? 'user.disabled' : 'user.enabled'
   await recordChanges(db, clock.nowMs(), [{ entityId: entity.id, actor, type, resourceId: id }])
+}
+
+/**
+ * Ends all sessions and tokens of a user, and lets none of the present devices approve: one of them may be in the hands of a
+ * thief. After the next login, the recovery secret lets a device approve again; a PIN stays as it is.
+ */
+export async function logOutUser(
+  { db, clock, entity, actor }: UserScope & { actor: string },
+  { id, userId }: User,
+): Promise<void> {
+  const nowMs = clock.nowMs()
+  const sessions = await endSessionsOf(db, entity.id, userId, nowMs)
+  const tokens = await removeTokensOf(db, entity.id, userId)
+  const devices = await removeDevices(db, { entityId: entity.id, userId: id }, { kept: 0 })
+  const data = { sessions, tokens, devices }
+  const event = { entityId: entity.id, actor, type: 'user.loggedOut', resourceId: id, data }
+  await recordChanges(db, nowMs, [event])
 }

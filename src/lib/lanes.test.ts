@@ -38,6 +38,27 @@ it("property 65: an overloaded tenant's own latest work is refused, and no other
   expect(lanes.waiting()).toBe(0)
 })
 
+it('property 65: parts of a tenant take turns, and a busy one displaces itself alone', async () => {
+  const lanes = open({ waitingMax: 4 })
+  const { work, endOne } = heldWork()
+  const outcomes: string[] = []
+  const ask = (part: string, name: string, asker = 'tenant') =>
+    lanes
+      .run(asker, work, part)
+      .then(
+        () => name,
+        ({ message }) => `${name} ${message}`,
+      )
+      .then((outcome) => void outcomes.push(outcome))
+  const asked = Array.from({ length: 6 }, (_, index) => ask('busy', `busy ${index}`))
+  asked.push(ask('quiet', 'quiet 0'), ask('other', 'other 0'), ask('any', 'any 0', 'elsewhere'))
+  while (lanes.waiting() > 0) await endOne()
+  await endOne()
+  await Promise.all(asked)
+  const refused = ['busy 5', 'busy 4', 'busy 3', 'busy 2'].map((name) => `${name} crowded`)
+  expect(outcomes).toEqual([...refused, 'busy 0', 'busy 1', 'any 0', 'quiet 0', 'other 0'])
+})
+
 it('property 61: stalled work of one tenant leaves room for others, and regains it afterwards', async () => {
   const lanes = open({ count: 9, leavesRoom: true })
   const begun: string[] = []

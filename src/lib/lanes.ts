@@ -1,7 +1,7 @@
 /** Runs a bounded number of tasks at once; askers take turns, regardless of the number of tasks that each has queued. */
 export type Lanes = {
-  /** Runs `work` at the turn of `asker`, and passes it its lane. */
-  run<Result>(asker: string, work: (lane: number) => Promise<Result>): Promise<Result>
+  /** Runs `work` at the turn of `asker`, and passes it its lane. Parts of an asker, such as its users, take turns as well. */
+  run<Result>(asker: string, work: (lane: number) => Promise<Result>, part?: string): Promise<Result>
   /** Number of tasks that wait for their turn. */
   waiting(): number
 }
@@ -20,8 +20,8 @@ export type LaneLimits = {
 }
 
 /**
- * Creates lanes. When the queue is full, the asker with the most waiting tasks loses its latest one, so that a busy asker
- * displaces only its own tasks.
+ * Creates lanes. When the queue is full, the asker with the most waiting tasks loses the latest one of its busiest part, so
+ * that a busy asker displaces only its own tasks, and a busy part those of itself.
  */
 export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: LaneLimits): Lanes {
   const free = Array.from({ length: count }, (_, lane) => lane)
@@ -35,20 +35,22 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
     return free.pop()!
   }
 
-  const turnAway = (asker: string, each: LaneRequest) => {
-    queues.remove(asker, each)
+  const turnAway = (each: LaneRequest) => {
+    queues.remove(each)
     each.refuse(crowded())
   }
 
-  const wait = (asker: string) => {
+  const wait = (asker: string, part: string) => {
     if (queues.length() >= waitingMax) {
-      const [noisiest, queue] = queues.longest()
-      if (queue.length <= queues.lengthOf(asker)) throw crowded()
-      turnAway(noisiest, queue.at(-1)!)
+      const noisy = queues.noisiest(asker)
+      if (noisy.asker === asker && queues.lengthOf(asker, part) >= queues.lengthOf(asker, noisy.part))
+        throw crowded()
+      turnAway(noisy)
     }
     return new Promise<number>((resume, refuse) => {
-      const each: LaneRequest = { resume, refuse, timer: setTimeout(() => turnAway(asker, each), waitMs) }
-      queues.add(asker, each)
+      const timer = setTimeout(() => turnAway(each), waitMs)
+      const each: LaneRequest = { asker, part, resume, refuse, timer }
+      queues.add(each)
     })
   }
 
@@ -57,14 +59,13 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
     if (takenBy(asker) > 1) taken.set(asker, takenBy(asker) - 1)
     else taken.delete(asker)
     for (let next = queues.shift(mayTake); next; next = queues.shift(mayTake)) {
-      const [whose, each] = next
-      each.resume(take(whose))
+      next.resume(take(next.asker))
     }
   }
 
   return {
-    run: async (asker, work) => {
-      const lane = mayTake(asker) ? take(asker) : await wait(asker)
+    run: async (asker, work, part = '') => {
+      const lane = mayTake(asker) ? take(asker) : await wait(asker, part)
       try {
         return await work(lane)
       } finally {
@@ -75,38 +76,64 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
   }
 }
 
-type LaneRequest = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
+type LaneRequest = {
+  asker: string
+  part: string
+  resume(lane: number): void
+  refuse(error: Error): void
+  timer: NodeJS.Timeout
+}
 
-/** Creates the queues of the askers, in the order of turns: an asker that was served goes to the end. */
+const longest = (names: Iterable<string>, lengthOf: (name: string) => number): string =>
+  [...names].reduce((most, name) => (lengthOf(name) > lengthOf(most) ? name : most))
+
+/** Creates the queues of the parts of each asker, in the order of turns: who was served goes to the end. */
 function createQueues() {
-  const queues = new Map<string, LaneRequest[]>()
+  const askers = new Map<string, Map<string, LaneRequest[]>>()
   let length = 0
-  const remove = (asker: string, each: LaneRequest) => {
+  const lengthOf = (asker: string, part?: string) => {
+    const parts = askers.get(asker)
+    if (part !== undefined) return parts?.get(part)?.length ?? 0
+    return [...(parts?.values() ?? [])].reduce((sum, queue) => sum + queue.length, 0)
+  }
+  const remove = (each: LaneRequest) => {
     clearTimeout(each.timer)
     length -= 1
-    const queue = queues.get(asker)!
+    const parts = askers.get(each.asker)!
+    const queue = parts.get(each.part)!
     queue.splice(queue.indexOf(each), 1)
-    if (queue.length === 0) queues.delete(asker)
+    if (queue.length === 0) parts.delete(each.part)
+    if (parts.size === 0) askers.delete(each.asker)
   }
   return {
     length: () => length,
-    lengthOf: (asker: string) => queues.get(asker)?.length ?? 0,
-    longest: () => [...queues].reduce((most, each) => (each[1].length > most[1].length ? each : most)),
-    add: (asker: string, each: LaneRequest) => {
+    lengthOf,
+    /** The latest task of the part with the most, of the asker with the most; of `asker` where none has more. */
+    noisiest: (asker: string): LaneRequest => {
+      const noisy = longest(askers.keys(), (name) => lengthOf(name))
+      const most = lengthOf(noisy) > lengthOf(asker) ? noisy : asker
+      const parts = askers.get(most)!
+      return parts.get(longest(parts.keys(), (part) => lengthOf(most, part)))!.at(-1)!
+    },
+    add: (each: LaneRequest) => {
       length += 1
-      const queue = queues.get(asker)
-      if (queue) queue.push(each)
-      else queues.set(asker, [each])
+      const parts = askers.get(each.asker) ?? new Map<string, LaneRequest[]>()
+      const queue = parts.get(each.part) ?? []
+      queue.push(each)
+      parts.set(each.part, queue)
+      askers.set(each.asker, parts)
     },
     remove,
     /** Removes the first task of the first asker that may be served. */
-    shift: (mayBeServed: (asker: string) => boolean): [string, LaneRequest] | undefined => {
-      for (const [asker, queue] of queues) {
+    shift: (mayBeServed: (asker: string) => boolean): LaneRequest | undefined => {
+      for (const [asker, parts] of askers) {
         if (!mayBeServed(asker)) continue
+        const [part, queue] = [...parts][0]!
         const each = queue[0]!
-        remove(asker, each)
-        if (queues.delete(asker)) queues.set(asker, queue)
-        return [asker, each]
+        remove(each)
+        if (parts.delete(part)) parts.set(part, queue)
+        if (askers.delete(asker)) askers.set(asker, parts)
+        return each
       }
       return undefined
     },

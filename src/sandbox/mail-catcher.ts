@@ -11,7 +11,7 @@ export type MailCatcher = Mailer & { mails(to?: string): readonly Mail[] }
 export function openMailCatcher(): MailCatcher {
   const kept: Mail[] = []
   return {
-    send: async (mail) => {
+    send: async (_, mail) => {
       kept.unshift(mail)
       kept.length = Math.min(kept.length, keptMax)
     },

@@ -73,6 +73,7 @@ export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Pr
   const purpose = purposeFor(ctx, row, await keyStateOf(ctx))
   if (purpose === 'addDevice' || body.purpose !== purpose)
     throw new ApiError('submissionUnfit', `This challenge needs a submission for ${purpose} now.`)
+  await kindOf(row.type).ready?.(ctx, JSON.parse(row.request))
   const deviceId = ctx.user!.deviceId ?? ''
   return withSubmissionOf(ctx, params.id, body.submission, async (submission) => {
     if (purpose === 'open') return { key: await openWithPin(ctx, submission) }

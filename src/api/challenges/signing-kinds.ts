@@ -1,6 +1,7 @@
 import { type MessageBody, planMessage, signMessageWith } from '#api/signing/sign-message'
 import { planTransaction, signTransactionWith, type TransactionBody } from '#api/signing/sign-transaction'
 import { planTypedData, signTypedDataWith, type TypedDataBody } from '#api/signing/sign-typed-data'
+import { requireVerifiable } from '#api/signing/signer'
 import type { Blockchain } from '#chains/blockchains'
 import { signableChain } from '#chains/chain-ids'
 import { details, nativeText, summaryOf, walletDetails } from './summarize.ts'
@@ -25,6 +26,7 @@ export const signMessage: ChallengeKind<MessageBody> = {
     ]
     return summaryOf(ctx, first, operation)
   },
+  ready: requireVerifiable,
   execute: async (ctx, request, key) => signed(await signMessageWith(ctx, request, key)),
 }
 
@@ -45,6 +47,7 @@ export const signTypedData: ChallengeKind<TypedDataBody> = {
     ]
     return summaryOf(ctx, first, operation)
   },
+  ready: requireVerifiable,
   execute: async (ctx, request, key) => signed(await signTypedDataWith(ctx, request, key)),
 }
 

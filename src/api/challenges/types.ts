@@ -36,6 +36,8 @@ export type ChallengeKind<Request extends object> = {
   approval: 'initialize' | 'setPin' | 'changePin' | 'restorePin' | 'open'
   /** Checks and describes the request, outside of a `tx`. Throws the documented error of one that cannot be carried out. */
   check: (ctx: Ctx, request: Request) => Promise<Summary>
-  /** Carries the request out, in the `tx` of the approval. `walletSetId` is the wallet set of the user. */
+  /** Asks the chain what the approval depends on, outside of a `tx` and before a guess is counted. */
+  ready?: (ctx: Ctx, request: Request) => Promise<void>
+  /** Carries the request out, in the `tx` of the approval, where no node may be waited for. `walletSetId` is the wallet set of the user. */
   execute: (ctx: Ctx, request: Request, key: UserKey, walletSetId: string) => Promise<ChallengeOutcome>
 }

@@ -10,6 +10,7 @@ import {
 import { signMessage } from './sign-message.ts'
 import { signTransaction } from './sign-transaction.ts'
 import { signTypedData } from './sign-typed-data.ts'
+import { prepareSigning } from './signer.ts'
 
 const tag = 'Signing'
 
@@ -43,7 +44,7 @@ const typedDataEndpoint = (
     body: typedDataBody,
     response: signatureAnswer,
     errors: [...signerErrors, 'smartAccountNotDeployed', 'typedDataNotJson', 'typedDataInvalid'],
-    prepare: openSecretOf,
+    prepare: prepareSigning,
     verb: signTypedData,
   })
 
@@ -60,7 +61,7 @@ export const signingEndpoints = [
     body: messageBody,
     response: signatureAnswer,
     errors: [...signerErrors, 'smartAccountNotDeployed', 'messageNotHex', 'messageInvalid'],
-    prepare: openSecretOf,
+    prepare: prepareSigning,
     verb: signMessage,
   }),
   typedDataEndpoint('typedData', {

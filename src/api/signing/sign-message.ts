@@ -15,7 +15,7 @@ export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, sec
 
 export async function signMessageWith(ctx: Ctx, body: MessageBody, opener: KeyOpener) {
   const { wallet, bytes, operation } = await planMessage(ctx, body)
-  const digest = await digestFor(ctx, wallet, messageDigest(bytes))
+  const digest = digestFor(ctx, wallet, messageDigest(bytes))
   const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }

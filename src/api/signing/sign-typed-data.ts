@@ -16,7 +16,7 @@ export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody },
 
 export async function signTypedDataWith(ctx: Ctx, body: TypedDataBody, opener: KeyOpener) {
   const { wallet, data, operation } = await planTypedData(ctx, body)
-  const digest = await digestFor(ctx, wallet, data.digest)
+  const digest = digestFor(ctx, wallet, data.digest)
   const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }

@@ -7,10 +7,12 @@ import { capabilitiesOf } from '#chains/capabilities'
 import { accountMessageDigest } from '#chains/signing'
 import {
   decidePolicy,
+  type EntitySecret,
   findWalletAnywhere,
   findWalletByAddress,
   type KeyOpener,
   type Operation,
+  openSecretOf,
   signNow,
   type Wallet,
 } from '#custody/index'
@@ -46,16 +48,31 @@ const findSigner: typeof findWalletByAddress = async (db, owner, blockchain, add
   return known && { ...known, blockchain }
 }
 
+/** Prepares a signature: its `tx` must neither decrypt nor wait for a node. */
+export async function prepareSigning(
+  ctx: Ctx,
+  input: { body: SignerFields & { entitySecretCiphertext: string } },
+): Promise<EntitySecret> {
+  const secret = await openSecretOf(ctx, input)
+  await requireVerifiable(ctx, input.body)
+  return secret
+}
+
 /**
- * The 32 bytes that the key of a wallet signs for a hash. The contract of a smart account accepts the signature (ERC-1271)
- * once it is deployed; before, nothing could verify it (155517).
+ * Throws 155517 for a smart account that is not deployed: nothing could verify its signature (ERC-1271) before. Asks the node
+ * of its chain, so never in a `tx`.
  */
-export async function digestFor(ctx: Ctx, wallet: Wallet, hash: Buffer): Promise<Buffer> {
-  if (wallet.accountType === 'EOA') return hash
-  const chain = requireChain(ctx, wallet.blockchain)
-  const isDeployed = await answered(ctx, chain, chain.hasCode(wallet.address))
-  if (!isDeployed) throw new ApiError('smartAccountNotDeployed')
-  return accountMessageDigest(chain.network.chainId, wallet.address, hash)
+export async function requireVerifiable(ctx: Ctx, fields: SignerFields): Promise<void> {
+  const { accountType, blockchain, address } = await requireSigner(ctx, fields)
+  if (accountType === 'EOA') return
+  const chain = requireChain(ctx, blockchain)
+  if (!(await answered(ctx, chain, chain.hasCode(address)))) throw new ApiError('smartAccountNotDeployed')
+}
+
+/** The 32 bytes that the key of a wallet signs for a hash; those of a smart account are bound to it and its chain. */
+export function digestFor(ctx: Ctx, { accountType, blockchain, address }: Wallet, hash: Buffer): Buffer {
+  if (accountType === 'EOA') return hash
+  return accountMessageDigest(requireChain(ctx, blockchain).network.chainId, address, hash)
 }
 
 export type Signing = {

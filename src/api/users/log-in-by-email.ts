@@ -36,7 +36,8 @@ function sendCode(ctx: MailCtx, email: string, { code }: SentCode): void {
   const { mailer } = ctx
   if (!mailer) throw new ApiError('mailNotConfigured')
   const text = `Your code is ${code}. It works once, within ten minutes.\n\nIf you did not ask for it, ignore this mail.\n`
-  ctx.afterCommit.push(() => mailer.send({ to: email, subject: `Your code is ${code}`, text }))
+  const mail = { to: email, subject: `Your code is ${code}`, text }
+  ctx.afterCommit.push(() => mailer.send(ctx.entity.id, mail))
 }
 
 /** Begins a login: a token for the device, and a code by mail. */

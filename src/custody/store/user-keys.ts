@@ -60,6 +60,17 @@ export const putWrap = (tx: Db, { entityId, userId }: UserRef, row: WrapRow, upd
     on conflict (entity_id, user_id, kind, slot) do update set sealed_key = excluded.sealed_key, salt = excluded.salt,
       memory_kib = excluded.memory_kib, passes = excluded.passes, update_date = excluded.update_date`)
 
+/** Removes the wraps of all devices of a user but the newest ones; `newest` is the first of them, whatever the clock said. */
+export const removeDevices = (
+  tx: Db,
+  { entityId, userId }: UserRef,
+  { kept, newest = '' }: { kept: number; newest?: string },
+) =>
+  tx.run(sql`delete from user_key_wraps where entity_id = ${entityId} and user_id = ${userId} and kind = 'device'
+      and slot in (select slot from user_key_wraps
+        where entity_id = ${entityId} and user_id = ${userId} and kind = 'device'
+        order by slot = ${newest} desc, update_date desc, slot offset ${kept})`)
+
 /** Replaces a wrap unless another one took its place meanwhile. */
 export const renewWrap = (
   tx: Db,

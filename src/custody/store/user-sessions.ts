@@ -15,6 +15,11 @@ export const endSession = (tx: Db, entityId: string, id: string, nowMs: number) 
   tx.run(sql`update user_sessions set ended_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and ended_date is null`)
 
+/** Ends all sessions of a user, with their tokens. */
+export const endSessionsOf = (tx: Db, entityId: string, userId: string, nowMs: number) =>
+  tx.run(sql`update user_sessions set ended_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and user_id = ${userId} and ended_date is null`)
+
 export type RefreshToken = {
   sessionId: string
   userId: string

@@ -22,6 +22,10 @@ export async function insertUserToken(tx: Db, entityId: string, token: NewUserTo
     values (${entityId}, ${id}, ${userId}, ${sealedEncryptionKey}, ${token.sessionId ?? null}, ${expireDate}, ${now})`)
 }
 
+/** Removes all tokens of a user. */
+export const removeTokensOf = (tx: Db, entityId: string, userId: string) =>
+  tx.run(sql`delete from user_tokens where entity_id = ${entityId} and user_id = ${userId}`)
+
 export type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean; deviceId: string | null }
 
 /** The user of a token. */

@@ -3,6 +3,7 @@
  * or locks. They are synced before the guess is compared, so that a database restored from a backup gives no guess back to
  * who guesses through this directory. Writers hold the counter's row; a file is ahead of it at most.
  */
+import { randomUUID } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDurableDirectory, syncDirectory } from '#runtime/make-directory'
@@ -27,14 +28,21 @@ export function openGuessFiles(directory: string | undefined): GuessFiles {
       const path = pathOf(ref)
       if (state.counted === state.cleared && state.locks === 0) return rm(path, { force: true })
       await makeDurableDirectory(directory)
-      const file = await open(`${path}.new`, 'w', 0o600)
+      // A writer whose connection was lost, and its row with it, may still be at it: each writes a file of its own.
+      const written = `${path}.${randomUUID()}.new`
       try {
-        await file.writeFile(JSON.stringify(state))
-        await file.datasync()
-      } finally {
-        await file.close()
+        const file = await open(written, 'wx', 0o600)
+        try {
+          await file.writeFile(JSON.stringify(state))
+          await file.datasync()
+        } finally {
+          await file.close()
+        }
+        await rename(written, path)
+      } catch (error) {
+        await rm(written, { force: true }).catch(() => undefined)
+        throw error
       }
-      await rename(`${path}.new`, path)
       await syncDirectory(directory)
     },
   }

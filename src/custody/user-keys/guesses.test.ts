@@ -134,6 +134,18 @@ describe('a PIN', () => {
     expect(state.lockedUntil).toBe('9999-12-31T23:59:59.999Z')
   })
 
+  it('property 65: of a user with many requests keeps no other user of the entity waiting', async () => {
+    const [busy, quiet] = [await newUser(), await newUser()]
+    let ended = 0
+    const many = Array.from({ length: 20 }, async () => {
+      expect(await guess(busy, pin)).toBe(0)
+      ended += 1
+    })
+    expect(await guess(quiet, pin)).toBe(0)
+    expect(ended).toBeLessThan(12)
+    await Promise.all(many)
+  })
+
   it('property 41: that proves right clears no later guess, and no lock of one', () => {
     let state = unguessed
     for (let count = 0; count < 4; count++) state = afterGuess(state, 0)!

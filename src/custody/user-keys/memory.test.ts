@@ -118,7 +118,9 @@ async function secretsOf(user: PageUser, answers: readonly string[]) {
 
 const stretcher = createStretcher(pinCost)
 const stretch = (secret: Buffer, salt: Buffer, pepper: Buffer) =>
-  stretcher.run('test', (run) => run({ secret, salt, pepper, cost: { memoryKib, passes: 1 } }))
+  stretcher.run({ entityId: 'test', userId: 'test' }, (run) =>
+    run({ secret, salt, pepper, cost: { memoryKib, passes: 1 } }),
+  )
 
 async function addWalletSecrets(wiped: Map<string, Buffer>, userKey: Buffer): Promise<void> {
   const walletKey = takeKey(Buffer.from(userKey))

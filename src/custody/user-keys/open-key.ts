@@ -34,7 +34,7 @@ export const withSubmission = <Result>(
   purpose: Purpose,
   work: (handled: Handled) => Promise<Result>,
 ): Promise<Result> =>
-  ctx.custody.stretcher.run(ctx.entity.id, async (stretch) => {
+  ctx.custody.stretcher.run(userOf(ctx, submission), async (stretch) => {
     const { sha256, plain } = openSubmission(submission, purpose)
     try {
       const fields = plain && fieldsOf(plain, purpose)
@@ -107,7 +107,7 @@ export async function withOpenedKey<Result>(
   })
 }
 
-/** Spends the submission, counts the guess, compares it, and clears the guesses when it is right. */
+/** Spends the submission, counts the guess, compares it, and clears the guesses when it is right. Random secrets need no count. */
 async function compare(
   ctx: CustodyCtx,
   at: Wrapping,
@@ -118,10 +118,14 @@ async function compare(
   const secret = handled.fields && secretIn(handled.fields, kind)
   try {
     if (kind !== 'pin' && kind !== 'answers') {
-      await spend(ctx, handled)
-      const key = await unwrapKey(at, secret!, wrap)
-      if (!key) throw new ApiError('deviceUnknown')
-      return { key, by: wrap }
+      // Nothing is stored of a wrong secret: tries have no limit, and must not fill a table.
+      const key = secret && (await unwrapKey(at, secret, wrap))
+      if (secret && !key) throw new ApiError('deviceUnknown')
+      await spend(ctx, handled).catch((error) => {
+        key?.fill(0)
+        throw error
+      })
+      return { key: key!, by: wrap }
     }
     const ref: GuessRef = { ...at.user, kind }
     const counted = await countGuess(ctx, ref, { sha256: handled.sha256, opens: secret !== undefined })

@@ -20,7 +20,7 @@ const expectedOf = ({ secret, salt, pepper, cost: { memoryKib, passes } }: Stret
   })
 
 const stretched = (stretcher: ReturnType<typeof createStretcher>, input: StretchInput) =>
-  stretcher.run('test', (stretch) => stretch(input))
+  stretcher.run({ entityId: 'test', userId: 'test' }, (stretch) => stretch(input))
 
 it.each([
   ['in idle time', 3_000],

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors'
 import { createLanes } from '#lib/lanes'
+import type { UserRef } from '../store/user-keys.ts'
 import { createYieldingThreads } from './yielding-threads.ts'
 
 /** The cost of argon2id with one lane. It is stored beside each wrap, so that it can rise. */
@@ -17,8 +18,11 @@ export type StretchCost = { memoryKib: number; passes: number }
  */
 export const pinCost: StretchCost = { memoryKib: 65_536, passes: 3 }
 
-/** Threads at a time; each takes a core for a third of a second, and the memory of its cost. */
-const laneCount = 2
+/**
+ * Threads at a time; each takes a core for a third of a second, and the memory of its cost. An entity gets two: its work also
+ * waits for its turn at the database, and a busy entity must not hold all threads meanwhile.
+ */
+const laneCount = 3
 const waitingMax = 200
 const waitMs = 30_000
 const threadMs = 30_000
@@ -35,19 +39,24 @@ export type Stretch = (input: StretchInput) => Promise<Buffer>
 export type Stretcher = {
   readonly cost: StretchCost
   /**
-   * Runs `work` at the turn of `asker`; 429 when the queue is full. A guess is counted inside, so that a refusal for lack of
-   * room costs the user no guess.
+   * Runs `work` at the turn of the user's entity, and there of the user; 429 when the queue is full. A guess is counted
+   * inside, so that a refusal for lack of room costs the user no guess.
    */
-  run<Result>(asker: string, work: (stretch: Stretch) => Promise<Result>): Promise<Result>
+  run<Result>(user: UserRef, work: (stretch: Stretch) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
 export function createStretcher(cost: StretchCost, patienceMs = patienceOf(cost)): Stretcher {
-  const lanes = createLanes({ count: laneCount, leavesRoom: false, waitingMax, waitMs, crowded })
+  const lanes = createLanes({ count: laneCount, leavesRoom: true, waitingMax, waitMs, crowded })
   const threads = createYieldingThreads()
   const beside = stretchIn(runInOwnThread)
   const stretch = patienceMs < shortMs ? beside : patient(stretchIn(threads.run), beside, patienceMs)
-  return { cost, run: (asker, work) => lanes.run(asker, () => work(stretch)), close: threads.close }
+  return {
+    cost,
+    run: ({ entityId, userId }, work) => lanes.run(entityId, () => work(stretch), userId),
+    close: threads.close,
+  }
+}
 }
 
 const crowded = () =>

@@ -240,11 +240,41 @@ describe('a user without a PIN', () => {
     await expect(openOn(deviceId, other)).rejects.toMatchObject({ code: 155113 })
     const add = (shown: Buffer) =>
       addDevice(entity.ctx(), submit(user, 'addDevice', ['R', shown], ['D', other]), otherId)
+    const spentOf = async () =>
+      (await test.database.all(sql`select sha256 from spent_ciphertexts where entity_id = ${entity.id}`))
+        .length
+    const spentBefore = await spentOf()
     await expect(add(secret)).rejects.toMatchObject({ code: 155113 })
+    expect(await spentOf()).toBe(spentBefore)
+    const once = submit(user, 'openWithDevice', ['D', secret])
+    await openWithDevice(entity.ctx(), once, deviceId)
+    await expect(openWithDevice(entity.ctx(), once, deviceId)).rejects.toMatchObject({ code: 155118 })
+    expect(await spentOf()).toBe(spentBefore + 1)
     await store(await add(recoverySecret))
     expect(await sign(await openOn(otherId, other), wallet)).toHaveLength(65)
     const same = submit(user, 'addDevice', ['R', recoverySecret], ['D', recoverySecret])
     await expect(addDevice(entity.ctx(), same, otherId)).rejects.toMatchObject({ code: 155117 })
+  })
+
+  it('opens with the secrets of a hundred devices at most, of which the newest stay', async () => {
+    const user = await newPageUser(entity)
+    const made = submit(user, 'setDevice', ['D', secret], ['R', recoverySecret])
+    await store(await setDevice(entity.ctx(), made, 'first'))
+    await test.database.run(sql`insert into user_key_wraps (entity_id, user_id, kind, slot, sealed_key, create_date,
+        update_date)
+      select entity_id, user_id, kind, 'later-' || later, sealed_key, create_date, update_date + later * interval '1 second'
+      from user_key_wraps, generate_series(1, 99) later where user_id = ${user.userId} and slot = 'first'`)
+    const devices = async () => {
+      const ref = { entityId: entity.id, userId: user.userId }
+      return (await userKeyStateOf(test.database, ref, 0)).devices
+    }
+    expect(await devices()).toHaveLength(100)
+    // The clock was moved back: the others are from later.
+    const more = submit(user, 'addDevice', ['R', recoverySecret], ['D', randomBytes(32)])
+    await store(await addDevice(entity.ctx(), more, 'newest'))
+    expect(await devices()).toHaveLength(100)
+    expect(await devices()).toContain('newest')
+    expect(await devices()).not.toContain('first')
   })
 
   it('has a recovery secret that is not the one of the device', async () => {

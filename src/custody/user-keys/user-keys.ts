@@ -18,6 +18,7 @@ import {
   insertQuestions,
   insertUserKey,
   putWrap,
+  removeDevices,
   renewWrap,
   type WrapRow,
 } from '../store/user-keys.ts'
@@ -87,6 +88,9 @@ export const setQuestions = (ctx: CustodyCtx, submission: Submission): Promise<K
     }),
     (fields) => void [questionsIn(fields), wipe(answersOf(fields))],
   )
+
+/** Devices of a user; a further one takes the place of the one that was added first. */
+export const devicesMax = 100
 
 /** Replaces the PIN by a new one; the old one opens the key for it. */
 export const changePin = (ctx: CustodyCtx, submission: Submission): Promise<KeyChange> =>
@@ -202,6 +206,8 @@ export async function storeKeyChange(
     else if (!(await renewWrap(db, userKey, change.replaces, wrap, date)))
       throw new ApiError('challengeInvalid', 'The PIN was replaced meanwhile: make another challenge.')
   }
+  const device = change.wraps.find(({ kind }) => kind === 'device')
+  if (device) await removeDevices(db, userKey, { kept: devicesMax, newest: device.slot })
   if (change.resets) await resetGuesses(ctx, db, { ...userKey, kind: change.resets })
   const { entityId, userId } = userKey
   const { actor, requestId } = ctx

@@ -15,7 +15,7 @@ export type YieldingThreads = {
 }
 
 /** Includes threads that a busy machine has not let run yet. */
-const threadsMax = 4
+const threadsMax = 6
 
 /** Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. */
 const keeperSource = `

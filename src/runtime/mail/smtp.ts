@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { createLanes } from '#lib/lanes'
 import type { Mailer } from './mailer.ts'
 
 /** Time limit of each step of a delivery. */
@@ -6,8 +7,10 @@ const stepMs = 10_000
 const connectionsMax = 4
 /** Mails that wait for a connection. A server that is away must not fill the memory of this process. */
 const waitingMax = 1_000
+/** Longest wait of a mail for its turn: the code in it lives for ten minutes. */
+const waitMs = 5 * 60_000
 
-/** Sends mails from this address by an SMTP server, such as `smtps://user:password@mail.example`. */
+/** Sends mails from this address by an SMTP server, such as `smtps://user:password@mail.example`; entities take turns. */
 export function openSmtp(url: string, from: string): Mailer {
   const transport = createTransport({
     ...{ url, pool: true as const, maxConnections: connectionsMax },
@@ -15,13 +18,12 @@ export function openSmtp(url: string, from: string): Mailer {
     // A mail is text of our own: it reads neither files nor addresses.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
-  let waiting = 0
+  const lanes = createLanes({ count: connectionsMax, leavesRoom: false, waitingMax, waitMs, crowded })
   return {
-    send: async (mail) => {
-      if (waiting >= waitingMax) throw new Error('too many mails wait for the SMTP server')
-      waiting += 1
-      await transport.sendMail({ from, ...mail }).finally(() => void (waiting -= 1))
-    },
+    send: (entityId, mail) =>
+      lanes.run(entityId, async () => void (await transport.sendMail({ from, ...mail }))),
     close: () => transport.close(),
   }
 }
+
+const crowded = () => new Error('too many mails of this entity wait for the SMTP server')
