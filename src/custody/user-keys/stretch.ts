@@ -57,7 +57,6 @@ export function createStretcher(cost: StretchCost, patienceMs = patienceOf(cost)
     close: threads.close,
   }
 }
-}
 
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many PINs of your users wait to be compared: try again in a moment.')
