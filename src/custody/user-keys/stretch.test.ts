@@ -27,7 +27,7 @@ it.each([
   ['beside other work, when there is no idle time', 5],
   ['at once, when it is short', 0],
 ])('a PIN is stretched %s', async (_, patience) => {
-  const stretcher = createStretcher(cost, patience)
+  const stretcher = createStretcher(cost, () => patience)
   const inputs = Array.from({ length: 6 }, inputOf)
   const keys = await Promise.all(inputs.map((input) => stretched(stretcher, input)))
   expect(keys.map((key) => key.toString('hex'))).toEqual(await Promise.all(inputs.map(expectedOf)))
@@ -46,7 +46,7 @@ const policies = () =>
   })
 
 it.runIf(process.platform === 'linux')('a thread for a PIN yields to all others', async () => {
-  const stretcher = createStretcher(cost, 3_000)
+  const stretcher = createStretcher(cost, () => 3_000)
   const before = policies().filter((policy) => policy === 5).length
   await stretched(stretcher, inputOf())
   await until(() => policies().filter((policy) => policy === 5).length > before, 'a thread yields')

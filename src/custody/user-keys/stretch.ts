@@ -46,11 +46,11 @@ export type Stretcher = {
   close(): Promise<void>
 }
 
-export function createStretcher(cost: StretchCost, patienceMs = patienceOf(cost)): Stretcher {
+export function createStretcher(cost: StretchCost, patienceMs = patienceOf): Stretcher {
   const lanes = createLanes({ count: laneCount, leavesRoom: true, waitingMax, waitMs, crowded })
   const threads = createYieldingThreads()
   const beside = stretchIn(runInOwnThread)
-  const stretch = patienceMs < shortMs ? beside : patient(stretchIn(threads.run), beside, patienceMs)
+  const stretch = patient(stretchIn(threads.run), beside, patienceMs)
   return {
     cost,
     run: ({ entityId, userId }, work) => lanes.run(entityId, () => work(stretch), userId),
@@ -61,12 +61,14 @@ export function createStretcher(cost: StretchCost, patienceMs = patienceOf(cost)
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many PINs of your users wait to be compared: try again in a moment.')
 
-/** Tries the first way, and the second one too when that has no result after a while. */
+/** Tries the first way, and the second one too when that has no result after a while; at once for a short computation. */
 const patient =
-  (first: Stretch, second: Stretch, patienceMs: number): Stretch =>
+  (first: Stretch, second: Stretch, patienceMs: (cost: StretchCost) => number): Stretch =>
   async (input) => {
+    const patience = patienceMs(input.cost)
+    if (patience < shortMs) return second(input)
     const aside = first(input)
-    const timer = AbortSignal.timeout(Math.ceil(patienceMs))
+    const timer = AbortSignal.timeout(Math.ceil(patience))
     const isLate = new Promise<'late'>((resolve) => timer.addEventListener('abort', () => resolve('late')))
     const key = await Promise.race([aside, isLate]).catch((): 'late' => 'late')
     if (key !== 'late') return key
