@@ -113,6 +113,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     crosschain: crosschainAt(
       network,
       input.crosschain ?? (local ? knownCrosschainAddresses(network) : undefined),
+      (to, data) => ask(rpc, to, data),
     ),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
