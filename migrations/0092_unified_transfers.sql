@@ -11,7 +11,8 @@ create table unified_transfers (
   signature bytea check (octet_length(signature) = 65),
   -- The last block of the destination in which it can be minted.
   expiration_block bigint not null,
-  fees jsonb not null,
+  -- As text, so that a repeated request is answered with the same bytes.
+  fees json not null,
   -- In base units: all values together.
   value numeric(78, 0) not null,
   forwarded boolean not null,

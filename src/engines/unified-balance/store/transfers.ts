@@ -39,7 +39,7 @@ export const insertTransfer = async (tx: Db, row: NewTransfer): Promise<boolean>
   (await tx.run(sql`insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block,
       fees, value, forwarded, create_date, update_date)
     values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
-      ${row.expirationBlock}, ${JSON.stringify(row.fees)}::jsonb, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
+      ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
       ${row.createDate})
     on conflict (fingerprint) do nothing`)) === 1
 
