@@ -12,10 +12,14 @@ import { invalid } from '#lib/errors'
 import { readSpec, showIntent } from './read-intents.ts'
 import type { estimateSchema, forwarderQuery } from './schema.ts'
 
-type Asked = Static<typeof estimateSchema>
+type EstimatedItems = Static<typeof estimateSchema>
 
 /** Completes intents with fees and heights; those of the request are kept where they suffice. */
-export async function estimateTransfer(ctx: Ctx, query: Static<typeof forwarderQuery>, asked: Asked) {
+export async function estimateTransfer(
+  ctx: Ctx,
+  query: Static<typeof forwarderQuery>,
+  asked: EstimatedItems,
+) {
   const forwarded = query.enableForwarder ?? false
   const { entries, intents } = priceTransfer(ctx, asked.map(entryOf), forwarded)
   const completed = await Promise.all(intents.map((intent) => complete(ctx, intent)))
@@ -27,7 +31,10 @@ export async function estimateTransfer(ctx: Ctx, query: Static<typeof forwarderQ
 }
 
 /** An item without a signature; a height or fee that is absent is 0. */
-function entryOf({ spec, maxBlockHeight, maxFee, intents }: Asked[number], index: number): SignedEntry {
+function entryOf(
+  { spec, maxBlockHeight, maxFee, intents }: EstimatedItems[number],
+  index: number,
+): SignedEntry {
   const read = (item: {
     spec: Parameters<typeof readSpec>[0]
     maxBlockHeight?: string

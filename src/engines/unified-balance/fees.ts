@@ -15,7 +15,7 @@ const otherBaseFeeAtomic = 10_000n
 /** Half of a basis point of what leaves a chain. */
 const transferFeePart = { numerator: 5n, denominator: 100_000n }
 
-/** What the delivery on the destination costs beside its gas. */
+/** The price of the delivery on the destination, beside its gas. */
 const forwardingAtomic = 200_000n
 
 export type IntentFee = { baseAtomic: bigint; transferAtomic: bigint; totalAtomic: bigint }

@@ -7,7 +7,7 @@ import { insertBurns } from './store/burns.ts'
 import { finishMints, insertMint, lockMinted, takeMints } from './store/mints.ts'
 import { findTransfer, intentsOf, setIntentStates, setTransferState } from './store/transfers.ts'
 
-type MintEvent = Extract<ObservedCrosschainEvent, { kind: 'minted' }>
+export type MintEvent = Extract<ObservedCrosschainEvent, { kind: 'minted' }>
 
 /** Records a mint, and confirms its transfer once all of it is minted. */
 export async function followMint(ctx: EngineCtx, tx: Db, event: MintEvent, changes: Changes): Promise<void> {

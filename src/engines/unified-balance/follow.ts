@@ -3,7 +3,7 @@ import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#
 import { announceWork } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { followMint, followMintsLost, followMintsOfFinality } from './follow-mints.ts'
+import { followMint, followMintsLost, followMintsOfFinality, type MintEvent } from './follow-mints.ts'
 import { type UnifiedChain, unifiedChainOf } from './networks.ts'
 import { addChange, applyChanges, type Changes } from './store/balances.ts'
 import { settleBurns } from './store/burns.ts'
@@ -12,10 +12,10 @@ import {
   insertDelegation,
   insertMovement,
   type LogPlace,
-  type Movement,
   setCounted,
   setHeights,
   takeMovements,
+  type UnifiedMovement,
   waitingMovements,
 } from './store/movements.ts'
 import {
@@ -60,7 +60,6 @@ async function apply(
   await expire(ctx, tx, step, changes)
 }
 
-type MintEvent = Extract<ObservedCrosschainEvent, { kind: 'minted' }>
 type WalletEvent = Exclude<Extract<ObservedCrosschainEvent, { depositor: string }>, MintEvent>
 
 const placeOf = (event: ObservedCrosschainEvent): LogPlace => {
@@ -81,7 +80,7 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
     return
   }
   const { kind, amountAtomic } = event
-  const movement: Movement = {
+  const movement: UnifiedMovement = {
     ...place,
     ...{ kind, depositor, amountAtomic, feeAtomic: 0n, fromWithdrawingAtomic: 0n, specHash: null },
     countedAtomic: 0n,
@@ -105,7 +104,7 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
 async function count(
   ctx: EngineCtx,
   tx: Db,
-  movements: readonly Movement[],
+  movements: readonly UnifiedMovement[],
   changes: Changes,
 ): Promise<void> {
   const burned = movements.flatMap(({ specHash }) => specHash ?? [])

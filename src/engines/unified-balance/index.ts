@@ -16,6 +16,7 @@ export { attestTransfer, findAttested, shownFees } from './attest-transfer.ts'
 export { expirationHeightOf, headOf, leisureBlocks } from './heights.ts'
 export type { SignedEntry } from './intents.ts'
 export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
+export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
 export { availableOf } from './store/balances.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
 export {

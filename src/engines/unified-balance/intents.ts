@@ -6,7 +6,7 @@ import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import { invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
 
-/** What one signature covers: an intent, or a set of them. */
+/** The content of one signature: an intent, or a set of them. */
 export type SignedEntry = {
   intents: readonly BurnIntent[]
   isSet: boolean

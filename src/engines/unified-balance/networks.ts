@@ -33,10 +33,10 @@ export function unifiedChainOf(chain: Chain): UnifiedChain | undefined {
   }
 }
 
-type Ctx = Scope & { chains: Chains }
+type ChainsScope = Scope & { chains: Chains }
 
 /** The chains of unified balances in the environment that this server answers for, by domain. */
-export function unifiedChains({ chains, config }: Ctx): UnifiedChain[] {
+export function unifiedChains({ chains, config }: ChainsScope): UnifiedChain[] {
   return chains
     .list()
     .filter(({ network }) => network.environment === config.crosschainEnvironment)

@@ -1,12 +1,12 @@
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
 /** The depositor of a balance on one chain. */
-export type Holder = { blockchain: string; depositor: string }
+export type BalanceHolder = { blockchain: string; depositor: string }
 
 /** Changes of balances, collected so that they are made in one order: transfers and blocks never deadlock. */
-export type Changes = Map<string, Holder & { atomic: bigint }>
+export type Changes = Map<string, BalanceHolder & { atomic: bigint }>
 
-export function addChange(changes: Changes, { blockchain, depositor }: Holder, atomic: bigint): void {
+export function addChange(changes: Changes, { blockchain, depositor }: BalanceHolder, atomic: bigint): void {
   const key = `${blockchain} ${depositor}`
   const before = changes.get(key)?.atomic ?? 0n
   changes.set(key, { blockchain, depositor, atomic: before + atomic })
@@ -31,7 +31,7 @@ export async function applyChanges(tx: Db, changes: Changes): Promise<void> {
 export async function takeAvailable(
   tx: Db,
   taken: Changes,
-): Promise<(Holder & { atomic: bigint; availableAtomic: bigint }) | undefined> {
+): Promise<(BalanceHolder & { atomic: bigint; availableAtomic: bigint }) | undefined> {
   for (const holder of inOrder(taken)) {
     const { blockchain, depositor, atomic } = holder
     const count =
@@ -45,9 +45,9 @@ export async function takeAvailable(
 }
 
 /** The available balances of these holders that have any. */
-export const availableOf = (db: Db, holders: readonly Holder[]) =>
+export const availableOf = (db: Db, holders: readonly BalanceHolder[]) =>
   db.all<
-    Holder & { availableAtomic: bigint }
+    BalanceHolder & { availableAtomic: bigint }
   >(sql`select b.blockchain, b.depositor, b.available as "availableAtomic"
     from jsonb_to_recordset(${jsonOf(holders)}::jsonb) as asked(blockchain text, depositor text)
     join unified_balances b on b.blockchain = asked.blockchain and b.depositor = asked.depositor`)

@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-/** What was signed together and is burned together on one source. */
+/** The intents that were signed together and are burned together on one source. */
 export type Burn = { transferId: string; entry: number; blockchain: string }
 
 /** Inserts the burns of transfers whose mints are final, unless they are there; returns the chains. */

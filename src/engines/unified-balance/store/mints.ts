@@ -1,9 +1,9 @@
 import { type Db, sql } from '#runtime/db/db'
 import type { LogPlace } from './movements.ts'
 
-export type Mint = LogPlace & { specHash: string; amountAtomic: bigint }
+export type SeenMint = LogPlace & { specHash: string; amountAtomic: bigint }
 
-export const insertMint = (tx: Db, row: Mint) =>
+export const insertMint = (tx: Db, row: SeenMint) =>
   tx.run(sql`insert into unified_mints (blockchain, block_hash, log_index, block_number, tx_hash, spec_hash, amount)
     values (${row.blockchain}, ${row.blockHash}, ${row.logIndex}, ${row.blockNumber}, ${row.txHash}, ${row.specHash},
       ${row.amountAtomic})`)

@@ -12,7 +12,7 @@ export type LogPlace = {
   logIndex: number
 }
 
-export type Movement = LogPlace & {
+export type UnifiedMovement = LogPlace & {
   kind: MovementKind
   depositor: string
   amountAtomic: bigint
@@ -27,7 +27,7 @@ const columns = sql`blockchain, block_hash as "blockHash", block_number as "bloc
   tx_hash as "txHash", log_index as "logIndex", kind, depositor, amount as "amountAtomic", fee as "feeAtomic",
   from_withdrawing as "fromWithdrawingAtomic", spec_hash as "specHash", counted as "countedAtomic"`
 
-export const insertMovement = (tx: Db, row: Movement) =>
+export const insertMovement = (tx: Db, row: UnifiedMovement) =>
   tx.run(sql`insert into unified_movements (blockchain, block_hash, log_index, block_number, block_time, tx_hash, kind,
       depositor, amount, fee, from_withdrawing, spec_hash, counted)
     values (${row.blockchain}, ${row.blockHash}, ${row.logIndex}, ${row.blockNumber}, ${row.blockTime}, ${row.txHash},
@@ -36,7 +36,7 @@ export const insertMovement = (tx: Db, row: Movement) =>
 
 /** The movements up to this block that wait for finality, in block order. */
 export const waitingMovements = (tx: Db, blockchain: string, finalTo: number) =>
-  tx.all<Movement>(sql`select ${columns} from unified_movements where blockchain = ${blockchain} and counted is null
+  tx.all<UnifiedMovement>(sql`select ${columns} from unified_movements where blockchain = ${blockchain} and counted is null
     and block_number <= ${finalTo} order by block_number, log_index`)
 
 export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace, atomic: bigint) =>
@@ -45,14 +45,14 @@ export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace
 
 /** Deletes and returns the movements of an orphaned block. */
 export const takeMovements = (tx: Db, blockchain: string, blockHash: string) =>
-  tx.all<Movement>(sql`delete from unified_movements where blockchain = ${blockchain} and block_hash = ${blockHash}
+  tx.all<UnifiedMovement>(sql`delete from unified_movements where blockchain = ${blockchain} and block_hash = ${blockHash}
     returning ${columns}`)
 
 const pendingMax = 1_000
 
 /** Deposits of these depositors that are not final yet, newest first. */
 export const pendingDeposits = (db: Db, depositors: readonly string[], blockchains: readonly string[]) =>
-  db.all<Movement>(sql`select ${columns} from unified_movements where kind = 'deposited' and counted is null
+  db.all<UnifiedMovement>(sql`select ${columns} from unified_movements where kind = 'deposited' and counted is null
     and depositor = any(${depositors}::text[]) and blockchain = any(${blockchains}::text[])
     order by block_time desc, blockchain, log_index desc limit ${pendingMax}`)
 

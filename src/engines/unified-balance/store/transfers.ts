@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-export type TransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
+export type UnifiedTransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
 
 /** Fees as they are shown: decimal strings. */
 export type ShownFees = {
@@ -14,7 +14,7 @@ export type ShownFees = {
 export type UnifiedTransfer = {
   id: string
   fingerprint: Buffer
-  state: TransferState
+  state: UnifiedTransferState
   /** The destination. */
   blockchain: string
   payload: Buffer
@@ -28,14 +28,14 @@ export type UnifiedTransfer = {
   createDate: string
 }
 
-export type NewTransfer = Omit<UnifiedTransfer, 'state' | 'signature' | 'failureReason' | 'mintTxHash'>
+export type NewUnifiedTransfer = Omit<UnifiedTransfer, 'state' | 'signature' | 'failureReason' | 'mintTxHash'>
 
 const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block as "expirationBlock", fees,
   value as "valueAtomic", forwarded, failure_reason as "failureReason", mint_tx_hash as "mintTxHash",
   create_date as "createDate"`
 
 /** Inserts a transfer; `false` when one of this fingerprint exists, also when another `tx` commits it meanwhile. */
-export const insertTransfer = async (tx: Db, row: NewTransfer): Promise<boolean> =>
+export const insertTransfer = async (tx: Db, row: NewUnifiedTransfer): Promise<boolean> =>
   (await tx.run(sql`insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block,
       fees, value, forwarded, create_date, update_date)
     values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
@@ -60,7 +60,7 @@ export const insertSignedIntents = async (tx: Db, rows: readonly SignedIntents[]
       values (${transferId}, ${entry}, ${intents}, ${signature})`)
 }
 
-export type IntentState = 'reserved' | 'returned' | 'burned'
+export type ReservationState = 'reserved' | 'returned' | 'burned'
 
 export type Intent = {
   specHash: string
@@ -89,7 +89,7 @@ export const insertIntents = (tx: Db, rows: readonly Intent[]): Promise<number> 
 const intentColumns = sql`spec_hash as "specHash", transfer_id as "transferId", entry, position, blockchain, depositor,
   value as "valueAtomic", fee as "feeAtomic", max_fee as "maxFeeAtomic", max_block_height as "maxBlockHeight", state`
 
-export type StoredIntent = Intent & { state: IntentState }
+export type StoredIntent = Intent & { state: ReservationState }
 
 export const intentsOf = (db: Db, transferId: string) =>
   db.all<StoredIntent>(
@@ -103,7 +103,7 @@ export const lockIntents = (tx: Db, specHashes: readonly string[]) =>
   tx.all<StoredIntent>(sql`select ${intentColumns} from unified_intents where spec_hash = any(${specHashes}::text[])
     order by spec_hash for update`)
 
-export const setIntentStates = (tx: Db, specHashes: readonly string[], state: IntentState) =>
+export const setIntentStates = (tx: Db, specHashes: readonly string[], state: ReservationState) =>
   tx.run(sql`update unified_intents set state = ${state} where spec_hash = any(${specHashes}::text[])`)
 
 /** Sets the state of transfers; returns their ids. */
@@ -111,7 +111,7 @@ export const setTransferState = (
   tx: Db,
   nowMs: number,
   ids: readonly string[],
-  state: TransferState,
+  state: UnifiedTransferState,
   mintTxHash: string | null,
 ) =>
   tx.run(sql`update unified_transfers set state = ${state}, mint_tx_hash = ${mintTxHash},
@@ -148,7 +148,7 @@ export const countHour = async (
     on conflict (blockchain, hour) do update set value = h.value + excluded.value
     where h.value + excluded.value <= ${maxAtomic}`)) === 1
 
-/** What was signed for a transfer, in its order. */
+/** The signed bytes of a transfer, in their order. */
 export const signedIntentsOf = (db: Db, transferId: string) =>
   db.all<SignedIntents>(sql`select transfer_id as "transferId", entry, intents, signature from unified_signed_intents
     where transfer_id = ${transferId} order by entry`)
