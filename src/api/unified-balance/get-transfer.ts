@@ -11,7 +11,8 @@ export async function getTransfer(ctx: Ctx, id: string) {
   const intents = await intentsOf(ctx.db, id)
   const { state, forwarded, failureReason, mintTxHash, fees, payload, signature, expirationBlock } = transfer
   return {
-    status: state,
+    // The attestation of a failed mint holds until its last block: the reservation returns no earlier.
+    status: state === 'pending' && failureReason !== null ? 'failed' : state,
     destinationDomain: destination.domain,
     burnIntents: intents.map(({ specHash, maxBlockHeight, maxFeeAtomic }) => ({
       transferSpecHash: specHash,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { issuerAccount } from '#sandbox/constants'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   feeRecipient,
@@ -183,4 +184,51 @@ describe('a transfer', () => {
     await burned(answer.body.transferId)
     expect(await unified.balance(base(), frank.address)).toBe('1.98995')
   })
+
+  it('with a forwarder is minted by the treasury, which keeps the fee', async () => {
+    await unified.fund(avax(), carol.address, 3_000_000n, '3')
+    const before = await unified.tokens(op(), carol.address)
+    const intent = intentOf(specOf(avax(), op(), carol.address))
+    const answer = await unified.transfer([await signedIntent(carol, intent)], '?enableForwarder=true')
+    expect([answer.status, answer.body.fees]).toMatchObject([
+      201,
+      { total: '0.22155', forwardingFee: '0.2015' },
+    ])
+    await unified.untilState(answer.body.transferId, 'finalized')
+    expect(await unified.tokens(op(), carol.address)).toBe(before + 1_000_000n)
+    await burned(answer.body.transferId)
+    await unified.shows(avax(), carol.address, '1.77845')
+    expect(await unified.state(answer.body.transferId)).toMatchObject({
+      forwardingDetails: { forwardingEnabled: true },
+      transactionHash: expect.stringMatching(/^0x/),
+    })
+  })
+
+  it('that the minter refuses is shown as failed, and returned after its last block', async () => {
+    await unified.fund(avax(), erin.address, 3_000_000n, '3')
+    // The token refuses to mint for its own contract.
+    const intent = intentOf(
+      specOf(avax(), op(), erin.address, { destinationRecipient: word(op().tokens.USDC) }),
+    )
+    await blockOnToken(op().tokens.USDC)
+    const answer = await unified.transfer([await signedIntent(erin, intent)], '?enableForwarder=true')
+    await unified.untilState(answer.body.transferId, 'failed')
+    expect((await unified.state(answer.body.transferId)).forwardingDetails.failureReason).toEqual(
+      expect.any(String),
+    )
+    expect(await unified.balance(avax(), erin.address)).toBe('1.77845')
+    await op().mine(Number(answer.body.expirationBlock) - (await op().height()) + 1)
+    await unified.untilState(answer.body.transferId, 'expired')
+    await unified.shows(avax(), erin.address, '3')
+  })
 })
+
+/** Blocks an address on the destination, as the issuer of the token does. */
+async function blockOnToken(address: string): Promise<void> {
+  const chain = op()
+  await chain.rpc('anvil_impersonateAccount', [issuerAccount.address])
+  const data = `0xf9f92be4${word(address).slice(2)}`
+  await chain.rpc('eth_sendTransaction', [
+    { from: issuerAccount.address, to: chain.tokens.USDC, data, gas: '0x30d40' },
+  ])
+}

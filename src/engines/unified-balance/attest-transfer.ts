@@ -7,7 +7,7 @@ import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
 import { listAttestationKeys, signAttestation } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { requireNotHalted } from '#engines/transactions/index'
+import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
@@ -56,6 +56,7 @@ export async function attestTransfer(
   const fingerprint = fingerprintOf(entries, forwarded)
   const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, priced, fingerprint, nowMs))
   failpoint('after-attestation-commit')
+  if (row?.forwarded) await announceWork(ctx.database, row.blockchain)
   return row ?? (await findTransferOf(ctx.database, fingerprint))!
 }
 

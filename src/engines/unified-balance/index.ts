@@ -9,6 +9,7 @@ import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { followStep } from './follow.ts'
+import { forwardMints } from './forward-mints.ts'
 import { unifiedChainOf } from './networks.ts'
 import { sendBurns } from './send-burns.ts'
 
@@ -37,11 +38,10 @@ export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): { st
     const unified = unifiedChainOf(chain)
     if (!unified) return []
     const { blockchain } = unified
+    const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
     return [
-      repeat(
-        () => sendBurns(ctx, unified, gasFaucet),
-        logTrouble(ctx.log, 'burning unified balances', { blockchain }),
-      ),
+      repeat(() => sendBurns(ctx, unified, gasFaucet), trouble('burning unified balances')),
+      repeat(() => forwardMints(ctx, unified, gasFaucet), trouble('forwarding transfers')),
     ]
   })
   return { stop: async () => void (await Promise.all([feed.stop(), burning.stop()])) }

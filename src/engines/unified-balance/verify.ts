@@ -56,6 +56,8 @@ export function priceTransfer(
   if (placed.length === 0) throw invalid('body', 'must contain at least one signed intent')
   if (placed.length > intentsMax) throw invalid('body', `must not contain more than ${intentsMax} intents`)
   requireDistinct(placed)
+  if (forwarded && ctx.config.crosschainEntity === undefined)
+    throw invalid('enableForwarder', 'is not offered by this server: mint with the attestation yourself')
   const [first] = placed
   const chains = unifiedChains(ctx)
   const destination = requireDomain(
@@ -77,6 +79,8 @@ export function priceTransfer(
       throw invalid(`${at}.spec.destinationDomain`, 'must be the same in all intents', spec.destinationDomain)
     const source = requireDomain(ctx, chains, spec.sourceDomain, `${at}.spec.sourceDomain`)
     requireFields(intent, source, destination)
+    if (forwarded && !isZeroWord(spec.destinationCaller))
+      throw invalid(`${at}.spec.destinationCaller`, 'must be zero with a forwarder', spec.destinationCaller)
     const { baseAtomic, transferAtomic, totalAtomic } = feeOf(source, destination, spec.value)
     // The first intent pays for the delivery of all.
     const forwardingAtomic = forwarded && index === 0 ? forwardingFeeOf(destination) : 0n

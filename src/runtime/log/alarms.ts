@@ -12,6 +12,7 @@ export const alarmNames = [
   'clock-off',
   'deep-reorg',
   'endpoint-refused',
+  'forward-failed',
   'history-refused',
   'journal-conflict',
   'journal-damaged',
