@@ -31,94 +31,83 @@ export const randomWord = (): Hex => hexOf(randomBytes(32))
 const zeroWord: Hex = `0x${'0'.repeat(64)}`
 export const greatest = 2n ** 256n - 1n
 
-/** Anybody's view of unified balances: the contracts through the nodes, and the API without a key. */
-export function unifiedBalances(harness: Harness) {
-  const http = (method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> =>
-    harness.http(method, path, { ...options, headers: { authorization: undefined } })
+/** The contracts as anybody sees and calls them through the nodes. */
+function contractActions() {
   const send = async (chain: TestChain, from: string, to: string, data: Hex): Promise<Hex> => {
     const hash = await chain.rpc<Hex>('eth_sendTransaction', [{ from, to, data, gas: '0x2dc6c0' }])
     const receipt = await chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash])
     if (receipt && receipt.status !== '0x1') throw new Error(`the call was reverted: ${hash}`)
     return hash
   }
+  const encode = (abi: unknown, functionName: string, args: readonly unknown[]) =>
+    encodeFunctionData({ abi, functionName, args } as never) as Hex
   const read = async <Value = bigint>(
     chain: TestChain,
     to: string,
-    name: string,
+    functionName: string,
     args: readonly unknown[],
   ) => {
-    const abi = (
-      to === chain.tokens.USDC ? stablecoinAbi : to === minter ? gatewayMinterAbi : gatewayWalletAbi
-    ) as never
-    const data = encodeFunctionData({ abi, functionName: name, args } as never)
-    const answer = await chain.rpc<Hex>('eth_call', [{ to, data }, 'latest'])
-    return decodeFunctionResult({ abi, functionName: name, data: answer } as never) as Value
+    const abi = to === chain.tokens.USDC ? stablecoinAbi : to === minter ? gatewayMinterAbi : gatewayWalletAbi
+    const data = await chain.rpc<Hex>('eth_call', [{ to, data: encode(abi, functionName, args) }, 'latest'])
+    return decodeFunctionResult({ abi, functionName, data } as never) as Value
   }
   const callWallet = (chain: TestChain, from: string, functionName: string, args: readonly unknown[]) =>
-    send(
-      chain,
-      from,
-      wallet,
-      encodeFunctionData({ abi: gatewayWalletAbi, functionName, args } as never) as Hex,
-    )
+    send(chain, from, wallet, encode(gatewayWalletAbi, functionName, args))
+  return {
+    send,
+    read,
+    callWallet,
+    /** Pays a depositor and deposits it by `deposit`; returns the hash. */
+    pay: async (chain: TestChain, depositor: string, amountAtomic: bigint) => {
+      await chain.send(depositor, amountAtomic, 'USDC')
+      await send(
+        chain,
+        depositor,
+        chain.tokens.USDC,
+        encode(stablecoinAbi, 'approve', [wallet, amountAtomic]),
+      )
+      return callWallet(chain, depositor, 'deposit', [chain.tokens.USDC, amountAtomic])
+    },
+    /** Mints what was attested, as the outsider. */
+    mint: (chain: TestChain, { attestation, signature }: { attestation: Hex; signature: Hex }) =>
+      send(chain, chain.outsider, minter, encode(gatewayMinterAbi, 'gatewayMint', [attestation, signature])),
+    tokens: (chain: TestChain, of: string) => read(chain, chain.tokens.USDC, 'balanceOf', [of]),
+    supply: (chain: TestChain) => read(chain, chain.tokens.USDC, 'totalSupply', []),
+  }
+}
+
+/** Anybody's view of unified balances: the contracts through the nodes, and the API without a key. */
+export function unifiedBalances(harness: Harness) {
+  const contracts = contractActions()
+  const http = (method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> =>
+    harness.http(method, path, { ...options, headers: { authorization: undefined } })
   const balance = async (chain: TestChain, depositor: string): Promise<string> => {
     const { body } = await http('POST', '/v1/balances', {
       body: { token: 'USDC', sources: [{ depositor, domain: domainOf(chain) }] },
     })
     return body.balances[0].balance
   }
-  const pay = async (chain: TestChain, depositor: string, amountAtomic: bigint) => {
-    await chain.send(depositor, amountAtomic, 'USDC')
-    const approve = encodeFunctionData({
-      abi: stablecoinAbi,
-      functionName: 'approve',
-      args: [wallet, amountAtomic],
-    } as never)
-    await send(chain, depositor, chain.tokens.USDC, approve as Hex)
-    return callWallet(chain, depositor, 'deposit', [chain.tokens.USDC, amountAtomic])
-  }
   const shows = (chain: TestChain, depositor: string, amount: string) =>
     until(
       async () => (await balance(chain, depositor)) === amount,
       `${depositor} has ${amount} on ${chain.blockchain}`,
     )
-  const transfer = (body: unknown, query = '') => http('POST', `/v1/transfer${query}`, { body })
+  const state = async (id: string) => (await http('GET', `/v1/transfer/${id}`)).body
   return {
+    ...contracts,
     http,
-    send,
-    read,
-    callWallet,
     balance,
-    /** Pays a depositor and deposits it by `deposit`; returns the hash. */
-    pay,
     /** Waits until the API shows this balance. */
     shows,
     /** Deposits, and waits until the whole balance is this. */
     fund: async (chain: TestChain, depositor: string, amountAtomic: bigint, shown: string) => {
-      await pay(chain, depositor, amountAtomic)
+      await contracts.pay(chain, depositor, amountAtomic)
       await shows(chain, depositor, shown)
     },
-    transfer,
-    state: async (id: string) => (await http('GET', `/v1/transfer/${id}`)).body,
-    untilState: (id: string, state: string) =>
-      until(
-        async () => (await http('GET', `/v1/transfer/${id}`)).body.status === state,
-        `the transfer is ${state}`,
-      ),
-    /** Mints what was attested, as the outsider. */
-    mint: (chain: TestChain, { attestation, signature }: { attestation: Hex; signature: Hex }) =>
-      send(
-        chain,
-        chain.outsider,
-        minter,
-        encodeFunctionData({
-          abi: gatewayMinterAbi,
-          functionName: 'gatewayMint',
-          args: [attestation, signature],
-        }) as Hex,
-      ),
-    tokens: (chain: TestChain, of: string) => read(chain, chain.tokens.USDC, 'balanceOf', [of]),
-    supply: (chain: TestChain) => read(chain, chain.tokens.USDC, 'totalSupply', []),
+    transfer: (body: unknown, query = '') => http('POST', `/v1/transfer${query}`, { body }),
+    state,
+    untilState: (id: string, wanted: string) =>
+      until(async () => (await state(id)).status === wanted, `the transfer is ${wanted}`),
   }
 }
 

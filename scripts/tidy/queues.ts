@@ -26,6 +26,7 @@ const exempt: Record<string, string> = {
   'src/engines/unified-balance/store/burns.ts claimBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/burns.ts lockFailedBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/forwards.ts claimForwards': 'one treasury pays for all',
+  'src/engines/unified-balance/store/proof.ts unifiedBookErrors': 'an operator is shown so many',
   'src/engines/unified-balance/store/movements.ts pendingDeposits': 'an answer shows so many',
   'src/engines/tokens/store.ts checksOf': 'one wallet',
   'src/engines/transactions/store/operations.ts lockWaiting': 'those that a claim chose',

@@ -4,12 +4,12 @@ import { type Db, sql } from '#runtime/db/db'
 export type ChainSums = {
   blockNumber: number
   blockHash: string
-  /** What the wallet contract got by deposits, and paid out. */
+  /** The deposits of the wallet contract; the next is what it paid out. */
   depositedAtomic: bigint
   withdrawnAtomic: bigint
   burnedAtomic: bigint
   feesAtomic: bigint
-  /** What transfers reserve of balances here. */
+  /** The amounts that transfers reserve of balances here. */
   reservedAtomic: bigint
   /** The reserved part whose mint is seen: it is burned next. */
   unburnedAtomic: bigint
