@@ -127,6 +127,16 @@ async function spend(act: Extract<Act, { kind: 'spend' }>, person: (typeof peopl
   if (act.twice) await expect(unified.mint(destination!(), answer.body)).rejects.toThrow()
 }
 
+/** The amount that the contract must have available: the balance, and what transfers that are not minted reserve of it. */
+const countedFor = async (blockchain: string, depositor: string): Promise<bigint> =>
+  (
+    await harness.database.one<{ sum: bigint }>(sql`select
+      coalesce((select available - overdrawn from unified_balances
+        where blockchain = ${blockchain} and depositor = ${depositor.toLowerCase()}), 0)
+      + coalesce((select sum(value + fee) from unified_intents where state = 'reserved'
+        and blockchain = ${blockchain} and depositor = ${depositor.toLowerCase()}), 0) as sum`)
+  ).sum
+
 /** Waits until all blocks are followed and all that is minted is burned. */
 const settled = () =>
   until(async () => {
@@ -153,6 +163,11 @@ it('property 108: nothing is made or lost, to the base unit', async () => {
         chains.map(({ bookedAtomic }) => bookedAtomic),
       )
       expect(chains.reduce((sum, { unburnedAtomic }) => sum + unburnedAtomic, 0n)).toBe(0n)
+      for (const { address } of depositors)
+        for (const source of [base!(), avax!()])
+          expect(
+            await unified.read(source, walletOf, 'availableBalance', [source.tokens.USDC, address]),
+          ).toBe(await countedFor(source.blockchain, address))
       // Whatever is minted is burned: only the fees moved.
       expect(await supply()).toBe(supplyBefore)
     }),

@@ -13,7 +13,17 @@ export type MintEvent = Extract<ObservedCrosschainEvent, { kind: 'minted' }>
 export async function followMint(ctx: EngineCtx, tx: Db, event: MintEvent, changes: Changes): Promise<void> {
   await insertMint(tx, event)
   const [transfer] = await lockMinted(tx, event.blockchain, [event.specHash])
-  if (!transfer?.txHash) return
+  if (!transfer) {
+    const { blockchain, specHash, txHash } = event
+    raiseAlarm(
+      ctx.log,
+      'mint-unknown',
+      { blockchain, specHash, txHash },
+      'a transfer was minted that this service has not attested',
+    )
+    return
+  }
+  if (transfer.txHash === null) return
   if (transfer.state === 'expired') await reserveAgain(ctx, tx, transfer.id, changes)
   await setTransferState(tx, ctx.clock.nowMs(), [transfer.id], 'confirmed', transfer.txHash)
 }

@@ -22,6 +22,7 @@ export const alarmNames = [
   'journal-unmerged',
   'login-provider-away',
   'mint-after-expiry',
+  'mint-unknown',
   'money-differs',
   'nonce-unaccounted',
   'nonce-used-outside',
