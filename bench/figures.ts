@@ -14,7 +14,18 @@ export type Figure = {
 
 export type Value = {
   value: number
-  unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' | 'events/s' | 'operations/s' | 'gas' | 'blocks' | 'cores'
+  unit:
+    | 'ms'
+    | 's'
+    | 'MB'
+    | 'requests/s'
+    | 'transfers/s'
+    | 'tx/s'
+    | 'events/s'
+    | 'operations/s'
+    | 'gas'
+    | 'blocks'
+    | 'cores'
 }
 
 /** `undefined` where nothing was promised. */

@@ -22,6 +22,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   deposits: async () => (await import('./deposits.ts')).depositsBench,
   challenges: async () => (await import('./challenges.ts')).challengesBench,
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
+  'transfer-intents': async () => (await import('./transfer-intents.ts')).transferIntentsBench,
 }
 
 const help = `npm run bench [-- NAME... --quick --json]
@@ -48,6 +49,8 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
   challenges approved with a PIN, against argon2id alone; the p99 of reads beside them
   payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
+  transfer-intents  transfers of unified balances attested over HTTP, against the same signatures verified and the same rows
+            inserted by bare SQL
 
   --quick   fewer rounds and smaller loads: to see that it works
   --json    one line of JSON on standard output instead of the table

@@ -22,6 +22,7 @@ import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
 import { inspectAccounts, startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
+import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
@@ -118,6 +119,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startTokens(ctx),
     startTreasury(ctx, gasFaucet),
     startModular(ctx),
+    startUnifiedBalance(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),
     startWebhooks(ctx, topics),

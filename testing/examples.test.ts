@@ -48,7 +48,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 7)
+const walletsExample = drawnTests(1, 8)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -67,6 +67,21 @@ describe('the examples run against a sandbox with the chains that they name', ()
       }
     },
   )
+
+  walletsExample('unified-balance: deposits on two chains, a spend on a third one', async () => {
+    const three = await initializedDirectory()
+    const chains = 'AVAX-FUJI,BASE-SEPOLIA,OP-SEPOLIA'
+    const sandbox = await startProgram({ dataDir: three, args: ['--chains', chains] })
+    try {
+      expect(await example('unified-balance.mjs', sandbox)).toMatch(
+        /has 20 USDC on two chains\n15 USDC are minted on OP-SEPOLIA by 0x[0-9a-f]{64}\n4\.9\d+ USDC are left/,
+      )
+    } finally {
+      sandbox.signal('SIGTERM', 'process')
+      await sandbox.exited
+      await rm(three, { recursive: true, force: true, maxRetries: 5 })
+    }
+  })
 
   businessExample(
     'accept-payment: intent, an on-chain payment from an outside key, the payment in the list',

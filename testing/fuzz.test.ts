@@ -1,11 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
+import type { TObject } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { errorsOf } from '#runtime/http/openapi/errors'
-import { bodySchema, errorSchema, querySchema, responseSchema } from '#runtime/http/schemas'
+import { bodySchema, errorSchema, isListBody, querySchema, responseSchema } from '#runtime/http/schemas'
 import { compileResponse } from '#runtime/http/validate'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { type World, worldOf } from './builders.ts'
@@ -121,7 +122,7 @@ describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
     const answer = await world.tenant.http(endpoint.method, addressOf(endpoint.path, request.params), {
       ...(request.query && { query: request.query }),
       ...headersOf(request),
-      ...(request.body && { body: request.body }),
+      ...(request.body && { body: request.listed ? [request.body] : request.body }),
     })
     judge(answer, request)
     if (answer.status !== endpoint.troubleStatus) expect(answer.status, answer.text).toBeLessThan(300)
@@ -143,9 +144,9 @@ describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
 
   it('handles hostile values in every field', async () => {
     const example = await sampleRequests[name]?.request(world)
-    const parts = { params: endpoint.params, query: querySchema(endpoint), body: bodySchema(endpoint) }
+    const parts = { params: endpoint.params, query: querySchema(endpoint), body: bodyFields(endpoint) }
     const requests: Generated[] = []
-    for (const [part, schema] of Object.entries(parts) as [keyof typeof parts, typeof endpoint.body][]) {
+    for (const [part, schema] of Object.entries(parts) as [keyof typeof parts, TObject | undefined][]) {
       if (!schema) continue
       const like = { params: {}, query: {}, body: {}, ...example }
       for (const { path, object } of spoiledOneByOne(like[part], Object.keys(schema.properties), hostile))
@@ -196,7 +197,7 @@ function generated(
   return fc.record({
     params: part(endpoint.params, example?.params),
     query: part(querySchema(endpoint), example && (example.query ?? {})),
-    body: part(bodySchema(endpoint), example?.body),
+    body: part(bodyFields(endpoint), example?.body),
     // Mostly with a valid ciphertext and key, since all other requests are refused early.
     fresh: fc.integer({ min: 0, max: 9 }).map((roll) => roll > 0),
   })
@@ -215,12 +216,22 @@ async function finished(
     for (const item of Array.isArray(value) ? value.slice(0, 20) : [value])
       search.append(name, textOf(item).slice(0, 2_000))
   const full: SampleRequest['body'] = { ...body }
-  const properties = bodySchema(endpoint)?.properties ?? {}
+  const properties = bodyFields(endpoint)?.properties ?? {}
   if (fresh && 'idempotencyKey' in properties) full['idempotencyKey'] = randomUUID()
   if (fresh && 'entitySecretCiphertext' in properties)
     full['entitySecretCiphertext'] = await tenant.sealSecret()
-  const options: HttpOptions = { query: search, ...(bodySchema(endpoint) && { body: full }) }
+  const isList = endpoint.body && isListBody(endpoint.body)
+  const options: HttpOptions = {
+    query: search,
+    ...(endpoint.body && { body: isList ? [full] : full }),
+  }
   return { path: addressOf(endpoint.path, wellFormed(texts)), options }
+}
+
+/** The fields of a body, or of the items of one that is a list. */
+function bodyFields(endpoint: Endpoint<never>): TObject | undefined {
+  const body = bodySchema(endpoint)
+  return body && isListBody(body) ? (body.items as TObject) : body
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -188,7 +188,7 @@ describe('a documented operation that is not built', () => {
   it('answers so without a key at each of its paths, and leaves the list once it is built', async () => {
     const answers = await Promise.all(listed.map((each) => ask(...each)))
     expect(answers).toEqual(listed.map((each) => [...each, 404, 404, true]))
-    expect(listed.length).toBeGreaterThan(50)
+    expect(listed.length).toBeGreaterThan(10)
   })
 
   it('answers HEAD as GET', async () => {

@@ -23,6 +23,7 @@ import { reviewRequests } from './review-requests.ts'
 import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
 import { transferRequests } from './transfer-requests.ts'
+import { unifiedRequests } from './unified-requests.ts'
 import { upgradeRequests } from './upgrade-requests.ts'
 import { userRequests } from './user-requests.ts'
 
@@ -40,6 +41,8 @@ export type SampleRequest = {
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: Record<string, unknown>
+  /** The request sends a list with the body as its only item. */
+  listed?: true
 }
 
 const byId = (find: (world: World) => Promise<{ id: string }>): RequestSamples => ({
@@ -185,6 +188,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   },
   ...transferRequests,
   ...upgradeRequests,
+  ...unifiedRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
     changes: async (world) => ({

@@ -10,15 +10,25 @@ import { startHistories, startIndexer } from '#engines/indexer/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startTreasury } from '#engines/treasury/index'
+import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint, type FailpointPlan } from '#lib/failpoints'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
+import { sandboxEntity } from '#sandbox/credentials'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { testRootKey } from './template.ts'
 
-export type Role = 'api' | 'indexer' | 'histories' | 'transactions' | 'tokens' | 'treasury' | 'webhooks'
+export type Role =
+  | 'api'
+  | 'indexer'
+  | 'histories'
+  | 'transactions'
+  | 'tokens'
+  | 'treasury'
+  | 'unified-balance'
+  | 'webhooks'
 
 export type WorkerOptions = {
   connection: Connection
@@ -75,6 +85,8 @@ async function open(given: WorkerOptions): Promise<void> {
         databaseConnectionsMax: 6,
         port: 0,
         notificationTargets: 'loopback',
+        crosschainEnvironment: 'TEST',
+        crosschainEntity: sandboxEntity.id,
         ...(options.dataDir && { dataDir: options.dataDir }),
       },
       {},
@@ -94,10 +106,12 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('histories')) running.push(startHistories(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
   if (roles.includes('tokens')) running.push(startTokens(ctx))
-  if (roles.includes('treasury')) {
+  if (roles.includes('treasury') || roles.includes('unified-balance')) {
     const faucet = openFaucet(ctx)
     const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
-    running.push(faucet, startTreasury(ctx, drip))
+    running.push(faucet)
+    if (roles.includes('treasury')) running.push(startTreasury(ctx, drip))
+    if (roles.includes('unified-balance')) running.push(startUnifiedBalance(ctx, drip))
   }
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}

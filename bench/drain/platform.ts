@@ -10,6 +10,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
+import { seedAttestationKeys } from '#sandbox/attestation-keys'
 import { startLocalChains } from '#sandbox/chains/index'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
@@ -33,7 +34,10 @@ export type PlatformCommand = { accept: { count: number; walletIds: readonly str
 
 const [dataDir = '', blockTimeMs, gasLimit] = process.argv.slice(2)
 const log = createLog('warn')
-const config = readConfig({ dataDir, port: 0, logLevel: 'warn' }, {})
+const config = readConfig(
+  { dataDir, port: 0, logLevel: 'warn', crosschainEnvironment: 'TEST', unifiedHourlyMaxAtomic: 10n ** 18n },
+  {},
+)
 
 // Commits wait for the disk, as they do where money moves.
 const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
@@ -57,6 +61,7 @@ await ctx.database.tx(async (tx) => {
   await insertApiKey(tx, { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, nowMs })
 })
 await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
+await seedAttestationKeys({ ...ctx, db: ctx.database })
 const api = await startApi(ctx)
 
 async function execute(order: PlatformCommand): Promise<void> {

@@ -43,6 +43,7 @@ import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
 import { transactionNotification } from '#api/transactions/transaction-notification'
+import { unifiedBalanceEndpoints } from '#api/unified-balance/routes'
 import { loginEndpoints } from '#api/users/login-routes'
 import { userEndpoints } from '#api/users/routes'
 import { socialEndpoints } from '#api/users/social-routes'
@@ -91,6 +92,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
   ...stablecoinEndpoints,
+  ...unifiedBalanceEndpoints,
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,

@@ -108,6 +108,11 @@ const tags = [
     description: 'Permanent addresses, one on each chain, that credit the main wallet.',
   },
   { name: 'Stablecoins', description: 'The stablecoins and their supply.' },
+  {
+    name: 'Unified balance',
+    description:
+      'What depositors hold in contracts of several chains, and spend on any of them by a signature.',
+  },
   { name: 'Deposits', description: 'Dollars that arrive by wire, which a sandbox can simulate.' },
   { name: 'Notifications', description: 'Subscriptions of endpoints to changes of resources.' },
   { name: 'Webhooks', description: 'Subscriptions of endpoints to changes of transactions of wallets.' },

@@ -21,15 +21,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'GET /v1/publicKeys',
   'GET /v1/messages/{domain}/{txHash}',
 
-  // The unified balance.
-  'GET /v1/info',
-  'POST /v1/balances',
-  'POST /v1/deposits',
-  'POST /v1/estimate',
-  'POST /v1/transfer',
-  'GET /v1/transfer/{id}',
-  'GET /v1/transferSpec/{transferSpecHash}',
-
   // The business account.
   'GET /v1/addressBook/vasps',
   'POST /v1/addressBook/recipients/{id}/verification/resend',

@@ -1,10 +1,12 @@
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
+import { proveUnifiedBalances, type UnifiedProof } from '#engines/unified-balance/index'
 import { formatAmount } from '#lib/amounts'
 import { type Command, type ParsedArgs, textFlag } from './command.ts'
 import { connectionOptions } from './connection.ts'
 import { counted, tableLines } from './table.ts'
+import { unifiedGapCount, unifiedJson, unifiedLines } from './unified-proof.ts'
 import { selectChains, withContext } from './with-context.ts'
 
 export const reconcileCommand: Command = {
@@ -22,6 +24,12 @@ owed to merchants. These columns explain part of the difference; the rest is a g
   unclaimed   coins that a treasury received and that belong to no merchant
   adjusted    booked by bezant adjust: coins that belong to no merchant, or, if negative, missing coins
   leaving     missing coins that a payout, transfer or refund which has not ended moved in a block
+
+Then compares the unified balances of depositors with the wallet contracts: deposits less withdrawals,
+burns and fees is what a contract holds; more, which strangers sent, is no gap.
+
+  reserved    what attested transfers take of the balances on this chain
+  unburned    the part of it that is minted on another chain and burned here next
 
 Exits with 1 if there is a gap, or if a chain or token could not be compared.`,
   options: {
@@ -45,7 +53,11 @@ async function run(args: ParsedArgs): Promise<number> {
         (error: Error) => failures.push({ blockchain, reason: error.message }),
       )
     }
-    const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db) }
+    const unified = await proveUnifiedBalances(ctx).catch((error: Error) => {
+      failures.push({ blockchain: 'unified balances', reason: error.message })
+      return { chains: [], errors: [] }
+    })
+    const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db), unified }
     process.stdout.write(args.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
     return gapCount(found) + notCompared(found).length === 0 ? 0 : 1
   })
@@ -64,6 +76,7 @@ type ReconcileResult = {
   failures: readonly ComparisonFailure[]
   bookErrors: readonly BookError[]
   money: MoneyProof
+  unified: UnifiedProof
 }
 
 const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[] => [
@@ -81,8 +94,11 @@ const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[]
 
 const noBlock = 'no block that a worker indexed has its confirmations yet: run bezant worker, and try again'
 
-const gapCount = ({ proofs, bookErrors, money }: ReconcileResult) =>
-  proofs.reduce((count, { gaps }) => count + gaps.length, 0) + bookErrors.length + money.gaps.length
+const gapCount = ({ proofs, bookErrors, money, unified }: ReconcileResult) =>
+  proofs.reduce((count, { gaps }) => count + gaps.length, 0) +
+  bookErrors.length +
+  money.gaps.length +
+  unifiedGapCount(unified)
 
 function asText(found: ReconcileResult): string {
   const compared = found.proofs.filter(({ block }) => block !== undefined)
@@ -99,6 +115,7 @@ function asText(found: ReconcileResult): string {
   return [
     ...compared.flatMap(chainLines),
     ...moneyLines(found.money),
+    ...unifiedLines(found.unified),
     ...broken,
     ...missing,
     count === 0 ? verdict : counted(count, 'gap'),
@@ -178,6 +195,7 @@ const asJson = (found: ReconcileResult) => ({
   notCompared: [...new Set(notCompared(found).map(({ blockchain }) => blockchain))],
   reasons: notCompared(found),
   merchants: { totals: found.money.totals.map(moneyJson), gaps: found.money.gaps.map(moneyJson) },
+  unifiedBalances: unifiedJson(found.unified),
   chains: found.proofs.map(({ tokens, missing: _, gaps, ...proof }) => ({
     ...proof,
     tokens: tokens.map(({ token, onChainAtomic, bookedAtomic }) => ({

@@ -1,6 +1,7 @@
 import { contractErrorKinds } from './contract-error-kinds.ts'
 import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
 import { loginErrorKinds } from './login-error-kinds.ts'
+import { unifiedBalanceErrorKinds } from './unified-balance-error-kinds.ts'
 import { userKeyErrorKinds } from './user-key-error-kinds.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
@@ -448,6 +449,7 @@ export const errorKinds = {
   ...jsonRpcErrorKinds,
   ...loginErrorKinds,
   ...userKeyErrorKinds,
+  ...unifiedBalanceErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

@@ -44,6 +44,16 @@ export const failpoints = {
     number: 'P34',
     about: 'after a PIN was found right, before its guesses are cleared',
   },
+  'before-attestation-commit': {
+    number: 'P40',
+    about: 'before an attested transfer and its reservation commit',
+  },
+  'after-attestation-commit': {
+    number: 'P41',
+    about: 'after an attested transfer committed, before its answer',
+  },
+  'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
+  'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -66,6 +66,8 @@ export type Config = {
   crosschainEnvironment: 'TEST' | 'LIVE'
   /** The entity whose treasury pays the gas of burns and of forwarded messages; unset: none does. */
   crosschainEntity: string | undefined
+  /** The value that transfers of unified balances may take to one chain within an hour, in millionths of a coin. */
+  unifiedHourlyMaxAtomic: bigint
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
@@ -158,6 +160,7 @@ export function readConfig(
     developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
     crosschainEnvironment: crosschainEnvironmentOf(environment),
     crosschainEntity: crosschainEntityOf(environment),
+    unifiedHourlyMaxAtomic: unifiedHourlyMaxOf(environment),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
@@ -287,6 +290,12 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
   const id = environment['BEZANT_CROSSCHAIN_ENTITY'] || undefined
   if (id === undefined || isUuid(id)) return id
   throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
+}
+
+function unifiedHourlyMaxOf(environment: EnvironmentVariables): bigint {
+  const text = environment['BEZANT_UNIFIED_BALANCE_HOURLY_MAX'] || '1000000'
+  if (/^[1-9][0-9]{0,17}$/.test(text)) return BigInt(text) * 1_000_000n
+  throw new Error(`BEZANT_UNIFIED_BALANCE_HOURLY_MAX must be a number of whole coins, not "${text}"`)
 }
 
 function publicUrlOf(environment: EnvironmentVariables): string | undefined {

@@ -115,6 +115,11 @@ export const settings = {
     about:
       'Id of the entity whose treasury pays the gas of burns of unified balances and of forwarded messages. Without it, nobody pays, and neither is done.',
   },
+  BEZANT_UNIFIED_BALANCE_HOURLY_MAX: {
+    about:
+      'USDC that transfers of unified balances may take to one chain within an hour, in whole coins: more is refused, with an alarm.',
+    default: '1000000',
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

@@ -11,7 +11,7 @@ export type CrosschainAddresses = {
   minter?: Address
 }
 
-/** The contents of a log of a contract of cross-chain messages or of unified balances. Amounts are base units of the token. */
+/** A fact that a contract of cross-chain messages or of unified balances tells by a log. Amounts are base units of the token. */
 export type CrosschainFact =
   /** `message` as it was emitted, with the fields that attesters fill in empty. */
   | { kind: 'messageSent'; message: Hex }
@@ -48,8 +48,11 @@ export type CrosschainFact =
 
 export type CrosschainEvent = CrosschainFact & { txHash: TxId; logIndex: number }
 
+/** One signed BurnIntent or BurnIntentSet, with a fee in the token's smallest unit for each of its intents. */
+export type SignedBurn = { intents: Uint8Array; signature: Hex; feesAtomic: readonly bigint[] }
+
 /** A call of a contract, without native coins. */
-type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
+export type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
 
 /** Cross-chain messages and unified balances on one chain. */
 export type Crosschain = {
@@ -64,4 +67,10 @@ export type Crosschain = {
   burnCall(payload: Hex, signature: Hex): ContractCall
   /** The call that mints, with an encoded attestation (set) and the attestation signer's signature of 65 bytes. */
   mintCall(attestation: Hex, signature: Hex): ContractCall
+  /** The bytes that a burn signer signs (`payloadDigest`) and that `burnCall` takes. */
+  burnPayload(burns: readonly SignedBurn[]): Hex
+  /** The address whose key signed the digest; `undefined` for bytes that the contracts do not take for a signature. */
+  signerOf(digest: Hex, signature: Hex): Promise<Address | undefined>
+  /** Blocks between the start and the end of a withdrawal. Throws when the node is unreachable. */
+  withdrawalDelay(): Promise<bigint>
 }

@@ -110,7 +110,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
     accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
-    crosschain: crosschainOf(input),
+    crosschain: crosschainThrough(rpc, input),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
@@ -129,10 +129,6 @@ export function createEvmChain(input: EvmChainInput): Chain {
     },
   }
 }
-
-/** Local chains have the contracts at their known addresses. */
-const crosschainOf = ({ network, local, crosschain }: EvmChainInput) =>
-  crosschainAt(network, crosschain ?? (local ? knownCrosschainAddresses(network) : undefined))
 
 async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
   const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
@@ -156,6 +152,12 @@ const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
 /** Calls a view function of a contract. */
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
+
+/** Cross-chain messages and unified balances: at the addresses of the configuration, or at the known ones of a local chain. */
+function crosschainThrough(rpc: Rpc, { network, local, crosschain }: EvmChainInput) {
+  const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
+  return crosschainAt(network, addresses, (to, data) => ask(rpc, to, data))
+}
 
 /** More blocks than finality takes on any network. */
 const contentsMax = 5_000

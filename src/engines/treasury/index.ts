@@ -104,6 +104,7 @@ export {
   type PaymentIntent,
   type PaymentIntentFilters,
 } from './payment-intents/store.ts'
+export { hasGas, submitPlatformCall } from './platform-calls.ts'
 export {
   type Adjustment,
   type AdjustmentPlan,
@@ -113,3 +114,4 @@ export {
 } from './reconciliation/adjust.ts'
 export { type MoneyProof, proveMoney, startMoneyWatch } from './reconciliation/money-proof.ts'
 export { checkMerchants } from './reconciliation/store/check-merchants.ts'
+export type { TreasuryRow } from './store/treasuries.ts'

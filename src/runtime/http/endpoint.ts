@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { ErrorName } from '#lib/error-kinds'
 import type { ApiError } from '#lib/errors'
 import type { Page } from '#runtime/collection/page'
@@ -33,7 +33,8 @@ export type Endpoint<Ctx = RequestScope> = {
   userToken?: 'required' | 'optional'
   params?: TObject | undefined
   query?: TObject | undefined
-  body?: TObject | undefined
+  /** An object, or a list where the documented interface has one. */
+  body?: TObject | TArray | undefined
   /** Whether the body may be as large as the server's limit, for call data and documents; others are limited to 64 KiB. */
   largeBody?: boolean
   /** The schema of `data`; absent when the response has no body. */
@@ -116,7 +117,7 @@ export function endpoint<
   Ctx extends RequestScope,
   Params extends TObject | undefined = undefined,
   Query extends TObject | undefined = undefined,
-  Body extends TObject | undefined = undefined,
+  Body extends TObject | TArray | undefined = undefined,
   Prepared = undefined,
 >(definition: Typed<Ctx, Params, Query, Body, Prepared>): Endpoint<Ctx> {
   return definition as unknown as Endpoint<Ctx>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TObject } from 'typebox'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { fingerprintOf } from '#lib/json'
@@ -108,7 +109,7 @@ type Once = BindingKey & { fingerprint: Buffer }
 function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput): Once {
   const { idempotencyKey, entitySecretCiphertext: _, ...rest } = input.body
   // Only fields that the operation reads count: client libraries add fields of their own that differ at every attempt.
-  const known = Object.keys(endpoint.body?.properties ?? {})
+  const known = Object.keys((endpoint.body as TObject | undefined)?.properties ?? {})
   const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   return {
     entityId: ctx.entity.id,

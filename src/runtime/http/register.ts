@@ -11,7 +11,7 @@ import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
-import { bodySchema, pathsOf, querySchema } from './schemas.ts'
+import { bodySchema, isListBody, pathsOf, querySchema } from './schemas.ts'
 import { type Check, checkOf } from './validate.ts'
 
 export type Registration = {
@@ -145,7 +145,9 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   checkBounds(body, 'body')
   checks.params?.(params)
   checks.query?.(query)
-  if (typeof body !== 'object' || Array.isArray(body)) throw invalid('body', 'must be a JSON object', body)
+  const isList = endpoint.body !== undefined && isListBody(endpoint.body)
+  if (typeof body !== 'object' || (Array.isArray(body) && !isList))
+    throw invalid('body', 'must be a JSON object', body)
   checks.body?.(body)
   const page = endpoint.collection
     ? parsePageQuery(endpoint.collection, query, receivedMs)

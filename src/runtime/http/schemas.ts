@@ -1,4 +1,4 @@
-import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import Type, { type TArray, type TObject, type TProperties, type TSchema } from 'typebox'
 import { oncePer } from '#lib/once'
 import { collectionProperties } from '#runtime/collection/query'
 import type { Endpoint } from './endpoint.ts'
@@ -13,17 +13,18 @@ export const querySchema = oncePer((endpoint: Endpoint<never>): TObject | undefi
 })
 
 /** Returns the body, with `idempotencyKey` where the operation accepts one. */
-export const bodySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
-  if (!endpoint.body || !endpoint.idempotent) return endpoint.body
+export const bodySchema = oncePer((endpoint: Endpoint<never>): TObject | TArray | undefined => {
+  const { body } = endpoint
+  if (!body || isListBody(body) || !endpoint.idempotent) return body
   const key = Type.String({
     format: 'uuid',
     description: 'A UUID of your choice. Repeating the request with it has no further effect.',
   })
-  return Type.Object(
-    { idempotencyKey: key, ...endpoint.body.properties } as TProperties,
-    optionsOf(endpoint.body),
-  )
+  return Type.Object({ idempotencyKey: key, ...body.properties } as TProperties, optionsOf(body))
 })
+
+/** Whether a body is a list, not an object. */
+export const isListBody = (body: TObject | TArray): body is TArray => 'items' in body
 
 const optionsOf = ({
   title,

@@ -9,9 +9,10 @@ import type {
   CrosschainFact,
 } from '../../crosschain/crosschain.ts'
 import type { Network } from '../../network.ts'
+import { quantity } from '../quantities.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
-import { gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
+import { burnPayload, gatewayBurnCall, gatewayMintCall, recoverSigner } from '../unified-balance/calls.ts'
 import { unifiedBalanceContracts } from '../unified-balance/deployment.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { crosschainContracts, hasDomain } from './deployment.ts'
@@ -35,6 +36,7 @@ const canonical = (address: string) => canonicalAddress(address) as Address
 export function crosschainAt(
   network: Network,
   addresses: CrosschainAddresses | undefined,
+  read: (to: Address, data: Hex) => Promise<unknown>,
 ): Crosschain | undefined {
   if (!addresses || !hasDomain(network)) return undefined
   const { messageTransmitter, wallet, minter } = addresses
@@ -66,6 +68,15 @@ export function crosschainAt(
       ),
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
+    burnPayload,
+    signerOf: recoverSigner,
+    withdrawalDelay: async () => {
+      const { to, data } = call(
+        wallet,
+        encodeFunctionData({ abi: gatewayWalletAbi, functionName: 'withdrawalDelay' }),
+      )
+      return quantity(await read(to, data), 'withdrawal delay')
+    },
   }
 }
 

@@ -2,11 +2,9 @@ import { encodeAbiParameters, encodeFunctionData, parseAbiParameters, recoverAdd
 import { type Hex, hexOf } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../chain.ts'
+import type { SignedBurn } from '../../crosschain/crosschain.ts'
 import { gatewayMinterAbi } from './artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from './artifacts/gateway-wallet.ts'
-
-/** One signed BurnIntent or BurnIntentSet, with a fee in the token's smallest unit for each of its intents. */
-export type SignedBurn = { intents: Uint8Array; signature: Hex; feesAtomic: readonly bigint[] }
 
 const burnParameters = parseAbiParameters('bytes[] intents, bytes[] signatures, uint256[][] fees')
 

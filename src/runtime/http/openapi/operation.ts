@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox'
+import type { TArray, TObject } from 'typebox'
 import type { Endpoint } from '../endpoint.ts'
 import { bodySchema, querySchema, responseSchema, userTokenHeader } from '../schemas.ts'
 import type { Annotated } from './annotate.ts'
@@ -50,8 +50,8 @@ function parametersOf(place: string, schema: TObject | undefined, components: Co
   })
 }
 
-function requestBodyOf(schema: TObject, components: Components): object {
-  const { examples, ...shape } = schema as TObject & { examples?: unknown[] }
+function requestBodyOf(schema: TObject | TArray, components: Components): object {
+  const { examples, ...shape } = schema as (TObject | TArray) & { examples?: unknown[] }
   const content = { schema: openApiSchema(shape, components), ...(examples && { example: examples[0] }) }
   return { required: true, content: { 'application/json': content } }
 }

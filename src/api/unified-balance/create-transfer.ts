@@ -1,0 +1,49 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import {
+  attestTransfer,
+  findAttested,
+  priceTransfer,
+  requireCovered,
+  type UnifiedTransfer,
+  verifyTransfer,
+} from '#engines/unified-balance/index'
+import { invalid } from '#lib/errors'
+import { hexOf } from '#lib/hex'
+import { readSigned } from './read-intents.ts'
+import type { signedIntentsSchema, transferQuery } from './schema.ts'
+
+/** Attests signed intents. What costs nothing is checked first, then balances, then signatures and heights. */
+export async function createTransfer(
+  ctx: Ctx,
+  query: Static<typeof transferQuery>,
+  body: Static<typeof signedIntentsSchema>,
+) {
+  const entries = readSigned(body)
+  const forwarded = query.enableForwarder ?? false
+  const priced = priceTransfer(ctx, entries, forwarded)
+  requireSize(priced.intents.length, query.maxAttestationSize)
+  const before = await findAttested(ctx.database, entries, forwarded)
+  if (before) return attested(before)
+  await requireCovered(ctx.db, priced)
+  await verifyTransfer(ctx.db, priced)
+  return attested(await attestTransfer(ctx, priced, ctx.receivedMs))
+}
+
+/** Bytes of an attestation without hook data: its head and the specification. */
+const attestationBytes = 40 + 340
+const setHeadBytes = 8
+
+function requireSize(intents: number, sizeMax: number | undefined): void {
+  const bytes = intents * attestationBytes + (intents > 1 ? setHeadBytes : 0)
+  if (sizeMax !== undefined && bytes > sizeMax)
+    throw invalid('maxAttestationSize', `is below the ${bytes} bytes of the attestation`, sizeMax)
+}
+
+const attested = ({ id, payload, signature, fees, expirationBlock }: UnifiedTransfer) => ({
+  transferId: id,
+  attestation: hexOf(payload),
+  signature: hexOf(signature),
+  fees,
+  expirationBlock: String(expirationBlock),
+})

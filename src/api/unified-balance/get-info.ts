@@ -1,0 +1,30 @@
+import type { Ctx } from '#engines/ctx'
+import {
+  expirationHeightOf,
+  listHeights,
+  tokenSymbol,
+  type UnifiedChain,
+  unifiedChains,
+} from '#engines/unified-balance/index'
+import { nameOf } from './names.ts'
+
+/** The chains that have been followed; one whose node does not answer is absent, so that it delays no other. */
+export async function getInfo(ctx: Ctx) {
+  const heights = new Map((await listHeights(ctx.db)).map((row) => [row.blockchain, row]))
+  const shown = unifiedChains(ctx).map(async (unified) => {
+    const processed = heights.get(unified.blockchain)
+    if (!processed) return []
+    const expiration = await expirationHeightOf(ctx.db, unified).catch(() => undefined)
+    return expiration === undefined ? [] : [domainOf(unified, processed.final, expiration)]
+  })
+  return { version: 1, domains: (await Promise.all(shown)).flat() }
+}
+
+const domainOf = (unified: UnifiedChain, finalTo: number, expiration: bigint) => ({
+  ...nameOf(unified),
+  domain: unified.domain,
+  walletContract: { address: unified.wallet, supportedTokens: [tokenSymbol] },
+  minterContract: { address: unified.minter, supportedTokens: [tokenSymbol] },
+  processedHeight: String(Math.max(finalTo, 0)),
+  burnIntentExpirationHeight: String(expiration),
+})

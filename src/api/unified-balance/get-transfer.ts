@@ -1,0 +1,34 @@
+import type { Ctx } from '#engines/ctx'
+import { findTransfer, intentsOf, unifiedChains } from '#engines/unified-balance/index'
+import { notFound } from '#lib/errors'
+import { hexOf } from '#lib/hex'
+
+/** The state of a transfer. What is not known is absent, never null: clients refuse null. */
+export async function getTransfer(ctx: Ctx, id: string) {
+  const transfer = await findTransfer(ctx.db, id)
+  const destination = unifiedChains(ctx).find(({ blockchain }) => blockchain === transfer?.blockchain)
+  if (!transfer || !destination) throw notFound('transfer', id, 'unifiedTransferNotFound')
+  const intents = await intentsOf(ctx.db, id)
+  const { state, forwarded, failureReason, mintTxHash, fees, payload, signature, expirationBlock } = transfer
+  return {
+    // The attestation of a failed mint holds until its last block: the reservation returns no earlier.
+    status: state === 'pending' && failureReason !== null ? 'failed' : state,
+    destinationDomain: destination.domain,
+    burnIntents: intents.map(({ specHash, maxBlockHeight, maxFeeAtomic }) => ({
+      transferSpecHash: specHash,
+      maxBlockHeight: String(maxBlockHeight),
+      maxFee: String(maxFeeAtomic),
+    })),
+    ...(mintTxHash !== null && { transactionHash: mintTxHash }),
+    forwardingDetails: {
+      forwardingEnabled: forwarded,
+      ...(failureReason !== null && { failureReason }),
+    },
+    fees,
+    attestation: {
+      payload: hexOf(payload),
+      signature: hexOf(signature),
+      expirationBlock: String(expirationBlock),
+    },
+  }
+}

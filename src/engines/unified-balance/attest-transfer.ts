@@ -1,0 +1,173 @@
+/**
+ * Attests transfers. One `tx` records what was signed, reserves the balances and signs: an attestation exists only for amounts
+ * that are reserved, and for good. What is repeated gets the stored answer.
+ */
+import { createHash } from 'node:crypto'
+import { payloadDigest } from '#chains/crosschain/payload-digest'
+import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
+import { listAttestationKeys, signAttestation } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { announceWork, requireNotHalted } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { ApiError } from '#lib/errors'
+import { failpoint } from '#lib/failpoints'
+import { bytesOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { headOf, mintableBlocks } from './heights.ts'
+import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
+import { tokenSymbol, type UnifiedChain } from './networks.ts'
+import { takeAvailable } from './store/balances.ts'
+import {
+  countHour,
+  findTransferOf,
+  insertIntents,
+  insertSignedIntents,
+  insertTransfer,
+  type ShownFees,
+  setSignature,
+  type UnifiedTransfer,
+} from './store/transfers.ts'
+import { insufficient, type PricedIntent, type PricedTransfer, takenBy } from './verify.ts'
+
+/** Identifies what was signed, in any order. */
+export function fingerprintOf(entries: readonly SignedEntry[], forwarded: boolean): Buffer {
+  const hash = createHash('sha256').update(forwarded ? 'forwarded' : 'unforwarded')
+  for (const digest of entries.map(digestOfEntry).sort()) hash.update(bytesOf(digest))
+  return hash.digest()
+}
+
+/** The transfer of a repeated request, if there is one. */
+export const findAttested = (
+  db: Db,
+  entries: readonly SignedEntry[],
+  forwarded: boolean,
+): Promise<UnifiedTransfer | undefined> => findTransferOf(db, fingerprintOf(entries, forwarded))
+
+/** Reserves and attests a verified transfer. Throws `unifiedBalanceInsufficient`, `unifiedSpecUsed` and `unifiedLimitReached`. */
+export async function attestTransfer(
+  ctx: EngineCtx,
+  priced: PricedTransfer,
+  nowMs: number,
+): Promise<UnifiedTransfer> {
+  const { entries, forwarded } = priced
+  const fingerprint = fingerprintOf(entries, forwarded)
+  const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, priced, fingerprint, nowMs))
+  failpoint('after-attestation-commit')
+  if (row?.forwarded) await announceWork(ctx.database, row.blockchain)
+  return row ?? (await findTransferOf(ctx.database, fingerprint))!
+}
+
+/** The new transfer; `undefined` where one of this fingerprint is recorded already. */
+async function attestIn(
+  ctx: EngineCtx,
+  { entries, intents, destination, forwarded }: PricedTransfer,
+  fingerprint: Buffer,
+  nowMs: number,
+): Promise<UnifiedTransfer | undefined> {
+  const { db: tx } = ctx
+  const id = newId(nowMs)
+  const { blockchain } = destination
+  await requireNotHalted(tx, blockchain)
+  for (const { source } of intents) await requireNotHalted(tx, source.blockchain)
+  const expirationBlock = (await headOf(tx, destination)) + mintableBlocks(destination)
+  const payload = encodePayload(intents, BigInt(expirationBlock))
+  const valueAtomic = intents.reduce((sum, { spec }) => sum + spec.value, 0n)
+  const fees = shownFees(intents)
+  const createDate = formatInstant(nowMs)
+  const transfer = {
+    ...{ id, fingerprint, blockchain, payload, expirationBlock, fees, valueAtomic, forwarded },
+    createDate,
+  }
+  if (!(await insertTransfer(tx, transfer))) return undefined
+  await insertSignedIntents(
+    tx,
+    entries.map((entry, index) => ({
+      ...{ transferId: id, entry: index, intents: encodeEntry(entry) },
+      signature: bytesOf(entry.signature),
+    })),
+  )
+  const inserted = await insertIntents(
+    tx,
+    intents.map((intent) => reservationOf(id, intent)),
+  )
+  if (inserted < intents.length) throw new ApiError('unifiedSpecUsed')
+  const missing = await takeAvailable(tx, takenBy(intents))
+  if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
+  await requireLimit(ctx, destination, valueAtomic, nowMs)
+  // Last, so that no digest is recorded for a transfer that is refused or recorded already.
+  const signature = await signPayload(ctx, intents, payload)
+  await setSignature(tx, id, signature)
+  failpoint('before-attestation-commit')
+  return { ...transfer, signature, state: 'pending', failureReason: null, mintTxHash: null }
+}
+
+function encodePayload(intents: readonly PricedIntent[], maxBlockHeight: bigint): Buffer {
+  const attestations = intents.map(({ spec }) => ({ maxBlockHeight, spec }))
+  return attestations.length === 1
+    ? encodeAttestation(attestations[0]!)
+    : encodeAttestationSet({ attestations })
+}
+
+/** One signature, recorded under the hash of each specification, for which there is never another one. */
+async function signPayload(
+  ctx: EngineCtx,
+  intents: readonly PricedIntent[],
+  payload: Buffer,
+): Promise<Buffer> {
+  const key = (await listAttestationKeys(ctx.db, 'balance')).find(({ retiredDate }) => retiredDate === null)
+  if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
+  const digest = payloadDigest(payload)
+  const subjects = intents.map(({ specHash }) => specHash).sort()
+  let signature: Buffer | undefined
+  for (const subject of subjects) signature = await signAttestation(ctx, { keyId: key.id, subject, digest })
+  return signature!
+}
+
+const reservationOf = (transferId: string, intent: PricedIntent) => {
+  const { specHash, entry, position, source, depositor, spec, feeAtomic, maxFee, maxBlockHeight } = intent
+  return {
+    ...{ transferId, specHash, entry, position, blockchain: source.blockchain, depositor, feeAtomic },
+    ...{ valueAtomic: spec.value, maxFeeAtomic: maxFee, maxBlockHeight },
+  }
+}
+
+/** The fees of all intents, as the API shows them. */
+export function shownFees(intents: readonly PricedIntent[]): ShownFees {
+  const shown = (atomic: bigint) => formatAmount(atomic, intents[0]!.source.decimals)
+  const sum = (part: (intent: PricedIntent) => bigint) =>
+    intents.reduce((total, intent) => total + part(intent), 0n)
+  const forwardingAtomic = sum((intent) => intent.forwardingAtomic)
+  return {
+    total: shown(sum(({ feeAtomic }) => feeAtomic)),
+    token: tokenSymbol,
+    perIntent: intents.map(({ specHash, source, spec, baseAtomic, transferAtomic }) => ({
+      ...{ transferSpecHash: specHash as string, domain: source.domain, baseFee: shown(baseAtomic) },
+      ...(source.domain !== spec.destinationDomain && { transferFee: shown(transferAtomic) }),
+    })),
+    ...(forwardingAtomic > 0n && { forwardingFee: shown(forwardingAtomic) }),
+  }
+}
+
+const hourMs = 3_600_000
+
+/** A limit of the value that is attested within an hour: what a stolen key of a depositor or a defect here can cost. */
+async function requireLimit(
+  ctx: EngineCtx,
+  { blockchain }: UnifiedChain,
+  valueAtomic: bigint,
+  nowMs: number,
+): Promise<void> {
+  const maxAtomic = ctx.config.unifiedHourlyMaxAtomic
+  const hour = formatInstant(Math.floor(nowMs / hourMs) * hourMs)
+  if (await countHour(ctx.db, { blockchain, hour, atomic: valueAtomic, maxAtomic })) return
+  raiseAlarm(
+    ctx.log,
+    'transfer-limit',
+    { blockchain, value: String(valueAtomic) },
+    'transfers of unified balances reached the limit of an hour and are refused',
+  )
+  throw new ApiError('unifiedLimitReached')
+}

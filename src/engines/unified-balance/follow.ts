@@ -1,0 +1,174 @@
+import type { EngineCtx } from '#engines/ctx'
+import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#engines/indexer/index'
+import { announceWork } from '#engines/transactions/index'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { followMint, followMintsLost, followMintsOfFinality, type MintEvent } from './follow-mints.ts'
+import { type UnifiedChain, unifiedChainOf } from './networks.ts'
+import { addChange, applyChanges, type Changes } from './store/balances.ts'
+import { settleBurns } from './store/burns.ts'
+import {
+  deleteDelegations,
+  insertDelegation,
+  insertMovement,
+  type LogPlace,
+  setCounted,
+  setHeights,
+  takeMovements,
+  type UnifiedMovement,
+  waitingMovements,
+} from './store/movements.ts'
+import {
+  lockExpired,
+  lockIntents,
+  returnIntents,
+  setIntentStates,
+  setTransferState,
+} from './store/transfers.ts'
+
+/** Applies one step of the feed of a chain to balances, transfers and reservations. */
+export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const chain = ctx.chains.find(step.blockchain)
+  const unified = chain && unifiedChainOf(chain)
+  if (!unified) return
+  const changes: Changes = new Map()
+  if (step.kind === 'undone') await undo(ctx, tx, step, changes)
+  else await apply(ctx, tx, unified, step, changes)
+  await applyChanges(tx, changes)
+  const { blockchain, blockNumber, finalTo } = step
+  const followed = step.kind === 'undone' ? blockNumber - 1 : blockNumber
+  await setHeights(tx, { blockchain, followed, final: finalTo })
+}
+
+async function apply(
+  ctx: EngineCtx,
+  tx: Db,
+  { token }: UnifiedChain,
+  step: Step,
+  changes: Changes,
+): Promise<void> {
+  const { blockchain, blockHash, finalTo } = step
+  const events = await observedCrosschainOf(tx, blockchain, blockHash)
+  for (const event of events) {
+    if (!('token' in event) || event.token !== token) continue
+    if (event.kind === 'minted') await followMint(ctx, tx, event, changes)
+    else await followWallet(tx, event, changes)
+  }
+  await count(ctx, tx, await waitingMovements(tx, blockchain, finalTo), changes)
+  for (const source of await followMintsOfFinality(ctx, tx, blockchain, finalTo))
+    await announceWork(tx, source)
+  await expire(ctx, tx, step, changes)
+}
+
+type WalletEvent = Exclude<Extract<ObservedCrosschainEvent, { depositor: string }>, MintEvent>
+
+const placeOf = (event: ObservedCrosschainEvent): LogPlace => {
+  const { blockchain, blockHash, blockNumber, blockTime, txHash, logIndex } = event
+  return { blockchain, blockHash, blockNumber, blockTime, txHash, logIndex }
+}
+
+async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promise<void> {
+  const { depositor } = event
+  const place = placeOf(event)
+  if ('delegate' in event) {
+    await insertDelegation(tx, {
+      ...place,
+      depositor,
+      delegate: event.delegate,
+      added: event.kind === 'delegateAdded',
+    })
+    return
+  }
+  const { kind, amountAtomic } = event
+  const movement: UnifiedMovement = {
+    ...place,
+    ...{ kind, depositor, amountAtomic, feeAtomic: 0n, fromWithdrawingAtomic: 0n, specHash: null },
+    countedAtomic: 0n,
+  }
+  if (kind === 'deposited') movement.countedAtomic = null
+  // A withdrawal counts as soon as it is seen, which is the safe side: it cannot be spent meanwhile.
+  if (kind === 'withdrawalInitiated') movement.countedAtomic = -amountAtomic
+  if (event.kind === 'burned') {
+    const [intent] = await lockIntents(tx, [event.specHash])
+    movement.specHash = event.specHash
+    movement.feeAtomic = event.feeAtomic
+    movement.fromWithdrawingAtomic = event.fromWithdrawingAtomic
+    // The reservation covers a burn until that is final; a burn without one is taken at once.
+    movement.countedAtomic = intent?.state === 'reserved' ? null : -event.fromAvailableAtomic
+  }
+  if (movement.countedAtomic) addChange(changes, movement, movement.countedAtomic)
+  await insertMovement(tx, movement)
+}
+
+/** Counts deposits and burns whose blocks are final. */
+async function count(
+  ctx: EngineCtx,
+  tx: Db,
+  movements: readonly UnifiedMovement[],
+  changes: Changes,
+): Promise<void> {
+  const burned = movements.flatMap(({ specHash }) => specHash ?? [])
+  const intents = new Map((await lockIntents(tx, burned)).map((intent) => [intent.specHash, intent]))
+  for (const movement of movements) {
+    const { kind, amountAtomic, feeAtomic, fromWithdrawingAtomic, specHash } = movement
+    if (kind === 'deposited') {
+      await setCounted(tx, movement, amountAtomic)
+      addChange(changes, movement, amountAtomic)
+      continue
+    }
+    const intent = intents.get(specHash!)
+    const takenAtomic = amountAtomic + feeAtomic - fromWithdrawingAtomic
+    const reservedAtomic = intent?.state === 'reserved' ? intent.valueAtomic + intent.feeAtomic : 0n
+    await setCounted(tx, movement, reservedAtomic - takenAtomic)
+    addChange(changes, movement, reservedAtomic - takenAtomic)
+    if (intent && amountAtomic + feeAtomic < intent.valueAtomic + intent.feeAtomic) {
+      const { blockchain, depositor, txHash } = movement
+      raiseAlarm(
+        ctx.log,
+        'burn-short',
+        { blockchain, depositor, specHash, txHash },
+        'a depositor had less than an attested transfer takes: the difference was minted and not burned',
+      )
+    }
+  }
+  if (burned.length === 0) return
+  await setIntentStates(tx, burned, 'burned')
+  await settleBurns(tx, burned)
+}
+
+/** Returns the reservations of transfers that can be minted no more. */
+async function expire(
+  ctx: EngineCtx,
+  tx: Db,
+  { blockchain, finalTo }: Step,
+  changes: Changes,
+): Promise<void> {
+  const ids = (await lockExpired(tx, blockchain, finalTo)).map(({ id }) => id)
+  if (ids.length === 0) return
+  for (const intent of await returnIntents(tx, ids))
+    addChange(changes, intent, intent.valueAtomic + intent.feeAtomic)
+  await setTransferState(tx, ctx.clock.nowMs(), ids, 'expired', null)
+}
+
+/** Takes back what an orphaned block did. */
+async function undo(
+  ctx: EngineCtx,
+  tx: Db,
+  { blockchain, blockHash }: Step,
+  changes: Changes,
+): Promise<void> {
+  const movements = await takeMovements(tx, blockchain, blockHash)
+  const settled: string[] = []
+  for (const movement of movements) {
+    if (movement.countedAtomic) addChange(changes, movement, -movement.countedAtomic)
+    if (movement.specHash !== null && movement.countedAtomic !== null) settled.push(movement.specHash)
+  }
+  const burned = (await lockIntents(tx, settled)).filter(({ state }) => state === 'burned')
+  const reopened = burned.map(({ specHash }) => specHash)
+  if (reopened.length > 0) {
+    await setIntentStates(tx, reopened, 'reserved')
+    await settleBurns(tx, reopened)
+  }
+  await deleteDelegations(tx, blockchain, blockHash)
+  await followMintsLost(ctx, tx, blockchain, blockHash)
+}

@@ -1,0 +1,66 @@
+/** Mints forwarded transfers. The treasury's transaction and its record commit in one `tx`; a revert is final, and shown. */
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import { announceWork } from '#engines/transactions/index'
+import {
+  type GasFaucet,
+  hasGas,
+  openPayer,
+  submitPlatformCall,
+  type TreasuryRow,
+} from '#engines/treasury/index'
+import { hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import type { UnifiedChain } from './networks.ts'
+import { claimForwards, failForwards, forwardsWait, markForwarded } from './store/forwards.ts'
+
+const batchMax = 16
+
+/** Submits the mints of forwarded transfers to one destination; returns whether there may be more. */
+export async function forwardMints(
+  ctx: EngineCtx,
+  unified: UnifiedChain,
+  gasFaucet: GasFaucet | undefined,
+): Promise<boolean> {
+  const { blockchain, chain } = unified
+  for (const { id, forwardId, reason } of await failForwards(ctx.database, blockchain))
+    raiseAlarm(
+      ctx.log,
+      'forward-failed',
+      { blockchain, transferId: id, transactionId: forwardId, reason },
+      'the mint of a forwarded transfer failed: its attestation holds until its last block',
+    )
+  if (!(await forwardsWait(ctx.database, blockchain))) return false
+  const payerId = ctx.config.crosschainEntity
+  if (payerId === undefined) return false
+  const treasury = await openPayer(ctx, payerId, chain)
+  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+  const count = await ctx.database.tx((tx) => submitMints(ctx, tx, unified, treasury))
+  if (count > 0) await announceWork(ctx.database, blockchain)
+  return count === batchMax
+}
+
+async function submitMints(
+  ctx: EngineCtx,
+  tx: Db,
+  { blockchain, chain, crosschain }: UnifiedChain,
+  treasury: TreasuryRow,
+): Promise<number> {
+  const due = await claimForwards(tx, blockchain, batchMax)
+  for (const { id, payload, signature } of due) {
+    const nowMs = ctx.clock.nowMs()
+    const forwardId = newId(nowMs)
+    const scope: EntityCtx = {
+      ...ctx,
+      ...{ db: tx, entity: { id: treasury.entityId }, actor: 'unified-balance', requestId: id, nowMs },
+    }
+    await submitPlatformCall(scope, chain, treasury, {
+      id: forwardId,
+      refId: `mint ${id}`,
+      call: crosschain.mintCall(hexOf(payload), hexOf(signature)),
+    })
+    await markForwarded(tx, id, forwardId, treasury.entityId)
+  }
+  return due.length
+}

@@ -1,0 +1,48 @@
+/**
+ * Unified balances: what depositors hold in the wallet contracts of several chains, spent by attested transfers that are minted on
+ * one chain and burned on the others. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
+ * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `transactions`; any number of processes may run.
+ */
+import { startChainLoops } from '#engines/chain-loops'
+import type { EngineCtx } from '#engines/ctx'
+import { followSteps } from '#engines/indexer/index'
+import type { GasFaucet } from '#engines/treasury/index'
+import { logTrouble, repeat } from '#runtime/loop'
+import { followStep } from './follow.ts'
+import { forwardMints } from './forward-mints.ts'
+import { unifiedChainOf } from './networks.ts'
+import { sendBurns } from './send-burns.ts'
+
+export { attestTransfer, findAttested, shownFees } from './attest-transfer.ts'
+export { expirationHeightOf, headOf, leisureBlocks } from './heights.ts'
+export type { SignedEntry } from './intents.ts'
+export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
+export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
+export { availableOf } from './store/balances.ts'
+export { listHeights, pendingDeposits } from './store/movements.ts'
+export {
+  findIntent,
+  findTransfer,
+  intentsOf,
+  signedIntentsOf,
+  type UnifiedTransfer,
+} from './store/transfers.ts'
+export { intentsMax, type PricedIntent, priceTransfer, requireCovered, verifyTransfer } from './verify.ts'
+
+const engine = 'unified-balance'
+
+/** Starts following and burning on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
+export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
+  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+  const burning = startChainLoops(ctx, (chain) => {
+    const unified = unifiedChainOf(chain)
+    if (!unified) return []
+    const { blockchain } = unified
+    const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
+    return [
+      repeat(() => sendBurns(ctx, unified, gasFaucet), trouble('burning unified balances')),
+      repeat(() => forwardMints(ctx, unified, gasFaucet), trouble('forwarding transfers')),
+    ]
+  })
+  return { stop: async () => void (await Promise.all([feed.stop(), burning.stop()])) }
+}

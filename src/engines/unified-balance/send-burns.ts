@@ -1,0 +1,126 @@
+/**
+ * Burns what is minted. The burns of a batch, the signature and the treasury's transaction commit in one `tx`: a restart neither
+ * loses nor repeats one. A batch that reverts is taken apart, and its burns are tried alone, ever less often.
+ */
+
+import { payloadDigest } from '#chains/crosschain/payload-digest'
+import { listAttestationKeys, signAttestation } from '#custody/index'
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import { announceWork } from '#engines/transactions/index'
+import {
+  type GasFaucet,
+  hasGas,
+  openPayer,
+  submitPlatformCall,
+  type TreasuryRow,
+} from '#engines/treasury/index'
+import { failpoint } from '#lib/failpoints'
+import { bytesOf, hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import type { UnifiedChain } from './networks.ts'
+import {
+  burnsWait,
+  claimBurns,
+  type DueBurn,
+  feesOf,
+  lockFailedBurns,
+  markSent,
+  postponeBurn,
+} from './store/burns.ts'
+
+const batchMax = 8
+const failedMax = 100
+
+const firstDelayMs = 2_000
+const longestDelayMs = 3_600_000
+
+/** Sends the burns of one source that are due; returns whether there may be more. */
+export async function sendBurns(
+  ctx: EngineCtx,
+  unified: UnifiedChain,
+  gasFaucet: GasFaucet | undefined,
+): Promise<boolean> {
+  await takeApart(ctx, unified)
+  const { blockchain, chain } = unified
+  if (!(await burnsWait(ctx.database, blockchain))) return false
+  const payerId = ctx.config.crosschainEntity
+  if (payerId === undefined) {
+    raiseAlarm(
+      ctx.log,
+      'burns-unpaid',
+      { blockchain },
+      'minted transfers wait to be burned: set BEZANT_CROSSCHAIN_ENTITY to the entity whose treasury pays',
+    )
+    return false
+  }
+  const treasury = await openPayer(ctx, payerId, chain)
+  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+  const sent = await ctx.database.tx((tx) => sendBatch(ctx, tx, unified, treasury))
+  failpoint('after-burn-commit')
+  if (sent) await announceWork(ctx.database, blockchain)
+  return sent
+}
+
+async function sendBatch(
+  ctx: EngineCtx,
+  tx: Db,
+  unified: UnifiedChain,
+  treasury: TreasuryRow,
+): Promise<boolean> {
+  const nowMs = ctx.clock.nowMs()
+  const due = await claimBurns(tx, nowMs, unified.blockchain, batchMax)
+  const first = due[0]
+  if (!first) return false
+  // One that failed goes alone, so that it takes no others down with it.
+  const batch = first.failures > 0 ? [first] : due.filter(({ failures }) => failures === 0)
+  const id = newId(nowMs)
+  const payload = await payloadOf(tx, unified, batch)
+  const key = (await listAttestationKeys(tx, 'balance')).find(({ retiredDate }) => retiredDate === null)
+  if (!key) throw new Error('there is no attestation key for unified balances')
+  const scope: EntityCtx = {
+    ...ctx,
+    ...{ db: tx, entity: { id: treasury.entityId }, actor: 'unified-balance', requestId: id, nowMs },
+  }
+  const signature = await signAttestation(scope, {
+    keyId: key.id,
+    subject: `burn:${id}`,
+    digest: payloadDigest(bytesOf(payload)),
+  })
+  await submitPlatformCall(scope, unified.chain, treasury, {
+    id,
+    refId: `burn ${id}`,
+    call: unified.crosschain.burnCall(payload, hexOf(signature)),
+  })
+  for (const burn of batch) await markSent(tx, burn, id, treasury.entityId)
+  failpoint('before-burn-commit')
+  return true
+}
+
+async function payloadOf(tx: Db, { crosschain }: UnifiedChain, batch: readonly DueBurn[]) {
+  const burns = []
+  for (const { transferId, entry, intents, signature } of batch)
+    burns.push({ intents, signature: hexOf(signature), feesAtomic: await feesOf(tx, transferId, entry) })
+  return crosschain.burnPayload(burns)
+}
+
+/** Takes up the burns of transactions that ended without effect. */
+async function takeApart(ctx: EngineCtx, { blockchain }: UnifiedChain): Promise<void> {
+  const failed = await ctx.database.tx(async (tx) => {
+    const rows = await lockFailedBurns(tx, blockchain, failedMax)
+    for (const row of rows) {
+      const delayMs = Math.min(firstDelayMs * 2 ** Math.min(row.failures, 20), longestDelayMs)
+      await postponeBurn(tx, row, formatInstant(ctx.clock.nowMs() + delayMs))
+    }
+    return rows
+  })
+  for (const { transferId, batchId, state, errorDetails } of failed)
+    raiseAlarm(
+      ctx.log,
+      'burn-failed',
+      { blockchain, transferId, transactionId: batchId, state, reason: errorDetails },
+      'the burn of a minted transfer failed and is tried again',
+    )
+}

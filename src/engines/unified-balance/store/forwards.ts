@@ -1,0 +1,30 @@
+import { type Db, sql } from '#runtime/db/db'
+
+export type DueForward = { id: string; payload: Buffer; signature: Buffer; expirationBlock: number }
+
+const due = (blockchain: string) =>
+  sql`blockchain = ${blockchain} and forwarded and forward_id is null and state = 'pending'`
+
+/** Whether a transfer waits to be forwarded. */
+export const forwardsWait = async (db: Db, blockchain: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from unified_transfers where ${due(blockchain)} limit 1`)) !== undefined
+
+/** Claims transfers to forward, oldest first, until the `tx` ends. */
+export const claimForwards = (tx: Db, blockchain: string, limit: number) =>
+  tx.all<DueForward>(sql`select id, payload, signature, expiration_block as "expirationBlock" from unified_transfers
+    where ${due(blockchain)} order by create_date, id limit ${limit} for update skip locked`)
+
+/** Records the transaction that mints a transfer. */
+export const markForwarded = (tx: Db, id: string, forwardId: string, payer: string) =>
+  tx.run(
+    sql`update unified_transfers set forward_id = ${forwardId}, forward_entity_id = ${payer} where id = ${id}`,
+  )
+
+/** Sets the reason of forwards whose transactions ended without effect; returns them. */
+export const failForwards = (tx: Db, blockchain: string) =>
+  tx.all<{ id: string; forwardId: string; reason: string }>(sql`update unified_transfers t
+    set failure_reason = coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state))
+    from platform_transactions p
+    where t.blockchain = ${blockchain} and t.forward_id is not null and t.failure_reason is null and t.state = 'pending'
+      and p.entity_id = t.forward_entity_id and p.id = t.forward_id and p.state in ('FAILED', 'DENIED', 'CANCELLED')
+    returning t.id, t.forward_id as "forwardId", t.failure_reason as reason`)

@@ -1,0 +1,88 @@
+import { type Db, sql } from '#runtime/db/db'
+
+export type MovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
+
+/** The place of a log. */
+export type LogPlace = {
+  blockchain: string
+  blockHash: string
+  blockNumber: number
+  blockTime: string
+  txHash: string
+  logIndex: number
+}
+
+export type UnifiedMovement = LogPlace & {
+  kind: MovementKind
+  depositor: string
+  amountAtomic: bigint
+  feeAtomic: bigint
+  fromWithdrawingAtomic: bigint
+  specHash: string | null
+  /** The amount by which it changed the balance; null while it waits for finality. */
+  countedAtomic: bigint | null
+}
+
+const columns = sql`blockchain, block_hash as "blockHash", block_number as "blockNumber", block_time as "blockTime",
+  tx_hash as "txHash", log_index as "logIndex", kind, depositor, amount as "amountAtomic", fee as "feeAtomic",
+  from_withdrawing as "fromWithdrawingAtomic", spec_hash as "specHash", counted as "countedAtomic"`
+
+export const insertMovement = (tx: Db, row: UnifiedMovement) =>
+  tx.run(sql`insert into unified_movements (blockchain, block_hash, log_index, block_number, block_time, tx_hash, kind,
+      depositor, amount, fee, from_withdrawing, spec_hash, counted)
+    values (${row.blockchain}, ${row.blockHash}, ${row.logIndex}, ${row.blockNumber}, ${row.blockTime}, ${row.txHash},
+      ${row.kind}, ${row.depositor}, ${row.amountAtomic}, ${row.feeAtomic}, ${row.fromWithdrawingAtomic}, ${row.specHash},
+      ${row.countedAtomic})`)
+
+/** The movements up to this block that wait for finality, in block order. */
+export const waitingMovements = (tx: Db, blockchain: string, finalTo: number) =>
+  tx.all<UnifiedMovement>(sql`select ${columns} from unified_movements where blockchain = ${blockchain} and counted is null
+    and block_number <= ${finalTo} order by block_number, log_index`)
+
+export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace, atomic: bigint) =>
+  tx.run(sql`update unified_movements set counted = ${atomic} where blockchain = ${blockchain}
+    and block_hash = ${blockHash} and log_index = ${logIndex}`)
+
+/** Deletes and returns the movements of an orphaned block. */
+export const takeMovements = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.all<UnifiedMovement>(sql`delete from unified_movements where blockchain = ${blockchain} and block_hash = ${blockHash}
+    returning ${columns}`)
+
+const pendingMax = 1_000
+
+/** Deposits of these depositors that are not final yet, newest first. */
+export const pendingDeposits = (db: Db, depositors: readonly string[], blockchains: readonly string[]) =>
+  db.all<UnifiedMovement>(sql`select ${columns} from unified_movements where kind = 'deposited' and counted is null
+    and depositor = any(${depositors}::text[]) and blockchain = any(${blockchains}::text[])
+    order by block_time desc, blockchain, log_index desc limit ${pendingMax}`)
+
+export type Delegation = LogPlace & { depositor: string; delegate: string; added: boolean }
+
+export const insertDelegation = (tx: Db, row: Delegation) =>
+  tx.run(sql`insert into unified_delegations (blockchain, block_hash, log_index, block_number, depositor, delegate, added)
+    values (${row.blockchain}, ${row.blockHash}, ${row.logIndex}, ${row.blockNumber}, ${row.depositor}, ${row.delegate},
+      ${row.added})`)
+
+export const deleteDelegations = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.run(sql`delete from unified_delegations where blockchain = ${blockchain} and block_hash = ${blockHash}`)
+
+/** Whether `delegate` may sign for a depositor: an addition counts when it is final, a removal as soon as it is seen. */
+export async function isDelegate(
+  db: Db,
+  { blockchain, depositor, delegate }: { blockchain: string; depositor: string; delegate: string },
+): Promise<boolean> {
+  const last = await db.maybe<{ added: boolean }>(sql`select added from unified_delegations
+    where blockchain = ${blockchain} and depositor = ${depositor} and delegate = ${delegate}
+      and (not added or block_number <= (select final from unified_heights where blockchain = ${blockchain}))
+    order by block_number desc, log_index desc limit 1`)
+  return last?.added ?? false
+}
+
+export type Heights = { blockchain: string; followed: number; final: number }
+
+export const setHeights = (tx: Db, { blockchain, followed, final }: Heights) =>
+  tx.run(sql`insert into unified_heights (blockchain, followed, final) values (${blockchain}, ${followed}, ${final})
+    on conflict (blockchain) do update set followed = excluded.followed, final = excluded.final`)
+
+export const listHeights = (db: Db) =>
+  db.all<Heights>(sql`select blockchain, followed, final from unified_heights`)

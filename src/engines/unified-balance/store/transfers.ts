@@ -1,0 +1,154 @@
+import { formatInstant } from '#lib/time'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
+
+export type UnifiedTransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
+
+/** Fees as they are shown: decimal strings. */
+export type ShownFees = {
+  total: string
+  token: string
+  perIntent: { transferSpecHash: string; domain: number; baseFee: string; transferFee?: string }[]
+  forwardingFee?: string
+}
+
+export type UnifiedTransfer = {
+  id: string
+  fingerprint: Buffer
+  state: UnifiedTransferState
+  /** The destination. */
+  blockchain: string
+  payload: Buffer
+  signature: Buffer
+  expirationBlock: number
+  fees: ShownFees
+  valueAtomic: bigint
+  forwarded: boolean
+  failureReason: string | null
+  mintTxHash: string | null
+  createDate: string
+}
+
+export type NewUnifiedTransfer = Omit<UnifiedTransfer, 'state' | 'signature' | 'failureReason' | 'mintTxHash'>
+
+const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block as "expirationBlock", fees,
+  value as "valueAtomic", forwarded, failure_reason as "failureReason", mint_tx_hash as "mintTxHash",
+  create_date as "createDate"`
+
+/** Inserts a transfer; `false` when one of this fingerprint exists, also when another `tx` commits it meanwhile. */
+export const insertTransfer = async (tx: Db, row: NewUnifiedTransfer): Promise<boolean> =>
+  (await tx.run(sql`insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block,
+      fees, value, forwarded, create_date, update_date)
+    values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
+      ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
+      ${row.createDate})
+    on conflict (fingerprint) do nothing`)) === 1
+
+export const setSignature = (tx: Db, id: string, signature: Buffer) =>
+  tx.run(sql`update unified_transfers set signature = ${signature} where id = ${id}`)
+
+export const findTransfer = (db: Db, id: string) =>
+  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where id = ${id}`)
+
+export const findTransferOf = (db: Db, fingerprint: Buffer) =>
+  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where fingerprint = ${fingerprint}`)
+
+export type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
+
+export const insertSignedIntents = async (tx: Db, rows: readonly SignedIntents[]): Promise<void> => {
+  for (const { transferId, entry, intents, signature } of rows)
+    await tx.run(sql`insert into unified_signed_intents (transfer_id, entry, intents, signature)
+      values (${transferId}, ${entry}, ${intents}, ${signature})`)
+}
+
+export type ReservationState = 'reserved' | 'returned' | 'burned'
+
+export type Intent = {
+  specHash: string
+  transferId: string
+  entry: number
+  position: number
+  blockchain: string
+  depositor: string
+  valueAtomic: bigint
+  feeAtomic: bigint
+  maxFeeAtomic: bigint
+  maxBlockHeight: bigint
+}
+
+/** Inserts reservations, in the order of their hashes so that two requests never deadlock; returns how many were new. */
+export const insertIntents = (tx: Db, rows: readonly Intent[]): Promise<number> =>
+  tx.run(sql`insert into unified_intents (spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee,
+      max_fee, max_block_height)
+    select "specHash", "transferId", entry, position, blockchain, depositor, "valueAtomic", "feeAtomic", "maxFeeAtomic",
+      "maxBlockHeight"
+    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("specHash" text, "transferId" uuid, entry integer,
+      position integer, blockchain text, depositor text, "valueAtomic" numeric, "feeAtomic" numeric,
+      "maxFeeAtomic" numeric, "maxBlockHeight" numeric)
+    order by "specHash" on conflict (spec_hash) do nothing`)
+
+const intentColumns = sql`spec_hash as "specHash", transfer_id as "transferId", entry, position, blockchain, depositor,
+  value as "valueAtomic", fee as "feeAtomic", max_fee as "maxFeeAtomic", max_block_height as "maxBlockHeight", state`
+
+export type StoredIntent = Intent & { state: ReservationState }
+
+export const intentsOf = (db: Db, transferId: string) =>
+  db.all<StoredIntent>(
+    sql`select ${intentColumns} from unified_intents where transfer_id = ${transferId} order by position`,
+  )
+
+export const findIntent = (db: Db, specHash: string) =>
+  db.maybe<StoredIntent>(sql`select ${intentColumns} from unified_intents where spec_hash = ${specHash}`)
+
+export const lockIntents = (tx: Db, specHashes: readonly string[]) =>
+  tx.all<StoredIntent>(sql`select ${intentColumns} from unified_intents where spec_hash = any(${specHashes}::text[])
+    order by spec_hash for update`)
+
+export const setIntentStates = (tx: Db, specHashes: readonly string[], state: ReservationState) =>
+  tx.run(sql`update unified_intents set state = ${state} where spec_hash = any(${specHashes}::text[])`)
+
+/** Sets the state of transfers; returns their ids. */
+export const setTransferState = (
+  tx: Db,
+  nowMs: number,
+  ids: readonly string[],
+  state: UnifiedTransferState,
+  mintTxHash: string | null,
+) =>
+  tx.run(sql`update unified_transfers set state = ${state}, mint_tx_hash = ${mintTxHash},
+    update_date = ${formatInstant(nowMs)} where id = any(${ids}::uuid[])`)
+
+/** Locks and returns the transfers that no block up to `finalTo` minted although it was the last chance. */
+export const lockExpired = (tx: Db, blockchain: string, finalTo: number) =>
+  tx.all<{
+    id: string
+  }>(sql`select t.id from unified_transfers t where t.blockchain = ${blockchain} and t.state = 'pending'
+    and t.expiration_block < ${finalTo}
+    and not exists (select 1 from unified_intents i join unified_mints m on m.spec_hash = i.spec_hash
+      where i.transfer_id = t.id and m.blockchain = t.blockchain)
+    and not exists (select 1 from unified_burns b where b.transfer_id = t.id)
+    order by t.id for update`)
+
+/** Returns the reservations of expired transfers. */
+export const returnIntents = (tx: Db, transferIds: readonly string[]) =>
+  tx.all<StoredIntent>(sql`update unified_intents set state = 'returned' where transfer_id = any(${transferIds}::uuid[])
+    and state = 'reserved' returning ${intentColumns}`)
+
+/** Counts a value against the limit of its hour; `false` when that is reached. */
+export const countHour = async (
+  tx: Db,
+  {
+    blockchain,
+    hour,
+    atomic,
+    maxAtomic,
+  }: { blockchain: string; hour: string; atomic: bigint; maxAtomic: bigint },
+): Promise<boolean> =>
+  atomic <= maxAtomic &&
+  (await tx.run(sql`insert into unified_hours as h (blockchain, hour, value) values (${blockchain}, ${hour}, ${atomic})
+    on conflict (blockchain, hour) do update set value = h.value + excluded.value
+    where h.value + excluded.value <= ${maxAtomic}`)) === 1
+
+/** The signed bytes of a transfer, in their order. */
+export const signedIntentsOf = (db: Db, transferId: string) =>
+  db.all<SignedIntents>(sql`select transfer_id as "transferId", entry, intents, signature from unified_signed_intents
+    where transfer_id = ${transferId} order by entry`)

@@ -1,0 +1,228 @@
+/** The rules of the service and of both contracts for intents. What needs no signature and no node is checked first. */
+import type { EngineCtx } from '#engines/ctx'
+import { formatAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+import type { Db } from '#runtime/db/db'
+import { feeOf, forwardingFeeOf } from './fees.ts'
+import { expirationHeightOf } from './heights.ts'
+import {
+  accountOf,
+  digestOfEntry,
+  isAccountWord,
+  isZeroWord,
+  type PlacedIntent,
+  placedIntents,
+  type SignedEntry,
+  wordOf,
+} from './intents.ts'
+import {
+  countsParentBlocks,
+  isKnownDomain,
+  tokenSymbol,
+  type UnifiedChain,
+  unifiedChains,
+} from './networks.ts'
+import { addChange, availableOf, type Changes } from './store/balances.ts'
+import { isDelegate } from './store/movements.ts'
+
+export const intentsMax = 16
+const maxUint256 = 2n ** 256n - 1n
+
+/** An intent with its chain and the fee that this service takes. */
+export type PricedIntent = PlacedIntent & {
+  source: UnifiedChain
+  depositor: string
+  baseAtomic: bigint
+  transferAtomic: bigint
+  forwardingAtomic: bigint
+  /** All fees together. */
+  feeAtomic: bigint
+}
+
+export type PricedTransfer = {
+  entries: readonly SignedEntry[]
+  intents: readonly PricedIntent[]
+  destination: UnifiedChain
+  forwarded: boolean
+}
+
+/** Checks all that needs neither signatures nor nodes, and prices the intents. Throws `invalidRequest` and `unifiedDomainUnknown`. */
+export function priceTransfer(
+  ctx: EngineCtx,
+  entries: readonly SignedEntry[],
+  forwarded: boolean,
+): PricedTransfer {
+  const placed = placedIntents(entries)
+  if (placed.length === 0) throw invalid('body', 'must contain at least one signed intent')
+  if (placed.length > intentsMax) throw invalid('body', `must not contain more than ${intentsMax} intents`)
+  requireDistinct(placed)
+  if (forwarded && ctx.config.crosschainEntity === undefined)
+    throw invalid('enableForwarder', 'is not offered by this server: mint with the attestation yourself')
+  const [first] = placed
+  const chains = unifiedChains(ctx)
+  const destination = requireDomain(
+    ctx,
+    chains,
+    first!.spec.destinationDomain,
+    `${first!.at}.spec.destinationDomain`,
+  )
+  if (countsParentBlocks(destination))
+    throw invalid(
+      `${first!.at}.spec.destinationDomain`,
+      'is a chain whose contracts count the blocks of another chain: transfers to it are not attested',
+      destination.domain,
+      'unifiedDomainUnknown',
+    )
+  const intents = placed.map((intent, index) => {
+    const { spec, at } = intent
+    if (spec.destinationDomain !== destination.domain)
+      throw invalid(`${at}.spec.destinationDomain`, 'must be the same in all intents', spec.destinationDomain)
+    const source = requireDomain(ctx, chains, spec.sourceDomain, `${at}.spec.sourceDomain`)
+    requireFields(intent, source, destination)
+    if (forwarded && !isZeroWord(spec.destinationCaller))
+      throw invalid(`${at}.spec.destinationCaller`, 'must be zero with a forwarder', spec.destinationCaller)
+    const { baseAtomic, transferAtomic, totalAtomic } = feeOf(source, destination, spec.value)
+    // The first intent pays for the delivery of all.
+    const forwardingAtomic = forwarded && index === 0 ? forwardingFeeOf(destination) : 0n
+    const feeAtomic = totalAtomic + forwardingAtomic
+    return {
+      ...intent,
+      ...{ source, depositor: accountOf(spec.sourceDepositor), baseAtomic, transferAtomic, forwardingAtomic },
+      feeAtomic,
+    }
+  })
+  const sum = intents.reduce((total, { spec, feeAtomic }) => total + spec.value + feeAtomic, 0n)
+  if (sum > maxUint256) throw invalid('body', 'has values that do not fit 256 bits together')
+  return { entries, intents, destination, forwarded }
+}
+
+function requireDistinct(intents: readonly PlacedIntent[]): void {
+  const seen = new Set<string>()
+  for (const { specHash, at } of intents) {
+    if (seen.has(specHash)) throw invalid(`${at}.spec`, 'is the same as that of another intent', specHash)
+    seen.add(specHash)
+  }
+}
+
+function requireDomain(
+  { config }: EngineCtx,
+  chains: readonly UnifiedChain[],
+  domain: number,
+  at: string,
+): UnifiedChain {
+  const found = chains.find((chain) => chain.domain === domain)
+  if (found) return found
+  const known = chains.map((chain) => chain.domain).join(', ')
+  const reason = isKnownDomain(config.crosschainEnvironment, domain)
+    ? `is a chain that this server is not connected to: it has ${known}`
+    : `is no domain of a chain with a unified balance: this server has ${known}`
+  throw invalid(at, reason, domain, 'unifiedDomainUnknown')
+}
+
+function requireFields({ spec, at }: PlacedIntent, source: UnifiedChain, destination: UnifiedChain): void {
+  const must = (name: keyof typeof spec, holds: boolean, rule: string) => {
+    if (!holds) throw invalid(`${at}.spec.${name}`, rule, String(spec[name]))
+  }
+  const isAddress = (word: string, address: string) => word.toLowerCase() === wordOf(address)
+  must('version', spec.version === 1, 'must be 1')
+  must('value', spec.value > 0n, 'must be above zero')
+  must(
+    'sourceContract',
+    isAddress(spec.sourceContract, source.wallet),
+    'must be the wallet contract of the source',
+  )
+  must(
+    'destinationContract',
+    isAddress(spec.destinationContract, destination.minter),
+    'must be the minter contract of the destination',
+  )
+  must('sourceToken', isAddress(spec.sourceToken, source.token), `must be ${tokenSymbol} of the source`)
+  must(
+    'destinationToken',
+    isAddress(spec.destinationToken, destination.token),
+    `must be ${tokenSymbol} of the destination`,
+  )
+  must('sourceDepositor', isAccountWord(spec.sourceDepositor), 'must be an address in 32 bytes')
+  must('sourceSigner', isAccountWord(spec.sourceSigner), 'must be an address in 32 bytes')
+  must('destinationRecipient', isAccountWord(spec.destinationRecipient), 'must be an address in 32 bytes')
+  must(
+    'destinationCaller',
+    isZeroWord(spec.destinationCaller) || isAccountWord(spec.destinationCaller),
+    'must be an address in 32 bytes, or zero',
+  )
+}
+
+/** The amounts that a transfer takes, by holder. */
+export function takenBy(intents: readonly PricedIntent[]): Changes {
+  const taken: Changes = new Map()
+  for (const { source, depositor, spec, feeAtomic } of intents)
+    addChange(taken, { blockchain: source.blockchain, depositor }, spec.value + feeAtomic)
+  return taken
+}
+
+/** Refuses a transfer that some balance does not suffice for now, before signatures cost anything. */
+export async function requireCovered(db: Db, { intents }: PricedTransfer): Promise<void> {
+  const taken = [...takenBy(intents).values()]
+  const rows = await availableOf(db, taken)
+  for (const { blockchain, depositor, atomic } of taken) {
+    const row = rows.find((each) => each.blockchain === blockchain && each.depositor === depositor)
+    const availableAtomic = row?.availableAtomic ?? 0n
+    if (availableAtomic < atomic) throw insufficient(intents, depositor, availableAtomic, atomic)
+  }
+}
+
+/** The text that clients parse. */
+export function insufficient(
+  intents: readonly PricedIntent[],
+  depositor: string,
+  availableAtomic: bigint,
+  requiredAtomic: bigint,
+): ApiError {
+  const { decimals } = intents[0]!.source
+  const shown = (atomic: bigint) => formatAmount(atomic, decimals)
+  return new ApiError(
+    'unifiedBalanceInsufficient',
+    `Insufficient balance for depositor ${depositor}: available ${shown(availableAtomic)}, required ${shown(requiredAtomic)}`,
+  )
+}
+
+/** Checks fees, signatures, signers and heights. Throws `unifiedSignerRefused` and `unavailable` beside `invalidRequest`. */
+export async function verifyTransfer(db: Db, { entries, intents }: PricedTransfer): Promise<void> {
+  for (const { maxFee, feeAtomic, at } of intents)
+    if (maxFee < feeAtomic)
+      throw invalid(`${at}.maxFee`, `must be at least ${feeAtomic}: see POST /v1/estimate`, String(maxFee))
+  for (const [index, entry] of entries.entries()) {
+    const own = intents.filter(({ entry: of }) => of === index)
+    const signer = await own[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
+    for (const intent of own) await requireSigner(db, intent, signer)
+  }
+  for (const { maxBlockHeight, source, at } of intents) {
+    const least = await expirationHeightOf(db, source)
+    if (maxBlockHeight < least)
+      throw invalid(
+        `${at}.maxBlockHeight`,
+        `must be at least ${least}: see GET /v1/info`,
+        String(maxBlockHeight),
+      )
+  }
+}
+
+async function requireSigner(db: Db, intent: PricedIntent, signer: string | undefined): Promise<void> {
+  const { spec, source, depositor, at } = intent
+  if (signer === undefined || signer !== accountOf(spec.sourceSigner))
+    throw invalid(
+      `${at}.spec.sourceSigner`,
+      'did not sign the intent: the signature recovers to another account',
+      spec.sourceSigner,
+      'unifiedSignerRefused',
+    )
+  if (signer === depositor) return
+  const { blockchain } = source
+  if (await isDelegate(db, { blockchain, depositor, delegate: signer })) return
+  throw invalid(
+    `${at}.spec.sourceSigner`,
+    'is not authorized for the balance of the depositor: it is neither the depositor nor a delegate whose block is final',
+    spec.sourceSigner,
+    'unifiedSignerRefused',
+  )
+}

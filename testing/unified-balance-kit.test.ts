@@ -1,0 +1,138 @@
+/** The published kit of unified balances spends through this server and real chains, with its hosts rewritten. */
+import { createViemAdapterFromPrivateKey } from '@circle-fin/adapter-viem-v2'
+import {
+  addDelegate,
+  createUnifiedBalanceKitContext,
+  deposit,
+  depositFor,
+  estimateSpend,
+  getBalances,
+  getDelegateStatus,
+  initiateRemoveFund,
+  removeFund,
+  spend,
+} from '@circle-fin/unified-balance-kit'
+import { createPublicClient, createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { networks } from '#chains/networks/index'
+import { devAccounts } from '#sandbox/constants'
+import { type Harness, openHarness } from './harness.ts'
+import { type UnifiedBalances, unifiedBalances } from './unified-balances.ts'
+import { until } from './until.ts'
+import { viemChainOf } from './viem-chain.ts'
+
+let harness: Harness
+let unified: UnifiedBalances
+const realFetch = globalThis.fetch
+const context = createUnifiedBalanceKitContext({
+  disableErrorReporting: true,
+  disableAnalytics: true,
+} as never)
+
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI', 'OP-SEPOLIA'] })
+  unified = unifiedBalances(harness)
+  globalThis.fetch = (input, init) => {
+    const url = String(input instanceof Request ? input.url : input)
+    const moved = url.replace('https://gateway-api-testnet.circle.com', harness.url)
+    if (moved === url && !url.startsWith('http://127.0.0.1')) throw new Error(`the kit asked ${url}`)
+    return realFetch(moved, init)
+  }
+})
+afterAll(async () => {
+  globalThis.fetch = realFetch
+  await harness?.close()
+})
+
+const [owner, delegate] = [devAccounts[3]!, devAccounts[4]!]
+
+/** An adapter of the account, whose clients ask the local nodes. */
+function adapterOf({ privateKey }: { privateKey: `0x${string}` }) {
+  const account = privateKeyToAccount(privateKey)
+  const clientOptions = (chain: { id: number }) => {
+    // The kit asks clients of all its chains for their address.
+    const network = networks.find(({ chainId }) => chainId === chain.id) ?? networks[0]!
+    const known = harness.chains.find(({ chainId }) => chainId === chain.id) ?? harness.chain()
+    return { chain: viemChainOf(network), transport: http(known.rpcUrl) }
+  }
+  return createViemAdapterFromPrivateKey({
+    privateKey,
+    getPublicClient: ({ chain }: { chain: { id: number } }) => createPublicClient(clientOptions(chain)),
+    getWalletClient: ({ chain }: { chain: { id: number } }) =>
+      createWalletClient({ ...clientOptions(chain), account }),
+  } as never)
+}
+
+const chains = { base: 'Base_Sepolia', avax: 'Avalanche_Fuji', op: 'Optimism_Sepolia' } as const
+const pay = (blockchain: string, address: string) =>
+  harness.chain(blockchain).send(address, 100_000_000n, 'USDC')
+
+it('deposits, shows balances, and spends from two sources on a third chain', async () => {
+  const adapter = adapterOf(owner)
+  await pay('BASE-SEPOLIA', owner.address)
+  await pay('AVAX-FUJI', owner.address)
+  await deposit(context, { from: { adapter, chain: chains.base }, amount: '40' } as never)
+  await deposit(context, {
+    from: { adapter, chain: chains.avax },
+    amount: '30',
+    allowanceStrategy: 'approve',
+  } as never)
+  await depositFor(context, {
+    from: { adapter, chain: chains.avax },
+    amount: '5',
+    depositAccount: delegate.address,
+  } as never)
+  await unified.shows(harness.chain('BASE-SEPOLIA'), owner.address, '40')
+  await unified.shows(harness.chain('AVAX-FUJI'), owner.address, '30')
+  await unified.shows(harness.chain('AVAX-FUJI'), delegate.address, '5')
+  const balances = await getBalances(context, {
+    sources: { adapter },
+    networkType: 'testnet',
+    includePending: true,
+  } as never)
+  expect(balances).toMatchObject({ totalConfirmedBalance: expect.stringMatching(/^70(\.0+)?$/) })
+  const request = {
+    amount: '25',
+    from: {
+      adapter,
+      allocations: [
+        { amount: '15', chain: chains.base },
+        { amount: '10', chain: chains.avax },
+      ],
+    },
+    to: { adapter, chain: chains.op },
+  } as never
+  const estimate = await estimateSpend(context, request)
+  expect(JSON.stringify(estimate)).toContain('0.0')
+  const before = await unified.tokens(harness.chain('OP-SEPOLIA'), owner.address)
+  const result = await spend(context, request)
+  expect((result as { txHash: string }).txHash).toMatch(/^0x/)
+  expect((await unified.tokens(harness.chain('OP-SEPOLIA'), owner.address)) - before).toBe(25_000_000n)
+})
+
+it('reports a balance that does not suffice as such', async () => {
+  const adapter = adapterOf(owner)
+  const spending = spend(context, {
+    amount: '900',
+    from: { adapter, allocations: { amount: '900', chain: chains.base } },
+    to: { adapter, chain: chains.op },
+  } as never)
+  await expect(spending).rejects.toThrow(/insufficient/i)
+})
+
+it('adds a delegate and sees when that counts, and takes funds out', async () => {
+  const adapter = adapterOf(owner)
+  const from = { adapter, chain: chains.base }
+  await addDelegate(context, { from, delegateAddress: delegate.address } as never)
+  await until(
+    async () =>
+      (await getDelegateStatus(context, { from, delegateAddress: delegate.address } as never)) === 'ready',
+    'the delegate is ready',
+  )
+  await initiateRemoveFund(context, { from, amount: '5' } as never)
+  await harness.chain('BASE-SEPOLIA').mine(25)
+  const before = await unified.tokens(harness.chain('BASE-SEPOLIA'), owner.address)
+  await removeFund(context, { from } as never)
+  expect((await unified.tokens(harness.chain('BASE-SEPOLIA'), owner.address)) - before).toBe(5_000_000n)
+})
