@@ -111,6 +111,22 @@ it('deposits, shows balances, and spends from two sources on a third chain', asy
   expect((await unified.tokens(harness.chain('OP-SEPOLIA'), owner.address)) - before).toBe(25_000_000n)
 })
 
+it('deposits by a permit, and lets the forwarder mint', async () => {
+  const adapter = adapterOf(owner)
+  await deposit(context, {
+    from: { adapter, chain: chains.base },
+    amount: '1',
+    allowanceStrategy: 'permit',
+  } as never)
+  const before = await unified.tokens(harness.chain('OP-SEPOLIA'), delegate.address)
+  await spend(context, {
+    amount: '2',
+    from: { adapter, allocations: { amount: '2', chain: chains.avax } },
+    to: { chain: chains.op, recipientAddress: delegate.address, useForwarder: true },
+  } as never)
+  expect((await unified.tokens(harness.chain('OP-SEPOLIA'), delegate.address)) - before).toBe(2_000_000n)
+})
+
 it('reports a balance that does not suffice as such', async () => {
   const adapter = adapterOf(owner)
   const spending = spend(context, {

@@ -12,6 +12,7 @@ import { requestMutants } from './requests.ts'
 import { screeningMutants } from './screening.ts'
 import { sessionMutants } from './sessions.ts'
 import { transactionMutants } from './transactions.ts'
+import { unifiedBalanceMutants } from './unified-balances.ts'
 import { unlistedTokenMutants } from './unlisted-tokens.ts'
 import { userKeyMutants } from './user-keys.ts'
 import { webhookMutants } from './webhooks.ts'
@@ -33,4 +34,5 @@ export const mutants: readonly Mutant[] = [
   ...webhookMutants,
   ...unlistedTokenMutants,
   ...accountMutants,
+  ...unifiedBalanceMutants,
 ]

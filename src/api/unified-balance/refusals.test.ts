@@ -1,11 +1,14 @@
+import { toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
 import { sql } from '#runtime/db/db'
+import { issuerAccount } from '#sandbox/constants'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   greatest,
   intentOf,
   jsonOfIntent,
+  minter,
   people,
   randomWord,
   signedIntent,
@@ -169,6 +172,26 @@ describe('property 106: an intent is refused', () => {
         message: `Insufficient balance for depositor ${bob.address.toLowerCase()}: available 10, required 10.0105`,
       },
     ])
+  })
+
+  it('that the minter would refuse, because it is paused or has the account on its denylist', async () => {
+    const asIssuer = async (data: string) => {
+      await avax().rpc('anvil_impersonateAccount', [issuerAccount.address])
+      await unified.send(avax(), issuerAccount.address, minter, data as `0x${string}`)
+    }
+    const denylist = toFunctionSelector('denylist(address)')
+    const dest = word(people[5]!.address)
+    await asIssuer(`${denylist}${dest.slice(2)}`)
+    expect((await refusal([await signed({ destinationRecipient: dest })]))[2]).toBe(
+      '[0].burnIntent.spec.destinationRecipient',
+    )
+    expect((await refusal([await signed({ destinationCaller: dest })]))[2]).toBe(
+      '[0].burnIntent.spec.destinationCaller',
+    )
+    await asIssuer(toFunctionSelector('pause()'))
+    expect((await refusal([await signed()])).slice(0, 2)).toEqual([503, 503])
+    await asIssuer(toFunctionSelector('unpause()'))
+    expect((await unified.transfer([await signed()])).status).toBe(201)
   })
 
   it('above the limit of the hour', async () => {

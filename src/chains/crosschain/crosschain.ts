@@ -71,6 +71,11 @@ export type Crosschain = {
   burnPayload(burns: readonly SignedBurn[]): Hex
   /** The address whose key signed the digest; `undefined` for bytes that the contracts do not take for a signature. */
   signerOf(digest: Hex, signature: Hex): Promise<Address | undefined>
+  /**
+   * Why the minter would refuse transfers to these accounts now: it is paused, or one of them is on its denylist; `undefined`
+   * where it would not. Throws when the node is unreachable.
+   */
+  mintObstacle(accounts: readonly Address[]): Promise<'paused' | { denied: Address } | undefined>
   /** Blocks between the start and the end of a withdrawal. Throws when the node is unreachable. */
   withdrawalDelay(): Promise<bigint>
 }

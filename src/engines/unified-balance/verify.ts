@@ -187,7 +187,8 @@ export function insufficient(
 }
 
 /** Checks fees, signatures, signers and heights. Throws `unifiedSignerRefused` and `unavailable` beside `invalidRequest`. */
-export async function verifyTransfer(db: Db, { entries, intents }: PricedTransfer): Promise<void> {
+export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<void> {
+  const { entries, intents } = priced
   for (const { maxFee, feeAtomic, at } of intents)
     if (maxFee < feeAtomic)
       throw invalid(`${at}.maxFee`, `must be at least ${feeAtomic}: see POST /v1/estimate`, String(maxFee))
@@ -205,6 +206,32 @@ export async function verifyTransfer(db: Db, { entries, intents }: PricedTransfe
         String(maxBlockHeight),
       )
   }
+  await requireMintable(priced)
+}
+
+/** The minter would revert for these accounts, and the amounts be locked until the attestation expires. */
+async function requireMintable({ intents, destination }: PricedTransfer): Promise<void> {
+  const receivers = intents.map(({ spec }) => accountOf(spec.destinationRecipient))
+  const callers = intents.map(({ spec: { destinationCaller } }) =>
+    isZeroWord(destinationCaller) ? undefined : accountOf(destinationCaller),
+  )
+  const accounts = [...new Set([...receivers, ...callers])].filter((account) => account !== undefined)
+  const obstacle = await destination.crosschain.mintObstacle(accounts).catch(() => {
+    throw new ApiError('unavailable')
+  })
+  if (obstacle === undefined) return
+  if (obstacle === 'paused')
+    throw new ApiError('unavailable', 'The minter contract of the destination is paused: try again later.')
+  const { denied } = obstacle
+  const field = receivers.some((receiver) => receiver === denied)
+    ? 'destinationRecipient'
+    : 'destinationCaller'
+  const among: readonly (string | undefined)[] = field === 'destinationRecipient' ? receivers : callers
+  throw invalid(
+    `${intents[among.indexOf(denied)]!.at}.spec.${field}`,
+    'is on the denylist of the minter contract',
+    denied,
+  )
 }
 
 async function requireSigner(db: Db, intent: PricedIntent, signer: string | undefined): Promise<void> {

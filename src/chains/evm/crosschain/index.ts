@@ -70,6 +70,18 @@ export function crosschainAt(
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,
     signerOf: recoverSigner,
+    mintObstacle: async (accounts) => {
+      const ask = async (functionName: 'paused' | 'isDenylisted', args: readonly unknown[]) => {
+        const encoded = encodeFunctionData({ abi: gatewayMinterAbi, functionName, args } as never)
+        const { to, data } = call(minter, encoded)
+        return quantity(await read(to, data), functionName) !== 0n
+      }
+      const answers = [ask('paused', []), ...accounts.map((account) => ask('isDenylisted', [account]))]
+      const [paused, ...denied] = await Promise.all(answers)
+      const account = accounts[denied.indexOf(true)]
+      if (paused) return 'paused'
+      return account === undefined ? undefined : { denied: account }
+    },
     withdrawalDelay: async () => {
       const { to, data } = call(
         wallet,
