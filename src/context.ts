@@ -14,6 +14,7 @@ import {
   requireTokenUser,
   SealBroken,
 } from '#custody/index'
+import { startAttestation } from '#engines/attestation/index'
 import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
@@ -119,6 +120,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startTokens(ctx),
     startTreasury(ctx, gasFaucet),
     startModular(ctx),
+    startAttestation(ctx, gasFaucet),
     startUnifiedBalance(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),

@@ -16,6 +16,7 @@ import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { jsonRpcEndpoints } from '#api/json-rpc/routes'
+import { messageEndpoints } from '#api/messages/routes'
 import {
   modularTransferNotification,
   userOperationNotification,
@@ -92,6 +93,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
   ...stablecoinEndpoints,
+  ...messageEndpoints,
   ...unifiedBalanceEndpoints,
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,

@@ -109,6 +109,10 @@ const tags = [
   },
   { name: 'Stablecoins', description: 'The stablecoins and their supply.' },
   {
+    name: 'Messages',
+    description: 'Messages of contracts from one chain to another, with the attestations that deliver them.',
+  },
+  {
     name: 'Unified balance',
     description:
       'What depositors hold in contracts of several chains, and spend on any of them by a signature.',

@@ -6,20 +6,9 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/w3s/developer/sign/delegateAction',
 
   // Transfers from chain to chain.
-  'GET /v2/messages',
-  'GET /v2/messages/{sourceDomainId}',
-  'GET /v2/publicKeys',
-  'GET /v2/burn/USDC/fees/{source}/{destination}',
-  'GET /v2/fastBurn/USDC/allowance',
-  'GET /v2/fastBurn/USDC/fees/{source}/{destination}',
-  'POST /v2/reattest/{nonce}',
   'POST /v2/quote/burn/usdc/{source}/{destination}',
   'POST /v2/quote/validate/usdc/{source}',
   'POST /v2/quote/cctpx/{tokenId}/{source}/{destination}',
-  'GET /v2/cctpx/tokens',
-  'GET /v1/attestations/{messageHash}',
-  'GET /v1/publicKeys',
-  'GET /v1/messages/{domain}/{txHash}',
 
   // The business account.
   'GET /v1/addressBook/vasps',

@@ -1,6 +1,7 @@
 import { contractErrorKinds } from './contract-error-kinds.ts'
 import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
 import { loginErrorKinds } from './login-error-kinds.ts'
+import { messageErrorKinds } from './message-error-kinds.ts'
 import { unifiedBalanceErrorKinds } from './unified-balance-error-kinds.ts'
 import { userKeyErrorKinds } from './user-key-error-kinds.ts'
 
@@ -449,6 +450,7 @@ export const errorKinds = {
   ...jsonRpcErrorKinds,
   ...loginErrorKinds,
   ...userKeyErrorKinds,
+  ...messageErrorKinds,
   ...unifiedBalanceErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 

@@ -52,6 +52,8 @@ export const failpoints = {
     number: 'P41',
     about: 'after an attested transfer committed, before its answer',
   },
+  'before-message-commit': { number: 'P44', about: 'before attested messages commit' },
+  'after-message-commit': { number: 'P45', about: 'after attested messages committed' },
   'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
   'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
 } as const

@@ -66,6 +66,8 @@ export type Config = {
   crosschainEnvironment: 'TEST' | 'LIVE'
   /** The entity whose treasury pays the gas of burns and of forwarded messages; unset: none does. */
   crosschainEntity: string | undefined
+  /** The value of burns that may be attested before they are final, at a time, in millionths of a coin. */
+  fastAllowanceAtomic: bigint
   /** The value that transfers of unified balances may take to one chain within an hour, in millionths of a coin. */
   unifiedHourlyMaxAtomic: bigint
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
@@ -160,7 +162,8 @@ export function readConfig(
     developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
     crosschainEnvironment: crosschainEnvironmentOf(environment),
     crosschainEntity: crosschainEntityOf(environment),
-    unifiedHourlyMaxAtomic: unifiedHourlyMaxOf(environment),
+    fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
+    unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
@@ -292,10 +295,11 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
   throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
 }
 
-function unifiedHourlyMaxOf(environment: EnvironmentVariables): bigint {
-  const text = environment['BEZANT_UNIFIED_BALANCE_HOURLY_MAX'] || '1000000'
-  if (/^[1-9][0-9]{0,17}$/.test(text)) return BigInt(text) * 1_000_000n
-  throw new Error(`BEZANT_UNIFIED_BALANCE_HOURLY_MAX must be a number of whole coins, not "${text}"`)
+/** A number of whole coins, in millionths. */
+function wholeCoins(environment: EnvironmentVariables, name: Setting, usual: string): bigint {
+  const text = environment[name] || usual
+  if (/^(0|[1-9][0-9]{0,17})$/.test(text)) return BigInt(text) * 1_000_000n
+  throw new Error(`${name} must be a number of whole coins, not "${text}"`)
 }
 
 function publicUrlOf(environment: EnvironmentVariables): string | undefined {

@@ -115,6 +115,11 @@ export const settings = {
     about:
       'Id of the entity whose treasury pays the gas of burns of unified balances and of forwarded messages. Without it, nobody pays, and neither is done.',
   },
+  BEZANT_FAST_ALLOWANCE: {
+    about:
+      'USDC of burns that may be attested before they are final, at a time, in whole coins: as much as you are ready to lose to a reorg. A tenth of it is the most for one message.',
+    default: '1000000',
+  },
   BEZANT_UNIFIED_BALANCE_HOURLY_MAX: {
     about:
       'USDC that transfers of unified balances may take to one chain within an hour, in whole coins: more is refused, with an alarm.',

@@ -23,7 +23,9 @@ export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.t
 export { startReconciler } from './reconciler.ts'
 export {
   type CanonicalBlock,
+  canonicalHashAt,
   canonicalHead,
+  contentHashesBetween,
   followedChains,
   indexedHead,
   lockCanonical,

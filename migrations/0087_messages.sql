@@ -1,0 +1,73 @@
+-- Cross-chain messages that contracts of followed chains sent, and their attestations. They belong to no entity: a chain shows
+-- them to all.
+create table messages (
+  id uuid primary key,
+  blockchain text not null,
+  domain integer not null,
+  tx_hash text not null,
+  -- The place among the messages of its transaction: with the hash it names the message also when it is mined again.
+  ordinal integer not null,
+  -- Made of domain, transaction and ordinal; a transmitter delivers one message of each nonce.
+  nonce text not null unique,
+  -- Null while no block of the chain has the message.
+  block_hash text,
+  block_number bigint,
+  log_index integer not null,
+  -- As it was emitted.
+  message text not null,
+  destination_domain bigint not null,
+  -- The fields of a burn; null of a message that another contract sent.
+  amount numeric(78, 0),
+  max_fee numeric(78, 0),
+  -- Whether an attestation before finality is asked for, and why there was none.
+  fast boolean not null,
+  delay_reason text check (delay_reason in ('insufficient_fee', 'amount_above_max', 'insufficient_allowance_available')),
+  forwards boolean not null default false,
+  state text not null check (state in ('pending', 'complete')),
+  -- Filled in and signed.
+  attested_message text,
+  attestation text,
+  digest text,
+  finality_threshold integer,
+  expiration_block numeric(78, 0),
+  attested_date timestamptz(3),
+  -- A further attestation without an end is asked for, once the block is final.
+  reattest boolean not null default false,
+  -- What this message takes of the allowance for attestations before finality, until its block is final.
+  allowance_taken numeric(78, 0) not null default 0 check (allowance_taken >= 0),
+  -- The delivery, as a block of the destination shows it.
+  received_blockchain text,
+  received_block_hash text,
+  received_tx_hash text,
+  -- The treasury's transaction that delivers it, where that is asked for.
+  forward_id uuid,
+  forward_entity_id uuid,
+  forward_failure text,
+  create_date timestamptz(3) not null,
+  unique (blockchain, tx_hash, ordinal),
+  check ((block_hash is null) = (block_number is null)),
+  check ((state = 'complete') = (attestation is not null)),
+  check (num_nulls(attested_message, attestation, digest, finality_threshold, expiration_block, attested_date) in (0, 6))
+);
+create index messages_pending on messages (blockchain, create_date, id) where state = 'pending' or reattest;
+create index messages_by_block on messages (blockchain, block_hash) where block_hash is not null;
+create index messages_of_allowance on messages (blockchain, block_number) where allowance_taken > 0;
+create index messages_to_forward on messages (destination_domain, create_date, id)
+  where forwards and received_tx_hash is null and forward_failure is null;
+create index messages_by_delivery on messages (received_blockchain, received_block_hash)
+  where received_block_hash is not null;
+create index messages_by_digest on messages (digest) where digest is not null;
+
+-- How far the attester has followed each chain.
+create table message_heights (
+  blockchain text primary key,
+  followed bigint not null,
+  final bigint not null
+);
+
+-- The burns that are attested before they are final: at most as much as the operator is ready to lose to reorgs.
+create table fast_allowances (
+  environment text primary key check (environment in ('TEST', 'LIVE')),
+  used numeric(78, 0) not null default 0 check (used >= 0)
+);
+insert into fast_allowances (environment) values ('TEST'), ('LIVE');

@@ -1,0 +1,87 @@
+import { decodedMessageOf } from '#chains/crosschain/decoded-message'
+import {
+  isDomain,
+  type MessageRow,
+  messageByDigest,
+  messageChains,
+  messagesBy,
+} from '#engines/attestation/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import type { Hex } from '#lib/hex'
+
+export type MessageFilters = { transactionHash?: string; nonce?: string }
+
+/** The blockchain of a domain; 400 for a number that no network has, and 404 for one that this server does not follow. */
+function blockchainOf(ctx: Ctx, text: string, location: string): string {
+  const domain = Number(text)
+  if (!isDomain(ctx, domain))
+    throw invalid(location, 'is the domain of no network of this server', text, 'domainUnknown')
+  const found = messageChains(ctx).find((chain) => chain.domain === domain)
+  if (!found) throw new ApiError('messageNotFound')
+  return found.blockchain
+}
+
+/** Checks that both ends of a route are domains, and returns the chain that burns. */
+export function sourceOf(ctx: Ctx, { source, destination }: { source: string; destination: string }) {
+  const chains = [
+    [source, 'source'],
+    [destination, 'destination'],
+  ].map(([text, location]) => blockchainOf(ctx, text!, location!))
+  return ctx.chains.find(chains[0]!)!
+}
+
+/** The messages of a transaction or with a nonce; 404 until a block shows them. */
+export async function findMessages(
+  ctx: Ctx,
+  domain: string,
+  filters: MessageFilters,
+): Promise<readonly MessageRow[]> {
+  const { transactionHash, nonce } = filters
+  if (transactionHash === undefined && nonce === undefined)
+    throw invalid('transactionHash', 'or nonce is required: say which messages to show')
+  const rows = await messagesBy(ctx.db, blockchainOf(ctx, domain, 'sourceDomainId'), {
+    ...(transactionHash !== undefined && { transactionHash: transactionHash.toLowerCase() }),
+    ...(nonce !== undefined && { nonce: nonce.toLowerCase() }),
+  })
+  if (rows.length === 0) throw new ApiError('messageNotFound')
+  return rows
+}
+
+export async function listMessages(ctx: Ctx, domain: string, filters: MessageFilters) {
+  const rows = await findMessages(ctx, domain, filters)
+  return { messages: rows.map(showMessage), sourceTxHash: rows[0]!.txHash }
+}
+
+function showMessage(row: MessageRow) {
+  const { attestedMessage, attestation, state, nonce, delayReason } = row
+  return {
+    message: attestedMessage ?? '0x',
+    eventNonce: nonce,
+    attestation: attestation ?? 'PENDING',
+    decodedMessage: attestedMessage === null ? null : decodedMessageOf(attestedMessage as Hex),
+    cctpVersion: 2,
+    status: state === 'complete' ? ('complete' as const) : ('pending_confirmations' as const),
+    delayReason: state === 'complete' ? null : delayReason,
+    ...(row.forwards && { forwardState: forwardStateOf(row) }),
+    ...(row.forwards && row.receivedTxHash !== null && { forwardTxHash: row.receivedTxHash }),
+  }
+}
+
+const forwardStateOf = ({ receivedTxHash, forwardFailure }: MessageRow) =>
+  receivedTxHash !== null ? 'COMPLETE' : forwardFailure !== null ? 'FAILED' : 'PENDING'
+
+/** The earlier form: messages of a transaction with their attestations. */
+export async function listFormerMessages(ctx: Ctx, domain: string, transactionHash: string) {
+  const { messages } = await listMessages(ctx, domain, { transactionHash })
+  return {
+    messages: messages.map(({ message, eventNonce, attestation }) => ({ message, eventNonce, attestation })),
+  }
+}
+
+/** The earlier form: an attestation by the hash of the attested message. */
+export async function getAttestation(ctx: Ctx, messageHash: string) {
+  const row = await messageByDigest(ctx.db, messageHash.toLowerCase())
+  if (!row?.attestation) throw new ApiError('messageNotFound')
+  return { status: 'complete' as const, attestation: row.attestation }
+}

@@ -1,0 +1,164 @@
+import Type from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { endpoint } from '#runtime/http/endpoint'
+import { getAttestation, listFormerMessages, listMessages } from './list-messages.ts'
+import { reattest } from './reattest.ts'
+import {
+  allowanceSchema,
+  attestationSchema,
+  bareMessagesQuery,
+  domainParams,
+  feesQuery,
+  feesSchema,
+  formerMessagesSchema,
+  hashParams,
+  messagesQuery,
+  messagesSchema,
+  nonceParams,
+  publicKeysSchema,
+  reattestSchema,
+  routeParams,
+  tokensSchema,
+  transactionParams,
+} from './schema.ts'
+import { getAllowance, listFees, listPublicKeys } from './show-terms.ts'
+
+const tag = 'Messages'
+
+/** Callers need no key: messages are public on their chains. */
+const shared = { tag, auth: 'none', enveloped: false } as const
+const messageErrors = ['messageNotFound', 'domainUnknown'] as const
+
+const fees = {
+  ...shared,
+  method: 'GET',
+  summary: 'List the fees of burns',
+  params: routeParams,
+  query: feesQuery,
+  response: feesSchema,
+  errors: [...messageErrors],
+} as const
+
+const keys = { ...shared, method: 'GET', response: publicKeysSchema, errors: [] } as const
+
+export const messageEndpoints = [
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v2/messages/{sourceDomainId}',
+    operationId: 'listMessagesOfDomain',
+    summary: 'List the messages of a transaction',
+    description:
+      'Returns the cross-chain messages of a transaction, or the one with a nonce, and their attestations. 404 until a block shows them. Needs no key.',
+    params: domainParams,
+    query: messagesQuery,
+    response: messagesSchema,
+    errors: [...messageErrors],
+    verb: (ctx: Ctx, { params, query }) => listMessages(ctx, params.sourceDomainId, query),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v2/messages',
+    operationId: 'listMessages',
+    summary: 'List messages',
+    description: 'The same with the domain in the query. Needs no key.',
+    query: bareMessagesQuery,
+    response: messagesSchema,
+    errors: [...messageErrors],
+    verb: (ctx: Ctx, { query: { sourceDomainId, ...filters } }) => listMessages(ctx, sourceDomainId, filters),
+  }),
+  endpoint({
+    ...shared,
+    method: 'POST',
+    path: '/v2/reattest/{nonce}',
+    operationId: 'reattestMessage',
+    summary: 'Attest a message again',
+    description:
+      'Asks for an attestation without an end, in place of one of a fast message that has expired or will. The former one counts until then, and the message is delivered once. Needs no key.',
+    params: nonceParams,
+    response: reattestSchema,
+    errors: ['messageNotAttested'],
+    verb: (ctx: Ctx, { params }) => reattest(ctx, params.nonce),
+  }),
+  endpoint({
+    ...keys,
+    path: '/v2/publicKeys',
+    operationId: 'listPublicKeys',
+    summary: 'List the keys of attesters',
+    description: 'Returns the public keys that sign messages, and those that did. Needs no key.',
+    verb: (ctx: Ctx) => listPublicKeys(ctx),
+  }),
+  endpoint({
+    ...keys,
+    path: '/v1/publicKeys',
+    operationId: 'listFormerPublicKeys',
+    summary: 'List the keys of attesters, at their earlier address',
+    description: 'The same as GET /v2/publicKeys. Needs no key.',
+    verb: (ctx: Ctx) => listPublicKeys(ctx),
+  }),
+  endpoint({
+    ...fees,
+    path: '/v2/burn/USDC/fees/{source}/{destination}',
+    operationId: 'listBurnFees',
+    description:
+      'Returns the fees in basis points for each finality; with `forward=true` also those for the delivery. Needs no key.',
+    verb: async (ctx: Ctx, { params, query }) => listFees(ctx, params, query),
+  }),
+  endpoint({
+    ...fees,
+    path: '/v2/fastBurn/USDC/fees/{source}/{destination}',
+    operationId: 'listFormerBurnFees',
+    description: 'The same at its earlier address. Needs no key.',
+    verb: async (ctx: Ctx, { params, query }) => listFees(ctx, params, query),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v2/fastBurn/USDC/allowance',
+    operationId: 'getFastAllowance',
+    summary: 'Get the allowance for fast burns',
+    description: 'Returns the value that can be attested before finality now. Needs no key.',
+    response: allowanceSchema,
+    errors: [],
+    verb: (ctx: Ctx) => getAllowance(ctx),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v2/cctpx/tokens',
+    operationId: 'listMessageTokens',
+    summary: 'List further tokens of messages',
+    description: 'Returns an empty list: clients ask for it before they burn. Needs no key.',
+    query: Type.Object({
+      pageAfter: Type.Optional(Type.String({ description: 'Accepted and without effect.' })),
+    }),
+    response: tokensSchema,
+    errors: [],
+    verb: async () => ({ data: [] }),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v1/attestations/{messageHash}',
+    operationId: 'getAttestation',
+    summary: 'Get an attestation by the hash of the message',
+    description: 'The earlier form of GET /v2/messages. Needs no key.',
+    params: hashParams,
+    response: attestationSchema,
+    errors: ['messageNotFound'],
+    verb: (ctx: Ctx, { params }) => getAttestation(ctx, params.messageHash),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v1/messages/{sourceDomainId}/{transactionHash}',
+    operationId: 'listFormerMessages',
+    summary: 'List the messages of a transaction, in their earlier form',
+    description: 'The earlier form of GET /v2/messages. Needs no key.',
+    params: transactionParams,
+    response: formerMessagesSchema,
+    errors: [...messageErrors],
+    verb: (ctx: Ctx, { params }) => listFormerMessages(ctx, params.sourceDomainId, params.transactionHash),
+  }),
+]

@@ -1,0 +1,159 @@
+import Type from 'typebox'
+
+const hex = (bytes: number, description: string) =>
+  Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$`, description })
+const domainText = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,9})$', description })
+const text = (description: string) => Type.String({ description })
+const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
+const filters = {
+  transactionHash: Type.Optional(hex(32, 'The transaction that sent the messages.')),
+  nonce: Type.Optional(hex(32, 'The nonce of a message.')),
+}
+
+export const domainParams = Type.Object({
+  sourceDomainId: domainText('The domain of the chain that sent the messages.'),
+})
+export const messagesQuery = Type.Object(filters)
+export const bareMessagesQuery = Type.Object({
+  sourceDomainId: domainText('The domain of the chain that sent the messages.'),
+  ...filters,
+})
+export const routeParams = Type.Object({
+  source: domainText('The domain of the chain that burns.'),
+  destination: domainText('The domain of the chain that mints.'),
+})
+export const feesQuery = Type.Object({
+  forward: Type.Optional(
+    Type.Union([Type.Literal('true'), Type.Literal('false')], {
+      description: 'Whether to show the fees for the delivery.',
+    }),
+  ),
+  hyperCoreDeposit: Type.Optional(Type.String({ description: 'Accepted and without effect.' })),
+})
+export const nonceParams = Type.Object({ nonce: hex(32, 'The nonce of the message.') })
+export const hashParams = Type.Object({
+  messageHash: hex(32, 'The keccak256 hash of the message as it was attested.'),
+})
+export const transactionParams = Type.Object({
+  sourceDomainId: domainText('The domain of the chain that sent the messages.'),
+  transactionHash: hex(32, 'The transaction that sent them.'),
+})
+
+const decodedBodySchema = Type.Object(
+  {
+    burnToken: text('The token that was burned.'),
+    mintRecipient: text('The receiver.'),
+    amount: text('The amount in base units.'),
+    messageSender: text('The account that burned.'),
+    maxFee: text('The highest fee that the burn allows, in base units.'),
+    feeExecuted: text('The fee that is taken, in base units.'),
+    expirationBlock: text('The last block of the destination for this attestation; 0 for none.'),
+    hookData: nullable('Data behind the burn.'),
+  },
+  { title: 'DecodedBurnBody', description: 'The body of the message of a burn. All values are strings.' },
+)
+
+const decodedSchema = Type.Object(
+  {
+    sourceDomain: text('The domain of the chain that sent the message.'),
+    destinationDomain: text('The domain of the chain that receives it.'),
+    nonce: text('The nonce, which a transmitter takes once.'),
+    sender: text('The contract that sent it.'),
+    recipient: text('The contract that receives it.'),
+    destinationCaller: text('The only account that may deliver it; zero for any.'),
+    minFinalityThreshold: text('The finality that was asked for: 1000 or 2000.'),
+    finalityThresholdExecuted: text('The finality at which it was attested.'),
+    messageBody: text('The bytes of the body.'),
+    decodedMessageBody: Type.Union([decodedBodySchema, Type.Null()], {
+      description: 'The body of a burn, and null of other messages.',
+    }),
+  },
+  { title: 'DecodedCrosschainMessage', description: 'The fields of a message. All values are strings.' },
+)
+
+const messageSchema = Type.Object(
+  {
+    message: text('The message with the fields that the attester fills in; 0x while it is pending.'),
+    eventNonce: text('The nonce.'),
+    attestation: text('The signatures that the transmitter checks; PENDING while there are none.'),
+    decodedMessage: Type.Union([decodedSchema, Type.Null()], { description: 'Null while it is pending.' }),
+    cctpVersion: Type.Integer({ description: 'The version of the format: 2.' }),
+    status: Type.Union([Type.Literal('pending_confirmations'), Type.Literal('complete')], {
+      description: 'Whether it is attested.',
+    }),
+    delayReason: nullable(
+      'Why a fast attestation waits for finality: insufficient_fee, amount_above_max or insufficient_allowance_available.',
+    ),
+    forwardState: Type.Optional(
+      Type.String({ description: 'The delivery where it is asked for: PENDING, COMPLETE or FAILED.' }),
+    ),
+    forwardTxHash: Type.Optional(Type.String({ description: 'The transaction that delivered it.' })),
+  },
+  { title: 'CrosschainMessage', description: 'A message from one chain to another.' },
+)
+
+export const messagesSchema = Type.Object({
+  messages: Type.Array(messageSchema, { description: 'The messages, in the order of their logs.' }),
+  sourceTxHash: Type.Optional(Type.String({ description: 'The transaction that sent them.' })),
+})
+
+const publicKeySchema = Type.Object({
+  publicKey: text('The uncompressed key: 65 bytes in hexadecimal digits.'),
+  cctpVersion: Type.Integer({ description: 'The version of the messages that it signs: 2.' }),
+})
+export const publicKeysSchema = Type.Object({
+  publicKeys: Type.Array(publicKeySchema, { description: 'The keys in use, and those that were.' }),
+})
+
+export const feesSchema = Type.Array(
+  Type.Object({
+    finalityThreshold: Type.Integer({
+      description: '1000 for an attestation before finality, 2000 after it.',
+    }),
+    minimumFee: Type.Number({ description: 'The fee in basis points of the amount.' }),
+    forwardFee: Type.Optional(
+      Type.Object(
+        {
+          low: Type.Integer({ description: 'Delivery in a quiet time, in base units.' }),
+          med: Type.Integer({ description: 'The fee that the server takes, in base units.' }),
+          medium: Type.Integer({ description: 'The same as med.' }),
+          high: Type.Integer({ description: 'Delivery in a busy time, in base units.' }),
+        },
+        { description: 'The fee for the delivery on the destination.' },
+      ),
+    ),
+  }),
+)
+
+export const allowanceSchema = Type.Object({
+  allowance: Type.Number({ description: 'USDC that can be attested before finality now.' }),
+  lastUpdated: Type.String({ format: 'date-time', description: 'The time of the answer.' }),
+})
+
+export const reattestSchema = Type.Object({
+  message: text('What happens now.'),
+  nonce: text('The nonce of the message.'),
+})
+
+export const tokensSchema = Type.Object({
+  data: Type.Array(Type.Object({}), { description: 'Always empty: USDC alone moves by messages here.' }),
+})
+
+export const attestationSchema = Type.Object({
+  status: Type.Union([Type.Literal('complete'), Type.Literal('pending_confirmations')], {
+    description: 'Whether it is attested.',
+  }),
+  attestation: text('The signatures that the transmitter checks.'),
+})
+
+export const formerMessagesSchema = Type.Object({
+  messages: Type.Array(
+    Type.Object({
+      message: text('The message as it was attested; 0x while it is pending.'),
+      eventNonce: text('The nonce.'),
+      attestation: text('The signatures; PENDING while there are none.'),
+    }),
+    { description: 'The messages, in the order of their logs.' },
+  ),
+})

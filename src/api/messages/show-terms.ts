@@ -1,0 +1,34 @@
+import { listAttestationKeys } from '#custody/index'
+import { burnFees, forwardFees, usedAllowance } from '#engines/attestation/index'
+import type { Ctx } from '#engines/ctx'
+import { hexOf } from '#lib/hex'
+import { formatInstant } from '#lib/time'
+import { sourceOf } from './list-messages.ts'
+
+/** The keys that sign messages: those in use, and those that were. */
+export async function listPublicKeys(ctx: Ctx) {
+  const keys = await listAttestationKeys(ctx.db, 'message')
+  return { publicKeys: keys.map(({ publicKey }) => ({ publicKey: hexOf(publicKey), cctpVersion: 2 })) }
+}
+
+export function listFees(
+  ctx: Ctx,
+  route: { source: string; destination: string },
+  { forward }: { forward?: string },
+) {
+  const { low, med, high } = forwardFees
+  return burnFees(sourceOf(ctx, route)).map((fee) => ({
+    ...fee,
+    ...(forward === 'true' && { forwardFee: { low, med, medium: med, high } }),
+  }))
+}
+
+const millionths = 1_000_000
+
+/** The value of burns that can be attested before they are final now. */
+export async function getAllowance(ctx: Ctx) {
+  const { crosschainEnvironment, fastAllowanceAtomic } = ctx.config
+  const used = await usedAllowance(ctx.db, crosschainEnvironment)
+  const left = used > fastAllowanceAtomic ? 0n : fastAllowanceAtomic - used
+  return { allowance: Number(left) / millionths, lastUpdated: formatInstant(ctx.clock.nowMs()) }
+}

@@ -1,0 +1,76 @@
+/** Delivers attested messages whose burns ask for it. The treasury's transaction and its record commit in one `tx`. */
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import { announceWork } from '#engines/transactions/index'
+import {
+  type GasFaucet,
+  hasGas,
+  openPayer,
+  submitPlatformCall,
+  type TreasuryRow,
+} from '#engines/treasury/index'
+import type { Hex } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { type MessageChain, messageChains } from './networks.ts'
+import { claimForwarded, failForwarded, forwardsDue, setForward } from './store/messages.ts'
+
+const batchMax = 16
+
+/** Submits the deliveries to one destination; returns whether there may be more. */
+export async function deliverMessages(
+  ctx: EngineCtx,
+  destination: MessageChain,
+  gasFaucet: GasFaucet | undefined,
+): Promise<boolean> {
+  const { blockchain, chain, domain } = destination
+  for (const { nonce, forwardId, reason } of await failForwarded(ctx.database, domain))
+    raiseAlarm(
+      ctx.log,
+      'delivery-failed',
+      { blockchain, nonce, transactionId: forwardId, reason },
+      'the delivery of a message failed: its attestation counts still, and anybody can deliver it',
+    )
+  const sources = messageChains(ctx).map((source) => source.blockchain)
+  if (!(await forwardsDue(ctx.database, domain, sources))) return false
+  const payerId = ctx.config.crosschainEntity
+  if (payerId === undefined) {
+    raiseAlarm(
+      ctx.log,
+      'deliveries-unpaid',
+      { blockchain },
+      'messages wait to be delivered: set BEZANT_CROSSCHAIN_ENTITY to the entity whose treasury pays',
+    )
+    return false
+  }
+  const treasury = await openPayer(ctx, payerId, chain)
+  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+  const count = await ctx.database.tx((tx) => submitDeliveries(ctx, tx, destination, sources, treasury))
+  if (count > 0) await announceWork(ctx.database, blockchain)
+  return count === batchMax
+}
+
+async function submitDeliveries(
+  ctx: EngineCtx,
+  tx: Db,
+  { chain, crosschain, domain }: MessageChain,
+  sources: readonly string[],
+  treasury: TreasuryRow,
+): Promise<number> {
+  const due = await claimForwarded(tx, domain, sources, batchMax)
+  for (const { id, nonce, attestedMessage, attestation } of due) {
+    const nowMs = ctx.clock.nowMs()
+    const forwardId = newId(nowMs)
+    const scope: EntityCtx = {
+      ...ctx,
+      ...{ db: tx, entity: { id: treasury.entityId }, actor: 'attestation', requestId: id, nowMs },
+    }
+    await submitPlatformCall(scope, chain, treasury, {
+      id: forwardId,
+      refId: `message ${nonce}`,
+      call: crosschain.receiveCall(attestedMessage as Hex, attestation as Hex),
+    })
+    await setForward(tx, id, forwardId, treasury.entityId)
+  }
+  return due.length
+}

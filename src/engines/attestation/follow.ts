@@ -1,0 +1,114 @@
+import { keccak_256 } from '@noble/hashes/sha3'
+import { forwardHookOf } from '#chains/crosschain/forward-hook'
+import { type BurnBody, confirmedThreshold, decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
+import { MessageProblem } from '#chains/crosschain/message-problem'
+import { wordOfAddress } from '#chains/crosschain/native-address'
+import type { EngineCtx } from '#engines/ctx'
+import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#engines/indexer/index'
+import { bytesOf, type Hex, hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { type MessageChain, messageChainOf } from './networks.ts'
+import {
+  insertMessages,
+  markReceived,
+  type NewMessage,
+  orphanMessages,
+  releaseAllowance,
+  setMessageHeights,
+  unmarkReceived,
+} from './store/messages.ts'
+
+/** Applies one step of the feed of a chain to the messages that it sent and received. */
+export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const chain = ctx.chains.find(step.blockchain)
+  const source = chain && messageChainOf(ctx, chain)
+  if (!source) return
+  const { blockchain, blockHash, blockNumber, finalTo, kind } = step
+  if (kind === 'undone') await undo(ctx, tx, blockchain, blockHash)
+  else await apply(ctx, tx, source, blockHash)
+  const followed = kind === 'undone' ? blockNumber - 1 : blockNumber
+  await setMessageHeights(tx, blockchain, { followed, final: finalTo })
+  await releaseAllowance(tx, ctx.config.crosschainEnvironment, blockchain, finalTo)
+}
+
+async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: string): Promise<void> {
+  const { blockchain } = source
+  const nowMs = ctx.clock.nowMs()
+  const ordinals = new Map<string, number>()
+  const sent: NewMessage[] = []
+  for (const event of await observedCrosschainOf(tx, blockchain, blockHash)) {
+    const { txHash } = event
+    if (event.kind === 'messageReceived') {
+      const { sourceDomain: domain, nonce } = event
+      await markReceived(tx, { blockchain, blockHash, domain, nonce, txHash })
+    }
+    if (event.kind !== 'messageSent') continue
+    const ordinal = ordinals.get(txHash) ?? 0
+    ordinals.set(txHash, ordinal + 1)
+    const message = messageOf(source, event, ordinal)
+    if (message) sent.push({ ...message, id: newId(nowMs) })
+  }
+  if (sent.length > 0) await insertMessages(tx, sent, nowMs)
+}
+
+async function undo(ctx: EngineCtx, tx: Db, blockchain: string, blockHash: string): Promise<void> {
+  await unmarkReceived(tx, blockchain, blockHash)
+  const attested = await orphanMessages(tx, blockchain, blockHash)
+  if (attested.length === 0) return
+  raiseAlarm(
+    ctx.log,
+    'attested-orphaned',
+    { blockchain, blockHash, nonces: attested },
+    'burns that were attested before they were final left the chain: they are lost unless they are mined again',
+  )
+}
+
+type SentEvent = Extract<ObservedCrosschainEvent, { kind: 'messageSent' }>
+
+/** The message of a log; `undefined` for bytes that no transmitter delivers. */
+function messageOf(
+  { domain, crosschain, blockchain }: MessageChain,
+  { message, txHash, blockHash, blockNumber, logIndex }: SentEvent,
+  ordinal: number,
+): Omit<NewMessage, 'id'> | undefined {
+  try {
+    const { sender, sourceDomain, destinationDomain, minFinalityThreshold, messageBody } =
+      decodeMessage(message)
+    if (sourceDomain !== domain) return undefined
+    const isBurn = sender === wordOfAddress(crosschain.addresses.tokenMessenger)
+    const burn = isBurn ? decodeBurnBody(messageBody) : undefined
+    return {
+      ...{
+        blockchain,
+        domain,
+        txHash,
+        ordinal,
+        blockHash,
+        blockNumber,
+        logIndex,
+        message,
+        destinationDomain,
+      },
+      nonce: nonceOf(domain, txHash as Hex, ordinal),
+      amount: burn?.amount ?? null,
+      maxFee: burn?.maxFee ?? null,
+      fast: minFinalityThreshold <= confirmedThreshold,
+      forwards: burn !== undefined && asksForDelivery(burn),
+    }
+  } catch (error) {
+    if (error instanceof MessageProblem) return undefined
+    throw error
+  }
+}
+
+const asksForDelivery = ({ hookData }: BurnBody) => forwardHookOf(hookData) !== undefined
+
+/** The same when the transaction is mined again, so that one message of it can be delivered at most. Never zero. */
+function nonceOf(domain: number, txHash: Hex, ordinal: number): Hex {
+  const numbers = Buffer.alloc(8)
+  numbers.writeUInt32BE(domain, 0)
+  numbers.writeUInt32BE(ordinal, 4)
+  return hexOf(keccak_256(Buffer.concat([numbers, bytesOf(txHash)])))
+}

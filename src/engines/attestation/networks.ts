@@ -1,0 +1,26 @@
+import type { Chain, Chains } from '#chains/chain'
+import type { Crosschain } from '#chains/crosschain/crosschain'
+import { networks } from '#chains/networks/index'
+import type { Scope } from '#runtime/scope'
+
+/** A chain whose messages this server attests. */
+export type MessageChain = { chain: Chain; blockchain: string; domain: number; crosschain: Crosschain }
+
+type ChainsScope = Scope & { chains: Chains }
+
+/** The chain, if it has messages and is of the environment that this server answers for. */
+export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | undefined {
+  const { crosschain, network } = chain
+  if (!crosschain || network.environment !== config.crosschainEnvironment) return undefined
+  return { chain, blockchain: network.blockchain, domain: crosschain.domain, crosschain }
+}
+
+/** The chains whose messages this server attests. */
+export const messageChains = (ctx: ChainsScope): MessageChain[] =>
+  ctx.chains.list().flatMap((chain) => messageChainOf(ctx, chain) ?? [])
+
+/** Whether some network of the environment has this domain, though this server may not be connected to it. */
+export const isDomain = ({ config }: Scope, domain: number): boolean =>
+  networks.some(
+    (network) => network.environment === config.crosschainEnvironment && network.domain === domain,
+  )

@@ -1,0 +1,214 @@
+import { formatInstant } from '#lib/time'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
+
+export type DelayReason = 'insufficient_fee' | 'amount_above_max' | 'insufficient_allowance_available'
+
+/** A message that a contract sent. Amounts are base units of the token. */
+export type NewMessage = {
+  id: string
+  blockchain: string
+  domain: number
+  txHash: string
+  /** The place among the messages of its transaction. */
+  ordinal: number
+  nonce: string
+  blockHash: string
+  blockNumber: number
+  logIndex: number
+  /** As it was emitted. */
+  message: string
+  destinationDomain: number
+  /** Null of a message that another contract sent than the token messenger. */
+  amount: bigint | null
+  maxFee: bigint | null
+  fast: boolean
+  forwards: boolean
+}
+
+export type AttestedMessage = {
+  attestedMessage: string
+  attestation: string
+  digest: string
+  finalityThreshold: number
+  expirationBlock: bigint
+}
+
+export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
+  /** Null while no block of the chain has the message. */
+  blockHash: string | null
+  blockNumber: number | null
+  delayReason: DelayReason | null
+  state: 'pending' | 'complete'
+  reattest: boolean
+  attestedMessage: string | null
+  attestation: string | null
+  allowanceTaken: bigint
+  receivedTxHash: string | null
+  forwardFailure: string | null
+}
+
+const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce, block_hash as "blockHash",
+  block_number as "blockNumber", log_index as "logIndex", message, destination_domain as "destinationDomain", amount,
+  max_fee as "maxFee", fast, forwards, delay_reason as "delayReason", state, reattest, attested_message as "attestedMessage",
+  attestation, allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
+  forward_failure as "forwardFailure"`
+
+/** Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation. */
+export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: number) =>
+  tx.run(sql`insert into messages as m (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash,
+      block_number, log_index, message, destination_domain, amount, max_fee, fast, forwards, state, create_date)
+    select id, blockchain, domain, "txHash", ordinal, nonce, "blockHash", "blockNumber", "logIndex", message,
+      "destinationDomain", amount, "maxFee", fast, forwards, 'pending', ${formatInstant(nowMs)}::timestamptz
+    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, domain integer, "txHash" text,
+      ordinal integer, nonce text, "blockHash" text, "blockNumber" bigint, "logIndex" integer, message text,
+      "destinationDomain" bigint, amount numeric, "maxFee" numeric, fast boolean, forwards boolean)
+    on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
+      block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message`)
+
+/** Takes back the messages of an orphaned block: those that are not attested vanish. Returns the nonces of the others. */
+export async function orphanMessages(tx: Db, blockchain: string, blockHash: string): Promise<string[]> {
+  await tx.run(sql`delete from messages where blockchain = ${blockchain} and block_hash = ${blockHash}
+    and state = 'pending'`)
+  const kept = await tx.all<{ nonce: string }>(sql`update messages set block_hash = null, block_number = null
+    where blockchain = ${blockchain} and block_hash = ${blockHash} returning nonce`)
+  return kept.map(({ nonce }) => nonce)
+}
+
+/** Records deliveries that a block of the destination shows. */
+export const markReceived = (
+  tx: Db,
+  {
+    blockchain,
+    blockHash,
+    domain,
+    nonce,
+    txHash,
+  }: {
+    blockchain: string
+    blockHash: string
+    /** The source of the message. */
+    domain: number
+    nonce: string
+    txHash: string
+  },
+) =>
+  tx.run(sql`update messages set received_blockchain = ${blockchain}, received_block_hash = ${blockHash},
+      received_tx_hash = ${txHash}
+    where nonce = ${nonce} and domain = ${domain}`)
+
+export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.run(sql`update messages set received_blockchain = null, received_block_hash = null, received_tx_hash = null
+    where received_blockchain = ${blockchain} and received_block_hash = ${blockHash}`)
+
+export type MessageHeights = { followed: number; final: number }
+
+export const setMessageHeights = (tx: Db, blockchain: string, { followed, final }: MessageHeights) =>
+  tx.run(sql`insert into message_heights (blockchain, followed, final) values (${blockchain}, ${followed}, ${final})
+    on conflict (blockchain) do update set followed = excluded.followed, final = excluded.final`)
+
+export const findMessageHeights = (db: Db, blockchain: string) =>
+  db.maybe<MessageHeights>(sql`select followed, final from message_heights where blockchain = ${blockchain}`)
+
+/**
+ * Claims messages that can be attested, oldest first, until the `tx` ends: those of final blocks, and those that ask for a
+ * fast attestation up to the height `fastTo`.
+ */
+export const claimMessages = (
+  tx: Db,
+  blockchain: string,
+  { final, fastTo, limit }: { final: number; fastTo: number; limit: number },
+) =>
+  tx.all<MessageRow>(sql`select ${columns} from messages where blockchain = ${blockchain}
+      and (state = 'pending' or reattest) and block_number is not null
+      and (block_number <= ${final}
+        or (fast and delay_reason is null and not reattest and block_number <= ${fastTo}))
+    order by create_date, id limit ${limit} for update skip locked`)
+
+export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
+  tx.run(sql`update messages set delay_reason = ${reason} where id = ${id}`)
+
+export const setAttested = (tx: Db, id: string, attested: AttestedMessage, nowMs: number) =>
+  tx.run(sql`update messages set state = 'complete', attested_message = ${attested.attestedMessage},
+      attestation = ${attested.attestation}, digest = ${attested.digest},
+      finality_threshold = ${attested.finalityThreshold}, expiration_block = ${attested.expirationBlock.toString()},
+      attested_date = ${formatInstant(nowMs)}, reattest = false
+    where id = ${id}`)
+
+/** Takes an amount of the allowance for a message; `false` where it has no room. */
+export async function takeAllowance(
+  tx: Db,
+  environment: string,
+  { id, amount, max }: { id: string; amount: bigint; max: bigint },
+): Promise<boolean> {
+  const taken = await tx.run(sql`update fast_allowances set used = used + ${amount.toString()}::numeric
+    where environment = ${environment} and used + ${amount.toString()}::numeric <= ${max.toString()}::numeric`)
+  if (taken === 0) return false
+  await tx.run(sql`update messages set allowance_taken = ${amount.toString()} where id = ${id}`)
+  return true
+}
+
+/** Returns what messages took of the allowance whose blocks are final. */
+export const releaseAllowance = (tx: Db, environment: string, blockchain: string, final: number) =>
+  tx.run(sql`with released as (
+      update messages m set allowance_taken = 0
+      from (select id, allowance_taken as amount from messages
+        where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update) held
+      where m.id = held.id returning held.amount)
+    update fast_allowances set used = used - (select sum(amount) from released)
+    where environment = ${environment} and exists (select 1 from released)`)
+
+export const usedAllowance = async (db: Db, environment: string): Promise<bigint> =>
+  (await db.one<{ used: bigint }>(sql`select used from fast_allowances where environment = ${environment}`))
+    .used
+
+export type MessageQuery = { domain: number; transactionHash?: string; nonce?: string }
+
+const shownMax = 100
+
+/** The messages of a chain by transaction or nonce, in the order of their logs. */
+export const messagesBy = (
+  db: Db,
+  blockchain: string,
+  { transactionHash, nonce }: Omit<MessageQuery, 'domain'>,
+) =>
+  db.all<MessageRow>(sql`select ${columns} from messages where blockchain = ${blockchain}
+      and ${transactionHash === undefined ? sql`true` : sql`tx_hash = ${transactionHash}`}
+      and ${nonce === undefined ? sql`true` : sql`nonce = ${nonce}`}
+    order by block_number, ordinal limit ${shownMax}`)
+
+export const messageByDigest = (db: Db, digest: string) =>
+  db.maybe<MessageRow>(sql`select ${columns} from messages where digest = ${digest} limit 1`)
+
+/** Asks for a further attestation of a message that has one; returns how many. */
+export const askAgain = (tx: Db, nonce: string) =>
+  tx.all<{ blockchain: string }>(sql`update messages set reattest = true
+    where nonce = ${nonce} and state = 'complete' and received_tx_hash is null returning blockchain`)
+
+const toForward = (
+  domain: number,
+  blockchains: readonly string[],
+) => sql`destination_domain = ${domain} and forwards
+  and received_tx_hash is null and forward_failure is null and forward_id is null and state = 'complete'
+  and blockchain = any(${blockchains}::text[])`
+
+export const forwardsDue = async (db: Db, domain: number, blockchains: readonly string[]): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from messages where ${toForward(domain, blockchains)} limit 1`)) !== undefined
+
+/** Claims attested messages to deliver, oldest first, until the `tx` ends. */
+export const claimForwarded = (tx: Db, domain: number, blockchains: readonly string[], limit: number) =>
+  tx.all<MessageRow>(sql`select ${columns} from messages where ${toForward(domain, blockchains)}
+    order by create_date, id limit ${limit} for update skip locked`)
+
+/** Records the transaction that delivers a message. */
+export const setForward = (tx: Db, id: string, forwardId: string, payer: string) =>
+  tx.run(sql`update messages set forward_id = ${forwardId}, forward_entity_id = ${payer} where id = ${id}`)
+
+/** Sets the reason of deliveries whose transactions ended without effect; returns them. */
+export const failForwarded = (tx: Db, domain: number) =>
+  tx.all<{ nonce: string; forwardId: string; reason: string }>(sql`update messages m
+    set forward_failure = coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state))
+    from platform_transactions p
+    where m.destination_domain = ${domain} and m.forward_id is not null and m.forward_failure is null
+      and m.received_tx_hash is null and p.entity_id = m.forward_entity_id and p.id = m.forward_id
+      and p.state in ('FAILED', 'DENIED', 'CANCELLED')
+    returning m.nonce, m.forward_id as "forwardId", m.forward_failure as reason`)

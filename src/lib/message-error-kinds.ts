@@ -1,0 +1,10 @@
+/** Errors of cross-chain messages. */
+export const messageErrorKinds = {
+  messageNotFound: { code: 404, status: 404, text: 'Not found.' },
+  domainUnknown: { code: 178101, status: 400, text: 'No network of this server has this domain.' },
+  messageNotAttested: {
+    code: 178102,
+    status: 400,
+    text: 'The message cannot be attested again: it has no attestation yet, or was delivered.',
+  },
+} as const
