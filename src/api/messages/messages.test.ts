@@ -50,8 +50,12 @@ type Burn = {
   hookData?: Hex
 }
 
-/** Burns on one chain for a receiver on another, and returns the transaction. */
-async function burn(from: TestChain, into: TestChain, options: Burn = {}): Promise<Hex> {
+/** Lets the messenger take the coins of a burn on one chain for a receiver on another; returns the function that burns. */
+async function prepareBurn(
+  from: TestChain,
+  into: TestChain,
+  options: Burn = {},
+): Promise<() => Promise<Hex>> {
   const { to = freshAddress() as Hex, amount = 10n * million, maxFee = 0n, hookData } = options
   const { threshold = finalizedThreshold } = options
   await from.send(burner, amount, 'USDC')
@@ -61,26 +65,21 @@ async function burn(from: TestChain, into: TestChain, options: Burn = {}): Promi
     args: [tokenMessenger, amount],
   } as const
   await send(from, from.tokens.USDC, encodeFunctionData(approve))
-  const args = [
-    amount,
-    domainOf(into),
-    wordOf(to),
-    from.tokens.USDC as Hex,
-    zeroWord,
-    maxFee,
-    threshold,
-  ] as const
+  const token = from.tokens.USDC as Hex
+  const args = [amount, domainOf(into), wordOf(to), token, zeroWord, maxFee, threshold] as const
+  const abi = tokenMessengerV2Abi
   const data = hookData
-    ? encodeFunctionData({
-        abi: tokenMessengerV2Abi,
-        functionName: 'depositForBurnWithHook',
-        args: [...args, hookData],
-      })
-    : encodeFunctionData({ abi: tokenMessengerV2Abi, functionName: 'depositForBurn', args })
-  const { hash, ok } = await send(from, tokenMessenger, data)
-  expect(ok).toBe(true)
-  return hash
+    ? encodeFunctionData({ abi, functionName: 'depositForBurnWithHook', args: [...args, hookData] })
+    : encodeFunctionData({ abi, functionName: 'depositForBurn', args })
+  return async () => {
+    const { hash, ok } = await send(from, tokenMessenger, data)
+    expect(ok).toBe(true)
+    return hash
+  }
 }
+
+const burn = async (...burning: Parameters<typeof prepareBurn>): Promise<Hex> =>
+  (await prepareBurn(...burning))()
 
 const get = (path: string, query: Record<string, string> = {}) =>
   harness.http('GET', path, { query, headers: { authorization: undefined } })
@@ -210,18 +209,38 @@ it('a message whose burn asks for it is delivered by this server', async () => {
   expect(await usdcOf(avalanche, to)).toBe(10n * million - 201_000n)
 })
 
-it('a burn that leaves the chain is not found, and keeps its nonce when it is mined again', async () => {
+it('a burn that is mined again has the nonce that it had, and is delivered once', async () => {
+  const to = freshAddress() as Hex
+  const burnIt = await prepareBurn(base, avalanche, { to, maxFee: 1_000n, threshold: confirmedThreshold })
   const snapshot = await base.rpc<string>('evm_snapshot', [])
-  const hash = await burn(base, avalanche)
-  const { eventNonce } = await attested(base, hash)
+  const hash = await burnIt()
+  const first = await attested(base, hash)
   const raw = await base.rpc<Hex>('eth_getRawTransactionByHash', [hash])
   await base.rpc('evm_revert', [snapshot])
   await base.mine(1)
-  const inBlock = () =>
-    harness.database.maybe(sql`select from messages where tx_hash = ${hash} and block_hash is not null`)
-  await until(async () => (await inBlock()) === undefined, 'it is gone')
-  expect(raw).toMatch(/^0x/)
-  expect(eventNonce).toMatch(/^0x/)
+  const placed = async () =>
+    (await harness.database.maybe(
+      sql`select from messages where tx_hash = ${hash} and block_hash is not null`,
+    )) !== undefined
+  await until(async () => !(await placed()), 'the burn is in no block')
+  expect(await base.rpc('eth_sendRawTransaction', [raw])).toBe(hash)
+  await until(placed, 'the burn is in a block again')
+  const second = await attested(base, hash)
+  expect(second.eventNonce).toBe(first.eventNonce)
+  expect((await deliver(avalanche, first)).ok).toBe(true)
+  expect((await deliver(avalanche, second)).ok).toBe(false)
+  expect(await usdcOf(avalanche, to)).toBe(10n * million - 1_000n)
+})
+
+it('a burn that leaves the chain before it is attested is not found', async () => {
+  await harness.stopEngines()
+  const snapshot = await base.rpc<string>('evm_snapshot', [])
+  const hash = await burn(base, avalanche)
+  await base.rpc('evm_revert', [snapshot])
+  harness.startEngines()
+  const later = await burn(base, avalanche)
+  await attested(base, later)
+  expect((await find(base, hash)).status).toBe(404)
 })
 
 it('shows terms and keys, and the earlier forms', async () => {
