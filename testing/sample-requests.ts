@@ -16,6 +16,7 @@ import {
 import { challengeRequests } from './challenge-requests.ts'
 import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
+import { messageRequests } from './message-requests.ts'
 import { modularRequests } from './modular-requests.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
@@ -188,6 +189,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   },
   ...transferRequests,
   ...upgradeRequests,
+  ...messageRequests,
   ...unifiedRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),

@@ -1,3 +1,4 @@
+import { canonicalAddress } from './addresses/canonical.ts'
 import type { Chain, Chains, Inspection } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import { createEvmChain } from './evm/index.ts'
@@ -20,7 +21,7 @@ export type Node = {
   /** Hashes of the code of account contracts that the operator relies on, by address. */
   accountCode?: Readonly<Record<string, string>> | undefined
   /** The contracts of cross-chain messages and unified balances; a local chain has them at their known addresses. */
-  crosschain?: CrosschainAddresses | undefined
+  crosschain?: { readonly [name in keyof CrosschainAddresses]: string } | undefined
 }
 
 /** Local chains are complete and final after one block; a deeper reorg is followed, not refused. */
@@ -42,13 +43,19 @@ const forConfigured = (network: Network): Network => ({
   tokens: network.tokens.filter((token) => !token.localOnly),
 })
 
+const canonicalAddresses = (named: NonNullable<Node['crosschain']>) =>
+  Object.fromEntries(
+    Object.entries(named).map(([name, address]) => [name, canonicalAddress(address)]),
+  ) as CrosschainAddresses
+
 function connect({ network: named, local, ...node }: Node, inspection: Inspection | undefined): Chain {
   const confirmations = local ? localDepth : named.confirmations
   const finalityDepth = local ? localDepth : Math.max(confirmations, named.finalityDepth ?? 0)
   const network = local ? named : forConfigured(named)
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
   const depths = { confirmations, finalityDepth }
+  const crosschain = node.crosschain && canonicalAddresses(node.crosschain)
   if (network.family === 'evm')
-    return createEvmChain({ ...node, ...depths, network, local, inFlightMax, inspection })
+    return createEvmChain({ ...node, ...depths, network, local, inFlightMax, inspection, crosschain })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
 }

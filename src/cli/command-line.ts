@@ -75,13 +75,17 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Show the keys that sign webhooks; replace them by new ones.',
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,
   },
+  'attestation-keys': {
+    summary: 'Show, make and retire the keys that sign cross-chain messages and unified balances.',
+    load: async () => (await import('./attestation-keys.ts')).attestationKeysCommand,
+  },
   keys: {
     summary: 'Create entities; create, list and revoke their API keys.',
     load: async () => (await import('./keys.ts')).keysCommand,
   },
 }
 
-const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
+const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`)
 const overview = `Bezant: a self-hosted stablecoin platform.
 
 Usage: bezant COMMAND [options]

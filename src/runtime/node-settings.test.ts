@@ -32,6 +32,11 @@ describe('node settings', () => {
     [{ blockchain: 'BASE', rpcUrl: one, batchMax: 0 }, /batchMax must be a whole number from 1 to 1000/],
     [{ blockchain: 'BASE', rpcUrl: one, accountCode: { '0x1': '0x2' } }, /accountCode must be an object/],
     [{ blockchain: 'BASE', rpcUrl: one, accountCode: [] }, /accountCode must be an object/],
+    [
+      { blockchain: 'BASE', rpcUrl: one, crosschain: { messageTransmitter: '0x1' } },
+      /crosschain must be an object/,
+    ],
+    [{ blockchain: 'BASE', rpcUrl: one, crosschain: 'yes' }, /crosschain must be an object/],
     [{ blockchain: 'BASE', rpcUrl: one, rpcURL: two }, /no setting "rpcURL"/],
     [{ rpcUrl: one }, /must be a list/],
     [null, /must be a list/],

@@ -12,6 +12,16 @@ export type NodeSetting = {
   batchMax?: number
   /** Hashes of the code of contracts of smart accounts, by address. */
   accountCode?: Record<string, string>
+  /** Addresses of the contracts of cross-chain messages and unified balances. */
+  crosschain?: CrosschainSetting
+}
+
+export type CrosschainSetting = {
+  messageTransmitter: string
+  tokenMessenger: string
+  tokenMinter: string
+  wallet?: string
+  minter?: string
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
@@ -37,8 +47,8 @@ export function parseNodeSettings(text: string | undefined): NodeSetting[] {
 }
 
 function settingOf(item: unknown): NodeSetting {
-  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, batchMax, accountCode, ...rest } = (item ??
-    {}) as Record<string, unknown>
+  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, batchMax, accountCode, crosschain, ...rest } =
+    (item ?? {}) as Record<string, unknown>
   if (typeof blockchain !== 'string') throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
   const wrong = (what: string) => new Error(`BEZANT_NETWORKS, ${blockchain}: ${what}`)
   const [unknown] = Object.keys(rest)
@@ -58,6 +68,10 @@ function settingOf(item: unknown): NodeSetting {
     throw wrong(
       'accountCode must be an object of addresses and the hashes of their code, as bezant contracts list shows them',
     )
+  if (crosschain !== undefined && !isCrosschain(crosschain))
+    throw wrong(
+      'crosschain must be an object with the addresses messageTransmitter, tokenMessenger and tokenMinter, and wallet and minter where it has unified balances',
+    )
   return {
     blockchain,
     rpcUrl: urls[0]!,
@@ -66,6 +80,7 @@ function settingOf(item: unknown): NodeSetting {
     ...(inFlightMax !== undefined && { inFlightMax }),
     ...(batchMax !== undefined && { batchMax }),
     ...(accountCode !== undefined && { accountCode }),
+    ...(crosschain !== undefined && { crosschain }),
   }
 }
 
@@ -74,6 +89,20 @@ const isAddress = (value: unknown): value is string =>
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
+
+const contractNames = ['messageTransmitter', 'tokenMessenger', 'tokenMinter'] as const
+const balanceNames = ['wallet', 'minter'] as const
+
+/** Both contracts of unified balances, or none of them. */
+function isCrosschain(value: unknown): value is CrosschainSetting {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const names = Object.keys(value)
+  const wanted = names.length > contractNames.length ? [...contractNames, ...balanceNames] : contractNames
+  return (
+    names.length === wanted.length &&
+    wanted.every((name) => /^0x[\da-fA-F]{40}$/.test(String((value as Record<string, unknown>)[name])))
+  )
+}
 
 const codesMax = 32
 

@@ -1,0 +1,81 @@
+import {
+  type AttestationKey,
+  type AttestationPurpose,
+  createAttestationKey,
+  endAttestationKey,
+  listAttestationKeys,
+} from '#custody/index'
+import type { Db } from '#runtime/db/db'
+import { type Command, chooseAction, type ParsedArgs, textFlag } from './command.ts'
+import { connectionOptions, withDatabase } from './connection.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
+import { withContext } from './with-context.ts'
+
+export const attestationKeysCommand: Command = {
+  usage: `bezant attestation-keys list [--purpose message|balance] [--json]
+       bezant attestation-keys create --purpose message|balance [--json]
+       bezant attestation-keys retire ID
+
+The keys that sign cross-chain messages (message), and attestations and burns of unified balances (balance).
+create makes a key. Make its address known to the contracts of every chain before it signs: as an attester of each message
+transmitter, or as an attestation signer of each minter and a burn signer of each wallet contract.
+retire ends the use of a key; the oldest key that is left signs from then on. Leave the address with the contracts
+until what it signed is delivered. The root key is needed to create.`,
+  takesArguments: true,
+  options: {
+    purpose: { type: 'string', value: 'PURPOSE', about: 'message or balance.' },
+    ...jsonOption,
+    ...connectionOptions,
+  },
+  run,
+}
+
+const purposes: readonly AttestationPurpose[] = ['message', 'balance']
+
+async function run(args: ParsedArgs): Promise<number> {
+  await chooseAction('attestation-keys', args, actions)(args)
+  return 0
+}
+
+const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
+  list: (args) =>
+    withDatabase(args, async (database) => {
+      const wanted = purposeOf(args)
+      printRows(args, await keysOf(database, wanted ? [wanted] : purposes), [
+        'id',
+        'purpose',
+        'address',
+        'createDate',
+        'retiredDate',
+      ])
+    }),
+  create: async (args) => {
+    const purpose = purposeOf(args)
+    if (!purpose) throw new Error('--purpose is required: message or balance')
+    const made = await withContext(args, (ctx) => createAttestationKey({ ...ctx, db: ctx.database }, purpose))
+    printRow(args, shownKey(made))
+  },
+  retire: async (args) => {
+    const [, id] = args.positionals
+    if (!id) throw new Error('name the key: bezant attestation-keys retire ID')
+    const did = await withContext(args, (ctx) => endAttestationKey({ ...ctx, db: ctx.database }, id))
+    if (!did) throw new Error(`there is no key ${id} in use: see bezant attestation-keys list`)
+    process.stdout.write(`The key ${id} signs nothing more.\n`)
+  },
+}
+
+function purposeOf(args: ParsedArgs): AttestationPurpose | undefined {
+  const text = textFlag(args, 'purpose')
+  if (text === undefined) return undefined
+  const purpose = purposes.find((each) => each === text)
+  if (!purpose) throw new Error(`--purpose must be message or balance, not "${text}"`)
+  return purpose
+}
+
+const keysOf = async (db: Db, wanted: readonly AttestationPurpose[]) =>
+  (await Promise.all(wanted.map((purpose) => listAttestationKeys(db, purpose)))).flat().map(shownKey)
+
+const shownKey = ({ id, purpose, address, createDate, retiredDate }: AttestationKey) => ({
+  ...{ id, purpose, address, createDate },
+  retiredDate: retiredDate ?? '',
+})
