@@ -1,3 +1,4 @@
+import { canonicalTxId } from '#chains/addresses/canonical'
 import { decodedMessageOf } from '#chains/crosschain/decoded-message'
 import {
   isDomain,
@@ -41,8 +42,8 @@ export async function findMessages(
   if (transactionHash === undefined && nonce === undefined)
     throw invalid('transactionHash', 'or nonce is required: say which messages to show')
   const rows = await messagesBy(ctx.db, blockchainOf(ctx, domain, 'sourceDomainId'), {
-    ...(transactionHash !== undefined && { transactionHash: transactionHash.toLowerCase() }),
-    ...(nonce !== undefined && { nonce: nonce.toLowerCase() }),
+    ...(transactionHash !== undefined && { transactionHash: canonicalTxId(transactionHash) }),
+    ...(nonce !== undefined && { nonce: canonicalTxId(nonce) }),
   })
   if (rows.length === 0) throw new ApiError('messageNotFound')
   return rows
@@ -81,7 +82,7 @@ export async function listFormerMessages(ctx: Ctx, domain: string, transactionHa
 
 /** The earlier form: an attestation by the hash of the attested message. */
 export async function getAttestation(ctx: Ctx, messageHash: string) {
-  const row = await messageByDigest(ctx.db, messageHash.toLowerCase())
+  const row = await messageByDigest(ctx.db, canonicalTxId(messageHash))
   if (!row?.attestation) throw new ApiError('messageNotFound')
   return { status: 'complete' as const, attestation: row.attestation }
 }

@@ -25,7 +25,7 @@ export const routeParams = Type.Object({
 })
 export const feesQuery = Type.Object({
   forward: Type.Optional(
-    Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    Type.Enum(['true', 'false'], {
       description: 'Whether to show the fees for the delivery.',
     }),
   ),
@@ -51,7 +51,7 @@ const decodedBodySchema = Type.Object(
     expirationBlock: text('The last block of the destination for this attestation; 0 for none.'),
     hookData: nullable('Data behind the burn.'),
   },
-  { title: 'DecodedBurnBody', description: 'The body of the message of a burn. All values are strings.' },
+  { description: 'The body of the message of a burn. All values are strings.' },
 )
 
 const decodedSchema = Type.Object(
@@ -69,7 +69,7 @@ const decodedSchema = Type.Object(
       description: 'The body of a burn, and null of other messages.',
     }),
   },
-  { title: 'DecodedCrosschainMessage', description: 'The fields of a message. All values are strings.' },
+  { description: 'The fields of a message. All values are strings.' },
 )
 
 const messageSchema = Type.Object(
@@ -79,7 +79,7 @@ const messageSchema = Type.Object(
     attestation: text('The signatures that the transmitter checks; PENDING while there are none.'),
     decodedMessage: Type.Union([decodedSchema, Type.Null()], { description: 'Null while it is pending.' }),
     cctpVersion: Type.Integer({ description: 'The version of the format: 2.' }),
-    status: Type.Union([Type.Literal('pending_confirmations'), Type.Literal('complete')], {
+    status: Type.Enum(['pending_confirmations', 'complete'], {
       description: 'Whether it is attested.',
     }),
     delayReason: nullable(
@@ -141,7 +141,7 @@ export const tokensSchema = Type.Object({
 })
 
 export const attestationSchema = Type.Object({
-  status: Type.Union([Type.Literal('complete'), Type.Literal('pending_confirmations')], {
+  status: Type.Enum(['complete', 'pending_confirmations'], {
     description: 'Whether it is attested.',
   }),
   attestation: text('The signatures that the transmitter checks.'),

@@ -6,7 +6,7 @@ import type { Scope } from '#runtime/scope'
 /** A chain whose messages this server attests. */
 export type MessageChain = { chain: Chain; blockchain: string; domain: number; crosschain: Crosschain }
 
-type ChainsScope = Scope & { chains: Chains }
+type AttestingScope = Scope & { chains: Chains }
 
 /** The chain, if it has messages and is of the environment that this server answers for. */
 export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | undefined {
@@ -16,7 +16,7 @@ export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | 
 }
 
 /** The chains whose messages this server attests. */
-export const messageChains = (ctx: ChainsScope): MessageChain[] =>
+export const messageChains = (ctx: AttestingScope): MessageChain[] =>
   ctx.chains.list().flatMap((chain) => messageChainOf(ctx, chain) ?? [])
 
 /** Whether some network of the environment has this domain, though this server may not be connected to it. */

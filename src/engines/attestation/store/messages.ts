@@ -149,11 +149,10 @@ export async function takeAllowance(
 
 /** Returns what messages took of the allowance whose blocks are final. */
 export const releaseAllowance = (tx: Db, environment: string, blockchain: string, final: number) =>
-  tx.run(sql`with released as (
-      update messages m set allowance_taken = 0
-      from (select id, allowance_taken as amount from messages
-        where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update) held
-      where m.id = held.id returning held.amount)
+  tx.run(sql`with held as materialized (
+      select id, allowance_taken as amount from messages
+      where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update),
+    released as (update messages m set allowance_taken = 0 from held where m.id = held.id returning held.amount)
     update fast_allowances set used = used - (select sum(amount) from released)
     where environment = ${environment} and exists (select 1 from released)`)
 
