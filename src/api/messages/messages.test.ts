@@ -36,8 +36,10 @@ const domainOf = (chain: TestChain) => networkOf(chain.blockchain as Blockchain)
 const wordOf = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 const zeroWord: Hex = `0x${'0'.repeat(64)}`
 
+const callOf = (to: string, data: Hex) => ({ from: burner, to, data, gas: '0x7a120' })
+
 async function send(chain: TestChain, to: string, data: Hex): Promise<{ hash: Hex; ok: boolean }> {
-  const hash = await chain.rpc<Hex>('eth_sendTransaction', [{ from: burner, to, data, gas: '0x2dc6c0' }])
+  const hash = await chain.rpc<Hex>('eth_sendTransaction', [callOf(to, data)])
   const receipt = await chain.rpc<{ status: string }>('eth_getTransactionReceipt', [hash])
   return { hash, ok: receipt.status === '0x1' }
 }
@@ -55,7 +57,7 @@ async function prepareBurn(
   from: TestChain,
   into: TestChain,
   options: Burn = {},
-): Promise<() => Promise<Hex>> {
+): Promise<(how?: { mined: boolean }) => Promise<Hex>> {
   const { to = freshAddress() as Hex, amount = 10n * million, maxFee = 0n, hookData } = options
   const { threshold = finalizedThreshold } = options
   await from.send(burner, amount, 'USDC')
@@ -71,7 +73,8 @@ async function prepareBurn(
   const data = hookData
     ? encodeFunctionData({ abi, functionName: 'depositForBurnWithHook', args: [...args, hookData] })
     : encodeFunctionData({ abi, functionName: 'depositForBurn', args })
-  return async () => {
+  return async ({ mined } = { mined: true }) => {
+    if (!mined) return from.rpc<Hex>('eth_sendTransaction', [callOf(tokenMessenger, data)])
     const { hash, ok } = await send(from, tokenMessenger, data)
     expect(ok).toBe(true)
     return hash
@@ -199,6 +202,34 @@ it('a fast burn that pays too little, or is too large, waits for finality', asyn
   expect((await attested(base, large)).decodedMessage.finalityThresholdExecuted).toBe('2000')
 })
 
+it('property 101: burns of one block that are attested before finality never exceed the allowance', async () => {
+  const [count, amount] = [12, 2n * million]
+  const { fastAllowanceAtomic } = harness.ctx.config
+  harness.ctx.config.fastAllowanceAtomic = 10n * amount
+  const burns = []
+  for (let made = 0; made < count; made++)
+    burns.push(await prepareBurn(base, avalanche, { amount, maxFee: 200n, threshold: confirmedThreshold }))
+  await base.rpc('evm_setAutomine', [false])
+  const hashes: Hex[] = []
+  for (const each of burns) hashes.push(await each({ mined: false }))
+  await base.rpc('evm_setAutomine', [true])
+  await base.mine(1)
+  const thresholds = []
+  for (const hash of hashes)
+    thresholds.push((await attested(base, hash)).decodedMessage.finalityThresholdExecuted)
+  expect(thresholds.filter((threshold) => threshold === '1000')).toHaveLength(10)
+  expect(thresholds.filter((threshold) => threshold === '2000')).toHaveLength(2)
+  const { left } = await harness.database.one<{ left: number }>(
+    sql`select count(*)::integer as left from messages where delay_reason = 'insufficient_allowance_available'`,
+  )
+  expect(left).toBe(2)
+  // What the block took is returned when it is final.
+  await base.mine(1)
+  const allowance = async () => (await get('/v2/fastBurn/USDC/allowance')).body.allowance
+  await until(async () => (await allowance()) === 20, 'the allowance is whole again')
+  harness.ctx.config.fastAllowanceAtomic = fastAllowanceAtomic
+})
+
 it('a message whose burn asks for it is delivered by this server', async () => {
   const to = freshAddress() as Hex
   const options = { to, maxFee: 300_000n, threshold: confirmedThreshold, hookData: forwardHookData }
@@ -209,7 +240,7 @@ it('a message whose burn asks for it is delivered by this server', async () => {
   expect(await usdcOf(avalanche, to)).toBe(10n * million - 201_000n)
 })
 
-it('a burn that is mined again has the nonce that it had, and is delivered once', async () => {
+it('property 100: a burn that is mined again has the nonce that it had, and is delivered once', async () => {
   const to = freshAddress() as Hex
   const burnIt = await prepareBurn(base, avalanche, { to, maxFee: 1_000n, threshold: confirmedThreshold })
   const snapshot = await base.rpc<string>('evm_snapshot', [])
