@@ -68,13 +68,16 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  walletsExample('unified-balance: deposits on two chains, a spend on a third one', async () => {
+  walletsExample('unified-balance and bridge-stablecoins: spends and burns across chains', async () => {
     const three = await initializedDirectory()
     const chains = 'AVAX-FUJI,BASE-SEPOLIA,OP-SEPOLIA'
     const sandbox = await startProgram({ dataDir: three, args: ['--chains', chains] })
     try {
       expect(await example('unified-balance.mjs', sandbox)).toMatch(
         /has 20 USDC on two chains\n15 USDC are minted on OP-SEPOLIA by 0x[0-9a-f]{64}\n4\.9\d+ USDC are left/,
+      )
+      expect(await example('bridge-stablecoins.mjs', sandbox)).toMatch(
+        /burn 0x[\s\S]*mint 0x[\s\S]*from AVAX-FUJI to BASE-SEPOLIA: success/,
       )
     } finally {
       sandbox.signal('SIGTERM', 'process')
@@ -200,7 +203,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(13)
+    expect(names).toHaveLength(14)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
