@@ -257,8 +257,9 @@ function normalised({ status, text }: HttpAnswer, asked: string) {
   return { status, body }
 }
 
+/** Path parameters that name something of a tenant: a domain is the number of a chain. */
 const idParams = ({ params }: Endpoint<never>): string[] =>
-  Object.keys(params?.properties ?? {}).filter((name) => /id$/i.test(name))
+  Object.keys(params?.properties ?? {}).filter((name) => /id$/i.test(name) && name !== 'sourceDomainId')
 const fill = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]))
 
 /** Fields that can name something: ids and addresses, whatever their schema. */

@@ -1,5 +1,4 @@
 /** The published kit of unified balances spends through this server and real chains, with its hosts rewritten. */
-import { createViemAdapterFromPrivateKey } from '@circle-fin/adapter-viem-v2'
 import {
   addDelegate,
   createUnifiedBalanceKitContext,
@@ -12,19 +11,16 @@ import {
   removeFund,
   spend,
 } from '@circle-fin/unified-balance-kit'
-import { createPublicClient, createWalletClient, http } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { networks } from '#chains/networks/index'
 import { devAccounts } from '#sandbox/constants'
 import { type Harness, openHarness } from './harness.ts'
+import { kitAdapter, redirectFetch } from './kits.ts'
 import { type UnifiedBalances, unifiedBalances } from './unified-balances.ts'
 import { until } from './until.ts'
-import { viemChainOf } from './viem-chain.ts'
 
 let harness: Harness
 let unified: UnifiedBalances
-const realFetch = globalThis.fetch
+let restoreFetch: (() => void) | undefined
 const context = createUnifiedBalanceKitContext({
   disableErrorReporting: true,
   disableAnalytics: true,
@@ -33,36 +29,16 @@ const context = createUnifiedBalanceKitContext({
 beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI', 'OP-SEPOLIA'] })
   unified = unifiedBalances(harness)
-  globalThis.fetch = (input, init) => {
-    const url = String(input instanceof Request ? input.url : input)
-    const moved = url.replace('https://gateway-api-testnet.circle.com', harness.url)
-    if (moved === url && !url.startsWith('http://127.0.0.1')) throw new Error(`the kit asked ${url}`)
-    return realFetch(moved, init)
-  }
+  restoreFetch = redirectFetch(harness.url, ['https://gateway-api-testnet.circle.com'])
 })
 afterAll(async () => {
-  globalThis.fetch = realFetch
+  restoreFetch?.()
   await harness?.close()
 })
 
 const [owner, delegate] = [devAccounts[3]!, devAccounts[4]!]
 
-/** An adapter of the account, whose clients ask the local nodes. */
-function adapterOf({ privateKey }: { privateKey: `0x${string}` }) {
-  const account = privateKeyToAccount(privateKey)
-  const clientOptions = (chain: { id: number }) => {
-    // The kit asks clients of all its chains for their address.
-    const network = networks.find(({ chainId }) => chainId === chain.id) ?? networks[0]!
-    const known = harness.chains.find(({ chainId }) => chainId === chain.id) ?? harness.chain()
-    return { chain: viemChainOf(network), transport: http(known.rpcUrl) }
-  }
-  return createViemAdapterFromPrivateKey({
-    privateKey,
-    getPublicClient: ({ chain }: { chain: { id: number } }) => createPublicClient(clientOptions(chain)),
-    getWalletClient: ({ chain }: { chain: { id: number } }) =>
-      createWalletClient({ ...clientOptions(chain), account }),
-  } as never)
-}
+const adapterOf = (account: { privateKey: `0x${string}` }) => kitAdapter(harness, account)
 
 const chains = { base: 'Base_Sepolia', avax: 'Avalanche_Fuji', op: 'Optimism_Sepolia' } as const
 const pay = (blockchain: string, address: string) =>
