@@ -70,7 +70,6 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const webhookSigner = openWebhookSigner({ ...input, vault })
   const auditSigner = openAuditSigner(vault)
   const userTokenKeys = openUserTokenKeys({ ...input, vault })
-  const stretcher = createStretcher(input.pinCost ?? pinCost)
   return {
     vault,
     signer,
@@ -78,12 +77,9 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
     notary,
     webhookSigner,
     auditSigner,
-    stretcher,
+    stretcher: createStretcher(input.pinCost ?? pinCost),
     guessFiles: openGuessFiles(input.guessDirectory),
     userTokenKeys,
-    close: async () => {
-      await stretcher.close()
-      await transport.close()
-    },
+    close: async () => transport.close(),
   }
 }

@@ -1,13 +1,12 @@
 /**
  * Stretches PINs and answers with argon2id (RFC 9106), each in a thread of its own that ends with it: nothing of the secret,
- * of the key or of the 64 MiB between them stays in memory, and the event loop never waits. The threads yield to requests.
+ * of the key or of the 64 MiB between them stays in memory, and the event loop never waits.
  */
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors'
 import { createLanes } from '#lib/lanes'
 import type { UserRef } from '../store/user-keys.ts'
-import { createYieldingThreads } from './yielding-threads.ts'
 
 /** The cost of argon2id with one lane. It is stored beside each wrap, so that it can rise. */
 export type StretchCost = { memoryKib: number; passes: number }
@@ -26,10 +25,7 @@ const laneCount = 3
 const waitingMax = 200
 const waitMs = 30_000
 const threadMs = 30_000
-/** A machine compares a PIN beside its other work when idle time took three times as long as a free core needs. */
-const patienceOf = ({ memoryKib, passes }: StretchCost) => (memoryKib / 1_024) * passes * 5
-/** Computations shorter than this delay no request. */
-const shortMs = 5
+const threadNiceness = 5
 
 export type StretchInput = { secret: Buffer; salt: Buffer; pepper: Buffer; cost: StretchCost }
 
@@ -43,45 +39,30 @@ export type Stretcher = {
    * inside, so that a refusal for lack of room costs the user no guess.
    */
   run<Result>(user: UserRef, work: (stretch: Stretch) => Promise<Result>): Promise<Result>
-  close(): Promise<void>
 }
 
-export function createStretcher(cost: StretchCost, patienceMs = patienceOf): Stretcher {
+export function createStretcher(cost: StretchCost): Stretcher {
   const lanes = createLanes({ count: laneCount, leavesRoom: true, waitingMax, waitMs, crowded })
-  const threads = createYieldingThreads()
-  const beside = stretchIn(runInOwnThread)
-  const stretch = patient(stretchIn(threads.run), beside, patienceMs)
   return {
     cost,
-    run: ({ entityId, userId }, work) => lanes.run(entityId, () => work(stretch), userId),
-    close: threads.close,
+    run: ({ entityId, userId }, work) => lanes.run(entityId, () => work(stretchInThread), userId),
   }
 }
 
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many PINs of your users wait to be compared: try again in a moment.')
 
-/** Tries the first way, and the second one too when that has no result after a while; at once for a short computation. */
-const patient =
-  (first: Stretch, second: Stretch, patienceMs: (cost: StretchCost) => number): Stretch =>
-  async (input) => {
-    const patience = patienceMs(input.cost)
-    if (patience < shortMs) return second(input)
-    const aside = first(input)
-    const timer = AbortSignal.timeout(Math.ceil(patience))
-    const isLate = new Promise<'late'>((resolve) => timer.addEventListener('abort', () => resolve('late')))
-    const key = await Promise.race([aside, isLate]).catch((): 'late' => 'late')
-    if (key !== 'late') return key
-    const beside = second(input)
-    const made = await Promise.any([aside, beside])
-    const wipe = (other: Buffer) => other !== made && other.fill(0)
-    for (const each of [aside, beside]) each.then(wipe, () => undefined)
-    return made
-  }
-
-/** Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. */
+/**
+ * Plain JavaScript in a string, because the same file has to start from the source, a bundle and the package. On Linux, where
+ * a thread has a priority of its own, it yields to the requests of others.
+ */
 const threadSource = `
+  const { readlinkSync } = require('node:fs')
+  const { setPriority } = require('node:os')
   const { parentPort, workerData } = require('node:worker_threads')
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), ${threadNiceness})
+  } catch {}
   const { library, secret, salt, pepper, memoryKib, passes, key } = workerData
   require(library)
     .argon2id({ password: secret, salt, secret: pepper, memorySize: memoryKib, iterations: passes, parallelism: 1,
@@ -93,32 +74,28 @@ const threadSource = `
     })
 `
 
-const stretchIn =
-  (runThread: (source: string, workerData: object) => Promise<void>): Stretch =>
-  async ({ secret, salt, pepper, cost }) => {
-    const shared = [shareOf(secret), shareOf(pepper), Buffer.from(new SharedArrayBuffer(32))] as const
-    const [sharedSecret, sharedPepper, key] = shared
-    try {
-      await runThread(threadSource, {
-        library: createRequire(import.meta.url).resolve('hash-wasm'),
-        secret: sharedSecret,
-        salt: Uint8Array.from(salt),
-        pepper: sharedPepper,
-        key,
-        ...cost,
-      })
-      return Buffer.from(key)
-    } finally {
-      for (const bytes of shared) bytes.fill(0)
-    }
-  }
-
-async function runInOwnThread(source: string, workerData: object): Promise<void> {
-  const thread = new Worker(source, { eval: true, execArgv: [], env: {}, workerData })
+async function stretchInThread({ secret, salt, pepper, cost }: StretchInput): Promise<Buffer> {
+  const shared = [shareOf(secret), shareOf(pepper), Buffer.from(new SharedArrayBuffer(32))] as const
+  const [sharedSecret, sharedPepper, key] = shared
+  const thread = new Worker(threadSource, {
+    eval: true,
+    execArgv: [],
+    env: {},
+    workerData: {
+      library: createRequire(import.meta.url).resolve('hash-wasm'),
+      secret: sharedSecret,
+      salt: Uint8Array.from(salt),
+      pepper: sharedPepper,
+      key,
+      ...cost,
+    },
+  })
   try {
     await endOf(thread)
+    return Buffer.from(key)
   } finally {
     await thread.terminate()
+    for (const bytes of shared) bytes.fill(0)
   }
 }
 
