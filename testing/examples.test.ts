@@ -48,7 +48,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 8)
+const walletsExample = drawnTests(1, 10)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -80,6 +80,20 @@ describe('the examples run against a sandbox with the chains that they name', ()
       sandbox.signal('SIGTERM', 'process')
       await sandbox.exited
       await rm(three, { recursive: true, force: true, maxRetries: 5 })
+    }
+  })
+
+  walletsExample('bridge-stablecoins: fast, slowly and delivered, between two chains', async () => {
+    const two = await initializedDirectory()
+    const sandbox = await startProgram({ dataDir: two, args: ['--chains', 'AVAX-FUJI,BASE-SEPOLIA'] })
+    try {
+      expect(await example('bridge-stablecoins.mjs', sandbox)).toMatch(
+        /has 20 on AVAX-FUJI, 20 on BASE-SEPOLIA\n5 USDC fast: 24\.9995 on AVAX-FUJI, 15 on BASE-SEPOLIA\n5 USDC slowly: 19\.9995 on AVAX-FUJI, 20 on BASE-SEPOLIA\n5 USDC delivered: 24\.7995 on AVAX-FUJI, 15 on BASE-SEPOLIA/,
+      )
+    } finally {
+      sandbox.signal('SIGTERM', 'process')
+      await sandbox.exited
+      await rm(two, { recursive: true, force: true, maxRetries: 5 })
     }
   })
 
@@ -200,7 +214,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(12)
+    expect(names).toHaveLength(14)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))

@@ -37,7 +37,7 @@ async function deliverAnother(): Promise<void> {
   await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
 }
 
-it('a burn that allows no fee for its delivery is attested, and not delivered by this server', async () => {
+it('property 104: a burn that allows no fee for its delivery is attested, and not delivered by this server', async () => {
   const to = freshAddress() as Hex
   const hash = await messages.burn(base, avalanche, { ...asked, to, maxFee: 199_999n })
   const message = await messages.attested(base, hash)
@@ -49,7 +49,7 @@ it('a burn that allows no fee for its delivery is attested, and not delivered by
   await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
 })
 
-it('a further attestation takes the fee for the delivery too', async () => {
+it('property 104: a further attestation takes the fee for the delivery too', async () => {
   const to = freshAddress() as Hex
   const hash = await withoutPayer(async () => {
     const sent = await messages.burn(base, avalanche, { ...asked, to, threshold: confirmedThreshold })
@@ -67,7 +67,7 @@ it('a further attestation takes the fee for the delivery too', async () => {
   expect(await messages.usdcOf(avalanche, to)).toBe(9_800_000n)
 })
 
-it('a message that one account alone may deliver is left to it', async () => {
+it('property 104: a message that one account alone may deliver is left to it', async () => {
   const to = freshAddress() as Hex
   const hash = await messages.burn(base, avalanche, { ...asked, to, destinationCaller: burner })
   const message = await messages.attested(base, hash)
@@ -78,7 +78,7 @@ it('a message that one account alone may deliver is left to it', async () => {
   expect(await messages.usdcOf(avalanche, to)).toBe(10_000_000n)
 })
 
-it('a burn that left the chain after its attestation is not delivered', async () => {
+it('property 104: a burn that left the chain after its attestation is not delivered', async () => {
   const to = freshAddress() as Hex
   const options = { ...asked, to, threshold: confirmedThreshold }
   const burnIt = await messages.prepareBurn(base, avalanche, options)
@@ -102,7 +102,7 @@ it('a burn that left the chain after its attestation is not delivered', async ()
   expect(await messages.messageWhen(base, hash, () => true)).toMatchObject({ forwardState: 'PENDING' })
 })
 
-it('a delivery that waited until its attestation ended gets one without an end', async () => {
+it('property 104: a delivery that waited until its attestation ended gets one without an end', async () => {
   const to = freshAddress() as Hex
   const hash = await withoutPayer(async () => {
     const sent = await messages.burn(base, avalanche, { ...asked, to, threshold: confirmedThreshold })

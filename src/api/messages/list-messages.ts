@@ -69,7 +69,7 @@ function showMessage(row: MessageRow) {
   }
 }
 
-/** A delivery that its burn does not pay for has failed too: everybody else can make it. */
+/** A delivery that its burn does not pay for has failed too: any account can make it. */
 function forwardStateOf({ state, receivedTxHash, forwardFailure, forwardFee }: MessageRow) {
   if (receivedTxHash !== null) return 'COMPLETE'
   const isUnpaid = state === 'complete' && forwardFee === null

@@ -33,37 +33,40 @@ const zeroWord: Hex = `0x${'0'.repeat(64)}`
 it.each([
   ['BASE-SEPOLIA', 'AVAX-FUJI'],
   ['AVAX-FUJI', 'BASE-SEPOLIA'],
-])('a burn on %s is attested when it is final, and mints on %s once', async (source, destination) => {
-  const [from, into] = [harness.chain(source), harness.chain(destination)]
-  const to = freshAddress() as Hex
-  const hash = await messages.burn(from, into, { to })
-  const shown = await messages.attested(from, hash)
-  expect(shown).toMatchObject({
-    eventNonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-    cctpVersion: 2,
-    delayReason: null,
-    decodedMessage: {
-      sourceDomain: String(domainOf(from)),
-      destinationDomain: String(domainOf(into)),
-      minFinalityThreshold: '2000',
-      finalityThresholdExecuted: '2000',
-      decodedMessageBody: {
-        amount: '10000000',
-        messageSender: burner.toLowerCase(),
-        mintRecipient: to.toLowerCase(),
-        feeExecuted: '0',
-        expirationBlock: '0',
-        hookData: null,
+])(
+  'property 100: a burn on %s is attested when it is final, and mints on %s once',
+  async (source, destination) => {
+    const [from, into] = [harness.chain(source), harness.chain(destination)]
+    const to = freshAddress() as Hex
+    const hash = await messages.burn(from, into, { to })
+    const shown = await messages.attested(from, hash)
+    expect(shown).toMatchObject({
+      eventNonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      cctpVersion: 2,
+      delayReason: null,
+      decodedMessage: {
+        sourceDomain: String(domainOf(from)),
+        destinationDomain: String(domainOf(into)),
+        minFinalityThreshold: '2000',
+        finalityThresholdExecuted: '2000',
+        decodedMessageBody: {
+          amount: '10000000',
+          messageSender: burner.toLowerCase(),
+          mintRecipient: to.toLowerCase(),
+          feeExecuted: '0',
+          expirationBlock: '0',
+          hookData: null,
+        },
       },
-    },
-  })
-  expect(shown).not.toHaveProperty('forwardState')
-  const tampered = `${shown.message.slice(0, -1)}${shown.message.endsWith('0') ? '1' : '0'}`
-  expect((await messages.deliver(into, { ...shown, message: tampered })).ok).toBe(false)
-  expect((await messages.deliver(into, shown)).ok).toBe(true)
-  expect(await messages.usdcOf(into, to)).toBe(10n * million)
-  expect((await messages.deliver(into, shown)).ok).toBe(false)
-})
+    })
+    expect(shown).not.toHaveProperty('forwardState')
+    const tampered = `${shown.message.slice(0, -1)}${shown.message.endsWith('0') ? '1' : '0'}`
+    expect((await messages.deliver(into, { ...shown, message: tampered })).ok).toBe(false)
+    expect((await messages.deliver(into, shown)).ok).toBe(true)
+    expect(await messages.usdcOf(into, to)).toBe(10n * million)
+    expect((await messages.deliver(into, shown)).ok).toBe(false)
+  },
+)
 
 it('a fast burn pays for its attestation, which ends, and can be attested again', async () => {
   const to = freshAddress() as Hex
@@ -121,7 +124,7 @@ it('a message whose burn asks for it is delivered by this server', async () => {
   expect(await messages.usdcOf(avalanche, to)).toBe(10n * million - 201_000n)
 })
 
-it('a burn that is mined again has the nonce that it had, and is delivered once', async () => {
+it('property 101: a burn that is mined again has the nonce that it had, and is delivered once', async () => {
   const to = freshAddress() as Hex
   const burnIt = await messages.prepareBurn(base, avalanche, {
     to,
@@ -148,7 +151,7 @@ it('a burn that is mined again has the nonce that it had, and is delivered once'
   expect(await messages.usdcOf(avalanche, to)).toBe(10n * million - 1_000n)
 })
 
-it('a burn that leaves the chain before it is attested is not found', async () => {
+it('property 100: a burn that leaves the chain before it is attested is not found', async () => {
   await harness.stopEngines()
   const snapshot = await base.rpc<string>('evm_snapshot', [])
   const hash = await messages.burn(base, avalanche)

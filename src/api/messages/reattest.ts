@@ -4,8 +4,8 @@ import { announceWork } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 
 /**
- * Asks for an attestation without an end, in place of one that has expired or will. A repetition, and one for a message that has it,
- * changes nothing: anybody can ask.
+ * Asks for an attestation without an end, in place of one that has expired or will. No key is needed, so a repetition signs
+ * nothing, and so does a request for a message that has one.
  */
 export async function reattest(ctx: Ctx, givenNonce: string) {
   const nonce = givenNonce.toLowerCase()

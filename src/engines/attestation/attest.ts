@@ -81,7 +81,7 @@ async function agreedFastBlocks(
 
 type Batch = {
   claimed: number
-  /** Those that are attested, or known to wait for finality. */
+  /** Messages that are attested, or known to wait for finality. */
   decided: number
   /** The chains to which messages are to be delivered. */
   forwards: Set<string>

@@ -44,7 +44,7 @@ const fast = { maxFee: 1_000n, threshold: confirmedThreshold }
 const allowance = async () => (await messages.get('/v2/fastBurn/USDC/allowance')).body.allowance
 const mining = { mine: () => base.mine(20) }
 
-it('a fast burn far above the final block is attested, and a slow one waits', async () => {
+it('property 100: a fast burn far above the final block is attested, and a slow one waits', async () => {
   await base.mine(60)
   const slow = await messages.burn(base, avalanche)
   const hash = await messages.burn(base, avalanche, fast)
@@ -94,7 +94,7 @@ it('property 102: fast burns take the allowance until they are final, and those 
   }
 })
 
-it('a further attestation waits for finality, and is asked for at most once', async () => {
+it('property 101: a further attestation waits for finality, and is asked for at most once', async () => {
   const hash = await messages.burn(base, avalanche, fast)
   const { eventNonce } = await messages.attested(base, hash)
   expect((await messages.reattest(eventNonce)).status).toBe(200)
