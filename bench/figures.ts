@@ -20,6 +20,7 @@ export type Value = {
     | 'MB'
     | 'requests/s'
     | 'transfers/s'
+    | 'messages/s'
     | 'tx/s'
     | 'events/s'
     | 'operations/s'

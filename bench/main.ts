@@ -22,6 +22,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   deposits: async () => (await import('./deposits.ts')).depositsBench,
   challenges: async () => (await import('./challenges.ts')).challengesBench,
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
+  attestations: async () => (await import('./attestations.ts')).attestationsBench,
   'transfer-intents': async () => (await import('./transfer-intents.ts')).transferIntentsBench,
 }
 
@@ -49,6 +50,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
   challenges approved with a PIN, against argon2id alone; the p99 of reads beside them
   payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
+  attestations  cross-chain burns from their blocks to their attestations, against the same signatures and rows alone
   transfer-intents  transfers of unified balances attested over HTTP, against the same signatures verified and the same rows
             inserted by bare SQL
 

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
+import { startAttestation } from '#engines/attestation/index'
 import { startHistories, startIndexer } from '#engines/indexer/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
@@ -22,6 +23,7 @@ import { testRootKey } from './template.ts'
 
 export type Role =
   | 'api'
+  | 'attestation'
   | 'indexer'
   | 'histories'
   | 'transactions'
@@ -34,6 +36,8 @@ export type WorkerOptions = {
   connection: Connection
   rpcUrl: string
   blockchain: Blockchain
+  /** Further chains. */
+  others?: readonly { blockchain: Blockchain; rpcUrl: string }[]
   roles: readonly Role[]
   /** Directory of its journal; default: one for this database, removed when the test process ends. */
   dataDir?: string
@@ -78,7 +82,7 @@ async function open(given: WorkerOptions): Promise<void> {
   options = given
   const { hostOffMs = 0 } = options
   Date.now = () => trueNowMs() + hostOffMs
-  const { connection, rpcUrl, blockchain } = options
+  const { connection, rpcUrl, blockchain, others = [] } = options
   context = await openContext({
     config: readConfig(
       {
@@ -94,7 +98,7 @@ async function open(given: WorkerOptions): Promise<void> {
     log: createLog(options.logLevel ?? 'fatal'),
     connection,
     rootKey: testRootKey,
-    nodes: [{ blockchain, rpcUrl, local: true }],
+    nodes: [{ blockchain, rpcUrl }, ...others].map((node) => ({ ...node, local: true })),
   })
 }
 
@@ -106,10 +110,11 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('histories')) running.push(startHistories(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
   if (roles.includes('tokens')) running.push(startTokens(ctx))
-  if (roles.includes('treasury') || roles.includes('unified-balance')) {
+  if (roles.some((role) => ['attestation', 'treasury', 'unified-balance'].includes(role))) {
     const faucet = openFaucet(ctx)
     const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
     running.push(faucet)
+    if (roles.includes('attestation')) running.push(startAttestation(ctx, drip))
     if (roles.includes('treasury')) running.push(startTreasury(ctx, drip))
     if (roles.includes('unified-balance')) running.push(startUnifiedBalance(ctx, drip))
   }

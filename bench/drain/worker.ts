@@ -8,7 +8,7 @@ export type WorkerCommand = 'start' | 'stop' | 'heap' | 'cpu' | 'end'
 
 const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
 const { ctx, close } = await openContext({
-  config: readConfig({ dataDir, port: 0, logLevel: 'warn' }, {}),
+  config: readConfig({ dataDir, port: 0, logLevel: 'warn', crosschainEnvironment: 'TEST' }, {}),
   log: createLog('warn'),
   connection,
   nodes: [{ blockchain: 'BASE-SEPOLIA', rpcUrl: nodeUrl, local: true }],

@@ -25,6 +25,7 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
   'src/engines/attestation/store/messages.ts claimMessages':
     'messages belong to no tenant, and each takes a signature',
+  'src/engines/attestation/store/messages.ts fastBlocks': 'blocks belong to no tenant',
   'src/engines/attestation/store/messages.ts messagesBy': 'an answer shows so many',
   'src/engines/attestation/store/messages.ts claimForwarded': 'one treasury pays for all',
   'src/engines/unified-balance/store/burns.ts claimBurns': 'one treasury pays for all',

@@ -54,6 +54,8 @@ export const failpoints = {
   },
   'before-message-commit': { number: 'P44', about: 'before attested messages commit' },
   'after-message-commit': { number: 'P45', about: 'after attested messages committed' },
+  'before-forward-commit': { number: 'P46', about: 'before deliveries of messages commit' },
+  'after-forward-commit': { number: 'P47', about: 'after deliveries of messages committed' },
   'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
   'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
 } as const

@@ -69,8 +69,12 @@ function showMessage(row: MessageRow) {
   }
 }
 
-const forwardStateOf = ({ receivedTxHash, forwardFailure }: MessageRow) =>
-  receivedTxHash !== null ? 'COMPLETE' : forwardFailure !== null ? 'FAILED' : 'PENDING'
+/** A delivery that its burn does not pay for has failed too: any account can make it. */
+function forwardStateOf({ state, receivedTxHash, forwardFailure, forwardFee }: MessageRow) {
+  if (receivedTxHash !== null) return 'COMPLETE'
+  const isUnpaid = state === 'complete' && forwardFee === null
+  return forwardFailure !== null || isUnpaid ? 'FAILED' : 'PENDING'
+}
 
 /** The earlier form: messages of a transaction with their attestations. */
 export async function listFormerMessages(ctx: Ctx, domain: string, transactionHash: string) {

@@ -1,12 +1,24 @@
-import { askAgain } from '#engines/attestation/index'
+import { askAgain, messageByNonce } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 
-/** Asks for an attestation without an end, in place of one that has expired or will. */
-export async function reattest(ctx: Ctx, nonce: string) {
-  const [asked] = await askAgain(ctx.db, nonce.toLowerCase())
-  if (!asked) throw new ApiError('messageNotAttested')
-  await announceWork(ctx.db, asked.blockchain)
-  return { message: 'The message is attested again once its block is final.', nonce: nonce.toLowerCase() }
+/**
+ * Asks for an attestation without an end, in place of one that has expired or will. No key is needed, so a repetition signs
+ * nothing, and so does a request for a message that has one.
+ */
+export async function reattest(ctx: Ctx, givenNonce: string) {
+  const nonce = givenNonce.toLowerCase()
+  const asked = await askAgain(ctx.db, nonce)
+  if (asked) await announceWork(ctx.db, asked.blockchain)
+  const message = await messageByNonce(ctx.db, nonce)
+  if (!message) throw new ApiError('messageNotFound')
+  if (message.state !== 'complete' || message.receivedTxHash !== null)
+    throw new ApiError('messageNotAttested')
+  return {
+    message: message.reattest
+      ? 'The message is attested again once its block is final.'
+      : 'The attestation of the message has no end.',
+    nonce,
+  }
 }

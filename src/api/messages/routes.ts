@@ -78,7 +78,7 @@ export const messageEndpoints = [
       'Asks for an attestation without an end, in place of one of a fast message that has expired or will. The former one counts until then, and the message is delivered once. Needs no key.',
     params: nonceParams,
     response: reattestSchema,
-    errors: ['messageNotAttested'],
+    errors: ['messageNotFound', 'messageNotAttested'],
     verb: (ctx: Ctx, { params }) => reattest(ctx, params.nonce),
   }),
   endpoint({

@@ -23,6 +23,7 @@ import { type MessageChain, messageChains } from './networks.ts'
 import {
   claimMessages,
   type DelayReason,
+  fastBlocks,
   findMessageHeights,
   type MessageHeights,
   type MessageRow,
@@ -41,64 +42,75 @@ const allowanceParts = 10n
 export async function attestMessages(ctx: EngineCtx, source: MessageChain): Promise<boolean> {
   const heights = await findMessageHeights(ctx.database, source.blockchain)
   if (!heights) return false
-  const fastTo = await agreedFastHeight(ctx, source, heights)
-  const { claimed, signed, forwards } = await ctx.database.tx((tx) =>
-    attestBatch(ctx, tx, source, { heights, fastTo }),
+  const agreed = await agreedFastBlocks(ctx, source, heights)
+  const { claimed, decided, forwards } = await ctx.database.tx((tx) =>
+    attestBatch(ctx, tx, source, { heights, agreed }),
   )
   failpoint('after-message-commit')
   for (const blockchain of forwards) await announceWork(ctx.database, blockchain)
-  return claimed === batchMax && signed > 0
+  return claimed === batchMax && decided > 0
 }
 
 /** Blocks whose contents are compared at a time. */
 const comparedMax = 16
 
-/** The highest block whose burns may be attested before finality: deep enough, and its contents agreed on by the endpoints. */
-async function agreedFastHeight(
+/** The blocks whose burns may be attested before finality: deep enough, and their contents agreed on by the endpoints. */
+async function agreedFastBlocks(
   ctx: EngineCtx,
   { chain }: MessageChain,
   { followed, final }: MessageHeights,
-): Promise<number> {
-  const confirmations = chain.local ? 1 : (chain.network.fastConfirmations ?? chain.confirmations)
-  const deep = followed - confirmations + 1
-  if (chain.local || deep <= final) return deep
-  const { blockchain } = chain.network
-  const { upTo } = await chain.agreedUpTo(deep, (number) => canonicalHashAt(ctx.database, blockchain, number))
-  if (upTo === undefined) return final
-  const range = { from: final + 1, to: upTo }
-  let agreed = final
-  for (const block of await contentHashesBetween(ctx.database, blockchain, range, comparedMax)) {
-    if ((await chain.agreedContent(block.hash, block.contentHash)).verdict !== 'agreed') break
-    agreed = block.number
-  }
-  return agreed
+): Promise<readonly string[]> {
+  const { blockchain, fastConfirmations = chain.confirmations } = chain.network
+  const to = followed - (chain.local ? 1 : fastConfirmations) + 1
+  const blocks = await fastBlocks(ctx.database, blockchain, { from: final + 1, to, limit: comparedMax })
+  if (chain.local || blocks.length === 0) return blocks.map(({ hash }) => hash)
+  const { upTo = final } = await chain.agreedUpTo(blocks.at(-1)!.number, (number) =>
+    canonicalHashAt(ctx.database, blockchain, number),
+  )
+  const deep = blocks.filter(({ number }) => number <= upTo)
+  const agreed = await Promise.all(
+    deep.map(async ({ number, hash }) => {
+      const range = { from: number, to: number }
+      const [block] = await contentHashesBetween(ctx.database, blockchain, range, 1)
+      if (block?.hash !== hash) return []
+      return (await chain.agreedContent(block.hash, block.contentHash)).verdict === 'agreed' ? [hash] : []
+    }),
+  )
+  return agreed.flat()
+}
+
+type Batch = {
+  claimed: number
+  /** Messages that are attested, or known to wait for finality. */
+  decided: number
+  /** The chains to which messages are to be delivered. */
+  forwards: Set<string>
 }
 
 async function attestBatch(
   ctx: EngineCtx,
   tx: Db,
   source: MessageChain,
-  { heights, fastTo }: { heights: MessageHeights; fastTo: number },
-): Promise<{ claimed: number; signed: number; forwards: Set<string> }> {
+  { heights, agreed }: { heights: MessageHeights; agreed: readonly string[] },
+): Promise<Batch> {
   const { blockchain } = source
   const { final } = heights
-  const due = await claimMessages(tx, blockchain, { final, fastTo, limit: batchMax })
-  const forwards = new Set<string>()
-  if (due.length === 0) return { claimed: 0, signed: 0, forwards }
+  const due = await claimMessages(tx, blockchain, { final, agreed, limit: batchMax })
+  const batch: Batch = { claimed: due.length, decided: 0, forwards: new Set() }
+  if (due.length === 0) return batch
   const key = await attesterKey(ctx, tx)
-  if (!key) return { claimed: 0, signed: 0, forwards }
-  let signed = 0
+  if (!key) return batch
   for (const message of due) {
     if (!(await lockCanonical(tx, blockchain, message.blockHash!))) continue
     const execution = await executionOf(ctx, tx, source, message, message.blockNumber! <= final)
+    batch.decided += 1
     if (!execution) continue
     await attest(ctx, tx, message, execution, key)
-    signed += 1
     const destination = messageChains(ctx).find(({ domain }) => domain === message.destinationDomain)
-    if (message.forwards && destination) forwards.add(destination.blockchain)
+    if (execution.forwardFeeAtomic !== null && destination) batch.forwards.add(destination.blockchain)
   }
   failpoint('before-message-commit')
-  return { claimed: due.length, signed, forwards }
+  return batch
 }
 
 /** The oldest key in use: a further one is made known to the contracts first, and signs when this one is retired. */
@@ -115,7 +127,13 @@ async function attesterKey(ctx: EngineCtx, tx: Db): Promise<AttestationKey | und
   return key
 }
 
-type Execution = { finalityThreshold: number; feeAtomic: bigint; expirationBlock: bigint }
+type Execution = {
+  finalityThreshold: number
+  feeAtomic: bigint
+  /** The part of the fee that pays for the delivery; null without one. */
+  forwardFeeAtomic: bigint | null
+  expirationBlock: bigint
+}
 
 /** The finality and the fee with which a message is attested now; `undefined` while it has to wait for its block to be final. */
 async function executionOf(
@@ -127,12 +145,12 @@ async function executionOf(
 ): Promise<Execution | undefined> {
   const asksFast = message.fast && message.delayReason === null && !message.reattest
   if (asksFast) {
-    const delay = await delayOf(ctx, tx, source, message)
+    const delay = await delayOf(ctx, tx, source, message, isFinal)
     if (!delay) {
       const fee = message.amount === null ? 0n : fastFee(source.chain, message.amount)
       return {
         finalityThreshold: confirmedThreshold,
-        feeAtomic: withForward(message, fee),
+        ...withForward(message, fee),
         expirationBlock: await lastBlockOf(ctx, tx, message),
       }
     }
@@ -141,7 +159,7 @@ async function executionOf(
   if (!isFinal) return undefined
   return {
     finalityThreshold: finalizedThreshold,
-    feeAtomic: message.reattest ? 0n : withForward(message, 0n),
+    ...withForward(message, 0n),
     expirationBlock: 0n,
   }
 }
@@ -152,19 +170,27 @@ async function delayOf(
   tx: Db,
   { chain }: MessageChain,
   { id, amount, maxFee }: MessageRow,
+  isFinal: boolean,
 ): Promise<DelayReason | undefined> {
   if (amount === null || maxFee === null) return undefined
   if (maxFee < fastFee(chain, amount)) return 'insufficient_fee'
   const max = config.fastAllowanceAtomic
   if (amount > max / allowanceParts) return 'amount_above_max'
+  // The allowance bounds what reorgs can cost, and a final burn stays.
+  if (isFinal) return undefined
   const taken = await takeAllowance(tx, config.crosschainEnvironment, { id, amount, max })
   return taken ? undefined : 'insufficient_allowance_available'
 }
 
 /** The fee with that for the delivery, where one is asked for and the burn allows it. */
-function withForward({ forwards, maxFee, amount }: MessageRow, fee: bigint): bigint {
-  const total = fee + BigInt(forwardFees.med)
-  return forwards && maxFee !== null && total <= maxFee && total < (amount ?? 0n) ? total : fee
+function withForward(
+  { forwards, maxFee, amount }: MessageRow,
+  feeAtomic: bigint,
+): Pick<Execution, 'feeAtomic' | 'forwardFeeAtomic'> {
+  const forwardFeeAtomic = BigInt(forwardFees.med)
+  const total = feeAtomic + forwardFeeAtomic
+  const isPaid = forwards && maxFee !== null && total <= maxFee && total < (amount ?? 0n)
+  return isPaid ? { feeAtomic: total, forwardFeeAtomic } : { feeAtomic, forwardFeeAtomic: null }
 }
 
 /** The last block of the destination in which a fast attestation counts; 0, for no end, where this server does not follow it. */
@@ -179,7 +205,7 @@ async function attest(
   ctx: EngineCtx,
   tx: Db,
   row: MessageRow,
-  { finalityThreshold, feeAtomic, expirationBlock }: Execution,
+  { finalityThreshold, feeAtomic, forwardFeeAtomic, expirationBlock }: Execution,
   key: AttestationKey,
 ): Promise<void> {
   const filled = { nonce: row.nonce as Hex, finalityThresholdExecuted: finalityThreshold }
@@ -194,6 +220,7 @@ async function attest(
     attestation: hexOf(signature),
     digest,
     finalityThreshold,
+    forwardFeeAtomic,
     expirationBlock,
   }
   await setAttested(tx, row.id, attested, ctx.clock.nowMs())

@@ -1,5 +1,6 @@
 /** Delivers attested messages whose burns ask for it. The treasury's transaction and its record commit in one `tx`. */
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import { canonicalHead } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
@@ -8,12 +9,20 @@ import {
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
+import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { type MessageChain, messageChains } from './networks.ts'
-import { claimForwarded, failForwarded, forwardsDue, setForward } from './store/messages.ts'
+import {
+  askAgainForExpired,
+  claimForwarded,
+  type Deliveries,
+  failForwarded,
+  forwardsDue,
+  setForward,
+} from './store/messages.ts'
 
 const batchMax = 16
 
@@ -31,8 +40,11 @@ export async function deliverMessages(
       { blockchain, nonce, transactionId: forwardId, reason },
       'the delivery of a message failed: its attestation counts still, and anybody can deliver it',
     )
-  const sources = messageChains(ctx).map((source) => source.blockchain)
-  if (!(await forwardsDue(ctx.database, domain, sources))) return false
+  const head = (await canonicalHead(ctx.database, blockchain))?.number ?? 0
+  const deliveries = { domain, head, blockchains: messageChains(ctx).map((source) => source.blockchain) }
+  for (const source of await askAgainForExpired(ctx.database, deliveries))
+    await announceWork(ctx.database, source)
+  if (!(await forwardsDue(ctx.database, deliveries))) return false
   const payerId = ctx.config.crosschainEntity
   if (payerId === undefined) {
     raiseAlarm(
@@ -45,7 +57,8 @@ export async function deliverMessages(
   }
   const treasury = await openPayer(ctx, payerId, chain)
   if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
-  const count = await ctx.database.tx((tx) => submitDeliveries(ctx, tx, destination, sources, treasury))
+  const count = await ctx.database.tx((tx) => submitDeliveries(ctx, tx, destination, deliveries, treasury))
+  failpoint('after-forward-commit')
   if (count > 0) await announceWork(ctx.database, blockchain)
   return count === batchMax
 }
@@ -53,11 +66,11 @@ export async function deliverMessages(
 async function submitDeliveries(
   ctx: EngineCtx,
   tx: Db,
-  { chain, crosschain, domain }: MessageChain,
-  sources: readonly string[],
+  { chain, crosschain }: MessageChain,
+  deliveries: Deliveries,
   treasury: TreasuryRow,
 ): Promise<number> {
-  const due = await claimForwarded(tx, domain, sources, batchMax)
+  const due = await claimForwarded(tx, deliveries, batchMax)
   for (const { id, nonce, attestedMessage, attestation } of due) {
     const nowMs = ctx.clock.nowMs()
     const forwardId = newId(nowMs)
@@ -72,5 +85,6 @@ async function submitDeliveries(
     })
     await setForward(tx, id, forwardId, treasury.entityId)
   }
+  if (due.length > 0) failpoint('before-forward-commit')
   return due.length
 }

@@ -74,7 +74,7 @@ function messageOf(
   ordinal: number,
 ): Omit<NewMessage, 'id'> | undefined {
   try {
-    const { sender, sourceDomain, destinationDomain, minFinalityThreshold, messageBody } =
+    const { sender, sourceDomain, destinationDomain, destinationCaller, minFinalityThreshold, messageBody } =
       decodeMessage(message)
     if (sourceDomain !== domain) return undefined
     const isBurn = sender === wordOfAddress(crosschain.addresses.tokenMessenger)
@@ -95,7 +95,9 @@ function messageOf(
       amount: burn?.amount ?? null,
       maxFee: burn?.maxFee ?? null,
       fast: minFinalityThreshold <= confirmedThreshold,
-      forwards: burn !== undefined && asksForDelivery(burn),
+      // Of the others, one account alone can make the delivery.
+      forwards:
+        burn !== undefined && destinationCaller === wordOfAddress(zeroAddress) && asksForDelivery(burn),
     }
   } catch (error) {
     if (error instanceof MessageProblem) return undefined
@@ -103,6 +105,7 @@ function messageOf(
   }
 }
 
+const zeroAddress = `0x${'0'.repeat(40)}`
 const asksForDelivery = ({ hookData }: BurnBody) => forwardHookOf(hookData) !== undefined
 
 /** The same when the transaction is mined again, so that one message of it can be delivered at most. Never zero. */

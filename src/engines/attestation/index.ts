@@ -21,6 +21,7 @@ export {
   type MessageQuery,
   type MessageRow,
   messageByDigest,
+  messageByNonce,
   messagesBy,
   usedAllowance,
 } from './store/messages.ts'

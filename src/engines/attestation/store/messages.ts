@@ -1,3 +1,4 @@
+import { finalizedThreshold } from '#chains/crosschain/message'
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
@@ -30,6 +31,8 @@ export type AttestedMessage = {
   attestation: string
   digest: string
   finalityThreshold: number
+  /** Null where the message does not pay for its delivery. */
+  forwardFeeAtomic: bigint | null
   expirationBlock: bigint
 }
 
@@ -44,6 +47,7 @@ export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
   attestation: string | null
   allowanceTaken: bigint
   receivedTxHash: string | null
+  forwardFee: bigint | null
   forwardFailure: string | null
 }
 
@@ -51,9 +55,12 @@ const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce,
   block_number as "blockNumber", log_index as "logIndex", message, destination_domain as "destinationDomain", amount,
   max_fee as "maxFee", fast, forwards, delay_reason as "delayReason", state, reattest, attested_message as "attestedMessage",
   attestation, allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
-  forward_failure as "forwardFailure"`
+  forward_fee as "forwardFee", forward_failure as "forwardFailure"`
 
-/** Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation. */
+/**
+ * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
+ * says something else now is attested again, so that of both one can be delivered.
+ */
 export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: number) =>
   tx.run(sql`insert into messages as m (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash,
       block_number, log_index, message, destination_domain, amount, max_fee, fast, forwards, state, create_date)
@@ -63,7 +70,10 @@ export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: numbe
       ordinal integer, nonce text, "blockHash" text, "blockNumber" bigint, "logIndex" integer, message text,
       "destinationDomain" bigint, amount numeric, "maxFee" numeric, fast boolean, forwards boolean)
     on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
-      block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message`)
+      block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
+      destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
+      fast = excluded.fast, forwards = excluded.forwards,
+      reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
 
 /** Takes back the messages of an orphaned block: those that are not attested vanish. Returns the nonces of the others. */
 export async function orphanMessages(tx: Db, blockchain: string, blockHash: string): Promise<string[]> {
@@ -109,19 +119,32 @@ export const setMessageHeights = (tx: Db, blockchain: string, { followed, final 
 export const findMessageHeights = (db: Db, blockchain: string) =>
   db.maybe<MessageHeights>(sql`select followed, final from message_heights where blockchain = ${blockchain}`)
 
+const asksFast = sql`fast and delay_reason is null and not reattest`
+
+/** The blocks of messages that wait for a fast attestation, lowest first. */
+export const fastBlocks = (
+  db: Db,
+  blockchain: string,
+  { from, to, limit }: { from: number; to: number; limit: number },
+) =>
+  db.all<{ number: number; hash: string }>(sql`select distinct block_number as number, block_hash as hash
+    from messages where blockchain = ${blockchain} and state = 'pending' and ${asksFast}
+      and block_number between ${from} and ${to}
+    order by block_number limit ${limit}`)
+
 /**
  * Claims messages that can be attested, oldest first, until the `tx` ends: those of final blocks, and those that ask for a
- * fast attestation up to the height `fastTo`.
+ * fast attestation in the blocks with these hashes.
  */
 export const claimMessages = (
   tx: Db,
   blockchain: string,
-  { final, fastTo, limit }: { final: number; fastTo: number; limit: number },
+  { final, agreed, limit }: { final: number; agreed: readonly string[]; limit: number },
 ) =>
   tx.all<MessageRow>(sql`select ${columns} from messages where blockchain = ${blockchain}
       and (state = 'pending' or reattest) and block_number is not null
       and (block_number <= ${final}
-        or (fast and delay_reason is null and not reattest and block_number <= ${fastTo}))
+        or (${asksFast} and block_hash = any(${agreed}::text[])))
     order by create_date, id limit ${limit} for update skip locked`)
 
 export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
@@ -131,7 +154,8 @@ export const setAttested = (tx: Db, id: string, attested: AttestedMessage, nowMs
   tx.run(sql`update messages set state = 'complete', attested_message = ${attested.attestedMessage},
       attestation = ${attested.attestation}, digest = ${attested.digest},
       finality_threshold = ${attested.finalityThreshold}, expiration_block = ${attested.expirationBlock.toString()},
-      attested_date = ${formatInstant(nowMs)}, reattest = false
+      attested_date = ${formatInstant(nowMs)}, reattest = false,
+      forward_fee = ${attested.forwardFeeAtomic?.toString() ?? null}
     where id = ${id}`)
 
 /** Takes an amount of the allowance for a message; `false` where it has no room. */
@@ -178,24 +202,56 @@ export const messagesBy = (
 export const messageByDigest = (db: Db, digest: string) =>
   db.maybe<MessageRow>(sql`select ${columns} from messages where digest = ${digest} limit 1`)
 
-/** Asks for a further attestation of a message that has one; returns how many. */
-export const askAgain = (tx: Db, nonce: string) =>
-  tx.all<{ blockchain: string }>(sql`update messages set reattest = true
-    where nonce = ${nonce} and state = 'complete' and received_tx_hash is null returning blockchain`)
+export const messageByNonce = (db: Db, nonce: string) =>
+  db.maybe<MessageRow>(sql`select ${columns} from messages where nonce = ${nonce}`)
 
-const toForward = (
-  domain: number,
-  blockchains: readonly string[],
-) => sql`destination_domain = ${domain} and forwards
-  and received_tx_hash is null and forward_failure is null and forward_id is null and state = 'complete'
+/** Asks for a further attestation of a message that was attested before finality; returns its blockchain, once. */
+export const askAgain = (db: Db, nonce: string) =>
+  db.maybe<{ blockchain: string }>(sql`update messages set reattest = true
+    where nonce = ${nonce} and state = 'complete' and finality_threshold < ${finalizedThreshold} and not reattest
+      and received_tx_hash is null
+    returning blockchain`)
+
+export type Deliveries = {
+  /** The destination. */
+  domain: number
+  /** The newest block of the destination. */
+  head: number
+  /** The chains whose messages are delivered. */
+  blockchains: readonly string[]
+}
+
+/** A delivery takes some blocks until it is mined. */
+const expiringBlocks = 100
+
+const toForward = ({
+  domain,
+  blockchains,
+}: Deliveries) => sql`destination_domain = ${domain} and forward_fee is not null
+  and forward_id is null and received_tx_hash is null and block_hash is not null
   and blockchain = any(${blockchains}::text[])`
 
-export const forwardsDue = async (db: Db, domain: number, blockchains: readonly string[]): Promise<boolean> =>
-  (await db.maybe(sql`select 1 from messages where ${toForward(domain, blockchains)} limit 1`)) !== undefined
+const expires = ({ head }: Deliveries) => sql`expiration_block between 1 and ${head + expiringBlocks}`
+
+/**
+ * Asks for a further attestation of messages whose delivery waited until the end of theirs; returns the blockchains that they
+ * come from.
+ */
+export const askAgainForExpired = async (db: Db, deliveries: Deliveries): Promise<Set<string>> => {
+  const asked = await db.all<{ blockchain: string }>(sql`update messages set reattest = true
+    where ${toForward(deliveries)} and ${expires(deliveries)} and not reattest returning blockchain`)
+  return new Set(asked.map(({ blockchain }) => blockchain))
+}
+
+export const forwardsDue = async (db: Db, deliveries: Deliveries): Promise<boolean> =>
+  (await db.maybe(
+    sql`select 1 from messages where ${toForward(deliveries)} and not (${expires(deliveries)}) limit 1`,
+  )) !== undefined
 
 /** Claims attested messages to deliver, oldest first, until the `tx` ends. */
-export const claimForwarded = (tx: Db, domain: number, blockchains: readonly string[], limit: number) =>
-  tx.all<MessageRow>(sql`select ${columns} from messages where ${toForward(domain, blockchains)}
+export const claimForwarded = (tx: Db, deliveries: Deliveries, limit: number) =>
+  tx.all<MessageRow>(sql`select ${columns} from messages
+    where ${toForward(deliveries)} and not (${expires(deliveries)})
     order by create_date, id limit ${limit} for update skip locked`)
 
 /** Records the transaction that delivers a message. */
