@@ -4,6 +4,7 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
 import { issuerAccount } from '#sandbox/constants'
+import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   intentOf,
@@ -53,7 +54,7 @@ it('property 105: a deposit is pending until its block is final, and counts once
   expect(await unified.balance(base(), alice.address)).toBe('0')
   const body = [await signedIntent(alice, intentOf(specOf(base(), avax(), alice.address)))]
   expect((await unified.transfer(body)).body.code).toBe(178001)
-  const mine = { mine: () => base().mine(20) }
+  const mine = followedMining(harness, base())
   await mineUntil(mine, async () => (await unified.balance(base(), alice.address)) === '5', 'it counts')
   expect(await pending(alice.address)).toEqual([])
   expect((await unified.transfer(body)).status).toBe(201)
@@ -62,21 +63,13 @@ it('property 105: a deposit is pending until its block is final, and counts once
 it('property 105: a withdrawal counts at once, even of a deposit that does not', async () => {
   await unified.pay(base(), bob.address, 4_000_000n)
   await unified.callWallet(base(), bob.address, 'initiateWithdrawal', [base().tokens.USDC, 3_000_000n])
-  const mine = { mine: () => base().mine(20) }
+  const mine = followedMining(harness, base())
   await until(async () => (await pending(bob.address)).length === 1, 'the deposit is pending')
   await mineUntil(mine, async () => (await pending(bob.address)).length === 0, 'the deposit counts')
   expect(await unified.balance(base(), bob.address)).toBe('1')
 })
 
 it('a mint whose block is lost can be made again, and is burned once', async () => {
-  // The last block of an attestation is counted from the newest that this server has followed.
-  const followed = async () =>
-    (
-      await harness.database.one<{ height: number }>(
-        sql`select max(number)::integer as height from blocks where blockchain = ${base().blockchain} and canonical`,
-      )
-    ).height
-  await until(async () => (await followed()) === (await base().height()), 'all blocks are followed')
   await unified.fund(avax(), carol.address, 5_000_000n, '5')
   const { body } = await unified.transfer([
     await signedIntent(carol, intentOf(specOf(avax(), base(), carol.address))),
@@ -90,7 +83,7 @@ it('a mint whose block is lost can be made again, and is burned once', async () 
   await unified.mint(base(), body)
   expect(await unified.tokens(base(), carol.address)).toBe(1_000_000n)
   const state = async () => (await unified.state(body.transferId)).status
-  await mineUntil({ mine: () => base().mine(20) }, async () => (await state()) === 'finalized', 'it is final')
+  await mineUntil(followedMining(harness, base()), async () => (await state()) === 'finalized', 'it is final')
   await unified.shows(avax(), carol.address, '3.97995')
 })
 

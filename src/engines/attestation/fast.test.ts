@@ -17,6 +17,7 @@ import {
   wordOf,
 } from '../../../testing/burns.ts'
 import type { TestChain } from '../../../testing/chain.ts'
+import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { mineUntil } from '../../../testing/until.ts'
 
@@ -42,7 +43,7 @@ afterAll(() => harness?.close())
 
 const fast = { maxFee: 1_000n, threshold: confirmedThreshold }
 const allowance = async () => (await messages.get('/v2/fastBurn/USDC/allowance')).body.allowance
-const mining = { mine: () => base.mine(20) }
+const mining = { mine: () => followedMining(harness, base).mine() }
 
 it('property 100: a fast burn far above the final block is attested, and a slow one waits', async () => {
   await base.mine(60)
