@@ -6,6 +6,7 @@ import { challengeMutants } from './challenges.ts'
 import { contractMutants } from './contracts.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
+import { messageMutants } from './messages.ts'
 import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
@@ -32,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   ...auditMutants,
   ...contractMutants,
   ...webhookMutants,
+  ...messageMutants,
   ...unlistedTokenMutants,
   ...accountMutants,
   ...unifiedBalanceMutants,

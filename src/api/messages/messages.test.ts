@@ -152,10 +152,11 @@ it('property 101: a burn that is mined again has the nonce that it had, and is d
 })
 
 it('property 100: a burn that leaves the chain before it is attested is not found', async () => {
+  const burnIt = await messages.prepareBurn(base, avalanche)
   await harness.stopEngines()
-  const snapshot = await base.rpc<string>('evm_snapshot', [])
-  const hash = await messages.burn(base, avalanche)
-  await base.rpc('evm_revert', [snapshot])
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  await base.revert(snapshot)
   harness.startEngines()
   const later = await messages.burn(base, avalanche)
   await messages.attested(base, later)
@@ -189,6 +190,12 @@ it.each([
   ['/v2/messages/6', { transactionHash: '0x12' }, 400, 'transactionHash'],
   ['/v2/messages/99', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/x', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  // The id of the chain, and the domain beyond 32 bits.
+  ['/v2/messages/84532', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/4294967302', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/06', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/-6', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/6', { nonce: `${zeroWord}00` }, 400, 'nonce'],
   ['/v2/messages', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/6', { nonce: zeroWord }, 404, 'Not found.'],
   ['/v2/messages/3', { nonce: zeroWord }, 404, 'Not found.'],
@@ -198,4 +205,28 @@ it.each([
   const answer = await messages.get(path, query as Record<string, string>)
   expect(answer.status).toBe(status)
   expect(answer.body.message).toContain(named)
+})
+
+it('attests again nothing that is unknown', async () => {
+  for (const nonce of [zeroWord, `0x${'ab'.repeat(32)}`])
+    expect((await messages.reattest(nonce)).body).toEqual({ code: 404, message: 'Not found.' })
+  expect((await messages.reattest('0x12')).body.message).toContain('nonce')
+})
+
+it('property 101: a message mints on its own destination alone, and with the signature over its own bytes alone', async () => {
+  const [to, other] = [freshAddress() as Hex, freshAddress() as Hex]
+  const first = await messages.attested(base, await messages.burn(base, avalanche, { to }))
+  const second = await messages.attested(base, await messages.burn(base, avalanche, { to: other }))
+  const tried = [
+    messages.deliver(base, first),
+    messages.deliver(avalanche, { message: first.message, attestation: second.attestation }),
+    messages.deliver(avalanche, {
+      ...first,
+      attestation: `${first.attestation}${second.attestation.slice(2)}`,
+    }),
+    messages.deliver(avalanche, { ...first, attestation: '0x' }),
+  ]
+  for (const { ok } of await Promise.all(tried)) expect(ok).toBe(false)
+  for (const message of [first, second]) expect((await messages.deliver(avalanche, message)).ok).toBe(true)
+  for (const each of [to, other]) expect(await messages.usdcOf(avalanche, each)).toBe(10_000_000n)
 })

@@ -19,7 +19,7 @@ import {
 import type { TestChain } from '../../../testing/chain.ts'
 import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { mineUntil } from '../../../testing/until.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
 
 /* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
 let harness: Harness
@@ -116,6 +116,20 @@ it('property 101: a further attestation waits for finality, and is asked for at 
     sql`select count(*)::integer as signatures from attestation_signatures where subject = ${eventNonce}`,
   )
   expect(signatures).toBe(2)
+})
+
+it('property 101: a burn that is mined again before its attestation keeps the nonce that was shown', async () => {
+  const burnIt = await messages.prepareBurn(base, avalanche)
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  const first = await messages.messageWhen(base, hash, ({ attestation }) => attestation === 'PENDING')
+  const raw = await base.rpc<Hex>('eth_getRawTransactionByHash', [hash])
+  await base.revert(snapshot)
+  await base.mine(2)
+  await until(async () => (await messages.find(base, hash)).status === 404, 'the burn is gone')
+  expect(await base.rpc('eth_sendRawTransaction', [raw])).toBe(hash)
+  const second = await messages.messageWhen(base, hash, ({ attestation }) => attestation === 'PENDING')
+  expect(second).toEqual(first)
 })
 
 /**

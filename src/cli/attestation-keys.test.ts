@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CrosschainMessages, crosschainMessages } from '../../testing/burns.ts'
+import { runCommand } from '../../testing/command.ts'
+import { urlOf } from '../../testing/database-clone.ts'
+import { type Harness, openHarness } from '../../testing/harness.ts'
+import { testRootKey } from '../../testing/template.ts'
+
+let harness: Harness
+let messages: CrosschainMessages
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI'] })
+  messages = crosschainMessages(harness)
+})
+afterAll(() => harness?.close())
+
+async function bezant(...args: string[]) {
+  const env = { DATABASE_URL: urlOf(harness.connection), BEZANT_ROOT_KEY: testRootKey.toString('hex') }
+  const { code, stdout, stderr } = await runCommand({ command: 'attestation-keys', args, env })
+  return { code, stdout, stderr }
+}
+
+const publicKeys = async () => (await messages.get('/v2/publicKeys')).body.publicKeys
+
+it('makes a key, which signs messages once the former one is retired, and shows both', async () => {
+  const [base, avalanche] = [harness.chain('BASE-SEPOLIA'), harness.chain('AVAX-FUJI')]
+  const before = await publicKeys()
+  const { code, stdout, stderr } = await bezant('create', '--purpose', 'message', '--json')
+  expect([code, stderr]).toEqual([0, ''])
+  const made = JSON.parse(stdout)
+  expect(made).toMatchObject({ purpose: 'message', address: expect.stringMatching(/^0x[0-9a-f]{40}$/i) })
+  expect(stdout).not.toMatch(/private|sealed/i)
+  const both = await publicKeys()
+  expect(both).toHaveLength(before.length + 1)
+  // The contracts do not know the new key yet: the former one goes on.
+  const former = await messages.attested(base, await messages.burn(base, avalanche))
+  expect((await messages.deliver(avalanche, former)).ok).toBe(true)
+  const listed = (await bezant('list', '--purpose', 'message', '--json')).stdout.trim().split('\n')
+  const ids = listed.map((line) => JSON.parse(line).id)
+  expect(ids[0]).toBe(made.id)
+  const late = await messages.attested(base, await messages.burn(base, avalanche))
+  expect((await bezant('retire', ids.at(-1)!)).code).toBe(0)
+  const message = await messages.attested(base, await messages.burn(base, avalanche))
+  expect((await messages.deliver(avalanche, message)).ok).toBe(false)
+  // What the retired key signed counts as long as the contracts know it.
+  expect((await messages.deliver(avalanche, late)).ok).toBe(true)
+  expect(await publicKeys()).toEqual(both)
+  expect((await bezant('retire', ids.at(-1)!)).code).toBe(1)
+})
+
+it('names its actions and purposes, and makes no key without the root key', async () => {
+  expect(await bezant('forget')).toMatchObject({ code: 2, stderr: expect.stringContaining('retire') })
+  expect(await bezant('create')).toMatchObject({ code: 1, stderr: expect.stringContaining('--purpose') })
+  expect((await bezant('list', '--purpose', 'other')).stderr).toContain('message or balance')
+  const env = { DATABASE_URL: urlOf(harness.connection), BEZANT_ROOT_KEY: '11'.repeat(32) }
+  const args = ['create', '--purpose', 'message']
+  const refused = await runCommand({ command: 'attestation-keys', args, env })
+  expect([refused.code, refused.stdout]).toEqual([1, ''])
+})
