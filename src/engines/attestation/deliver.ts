@@ -1,11 +1,10 @@
 /** Delivers attested messages whose burns ask for it. The treasury's transaction and its record commit in one `tx`. */
-import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
-  hasGas,
-  openPayer,
+  openPlatformPayer,
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
@@ -45,18 +44,15 @@ export async function deliverMessages(
   for (const source of await askAgainForExpired(ctx.database, deliveries))
     await announceWork(ctx.database, source)
   if (!(await forwardsDue(ctx.database, deliveries))) return false
-  const payerId = ctx.config.crosschainEntity
-  if (payerId === undefined) {
+  const treasury = await openPlatformPayer(ctx, chain, gasFaucet, () =>
     raiseAlarm(
       ctx.log,
       'deliveries-unpaid',
       { blockchain },
       'messages wait to be delivered: set BEZANT_CROSSCHAIN_ENTITY to the entity whose treasury pays',
-    )
-    return false
-  }
-  const treasury = await openPayer(ctx, payerId, chain)
-  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+    ),
+  )
+  if (!treasury) return false
   const count = await ctx.database.tx((tx) => submitDeliveries(ctx, tx, destination, deliveries, treasury))
   failpoint('after-forward-commit')
   if (count > 0) await announceWork(ctx.database, blockchain)
@@ -72,14 +68,9 @@ async function submitDeliveries(
 ): Promise<number> {
   const due = await claimForwarded(tx, deliveries, batchMax)
   for (const { id, nonce, attestedMessage, attestation } of due) {
-    const nowMs = ctx.clock.nowMs()
-    const forwardId = newId(nowMs)
-    const scope: EntityCtx = {
-      ...ctx,
-      ...{ db: tx, entity: { id: treasury.entityId }, actor: 'attestation', requestId: id, nowMs },
-    }
-    await submitPlatformCall(scope, chain, treasury, {
-      id: forwardId,
+    const forwardId = newId(ctx.clock.nowMs())
+    await submitPlatformCall(ctx, tx, chain, treasury, {
+      ...{ actor: 'attestation', requestId: id, id: forwardId },
       refId: `message ${nonce}`,
       call: crosschain.receiveCall(attestedMessage as Hex, attestation as Hex),
     })

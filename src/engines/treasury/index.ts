@@ -104,7 +104,7 @@ export {
   type PaymentIntent,
   type PaymentIntentFilters,
 } from './payment-intents/store.ts'
-export { hasGas, submitPlatformCall } from './platform-calls.ts'
+export { openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
 export {
   type Adjustment,
   type AdjustmentPlan,

@@ -1,42 +1,49 @@
 /** Calls that a treasury makes for this installation, such as burns of unified balances. */
-import type { Address, Call, Chain } from '#chains/chain'
-import type { EngineCtx, EntityCtx } from '#engines/ctx'
-import { nativeToken } from '#engines/ledger/index'
-import { submitFromTreasury } from '#engines/transactions/index'
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
+import { actingFor } from './actor.ts'
+import { openPayer } from './bundling/deploy-contracts.ts'
 import { type GasFaucet, gasOf, refillGas, transactionCost } from './gas.ts'
 import type { TreasuryRow } from './store/treasuries.ts'
-import { signatoryOf } from './treasuries.ts'
+import { submitTreasuryCall, type TreasuryCall } from './submit-treasury-call.ts'
 
-/** Submits a call in `ctx.db`'s tx, as the transaction `id`. The caller announces the work once its `tx` has committed. */
-export async function submitPlatformCall(
-  ctx: EntityCtx,
+/** `actor` is the engine that asks for the call, and `requestId` the row that it is made for. */
+export type PlatformCall = TreasuryCall & { actor: string; requestId: string }
+
+/** Submits a call in `tx`, as the transaction `id`. The caller announces the work once its `tx` has committed. */
+export const submitPlatformCall = (
+  ctx: EngineCtx,
+  tx: Db,
   chain: Chain,
   treasury: TreasuryRow,
-  { id, refId, call }: { id: string; refId: string; call: Call & { to: Address } },
-): Promise<void> {
-  const { blockchain, address } = treasury
-  const { id: tokenId } = await nativeToken(ctx.db, blockchain)
-  await submitFromTreasury(ctx, {
-    id,
-    chain,
-    call,
-    fee: {},
-    refId,
-    shown: {
-      operation: 'CONTRACT_EXECUTION',
-      contractAddress: call.to,
-      abiFunctionSignature: undefined,
-      abiParameters: undefined,
-      amountText: undefined,
-    },
-    treasury: signatoryOf(treasury),
-    token: { tokenId, address, amountAtomic: call.valueAtomic },
-    sweep: true,
-  })
+  { actor, requestId, ...call }: PlatformCall,
+): Promise<void> => {
+  const scope = actingFor(ctx, tx, { entityId: treasury.entityId, id: requestId })
+  return submitTreasuryCall({ ...scope, actor }, chain, treasury, call)
+}
+
+/**
+ * The treasury that pays on a chain, while it has gas for another call. `unpaid` reports that no entity is set to pay: then there
+ * is none.
+ */
+export async function openPlatformPayer(
+  ctx: EngineCtx,
+  chain: Chain,
+  gasFaucet: GasFaucet | undefined,
+  unpaid: () => void = () => undefined,
+): Promise<TreasuryRow | undefined> {
+  const payerId = ctx.config.crosschainEntity
+  if (payerId === undefined) {
+    unpaid()
+    return undefined
+  }
+  const treasury = await openPayer(ctx, payerId, chain)
+  return (await hasGas(ctx, chain, treasury, gasFaucet)) ? treasury : undefined
 }
 
 /** Whether a treasury has gas for another call; one that runs low is refilled, or raises an alarm. */
-export async function hasGas(
+async function hasGas(
   ctx: EngineCtx,
   chain: Chain,
   treasury: TreasuryRow,

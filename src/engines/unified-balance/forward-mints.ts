@@ -1,10 +1,9 @@
 /** Mints forwarded transfers. The treasury's transaction and its record commit in one `tx`; a revert is final, and shown. */
-import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
-  hasGas,
-  openPayer,
+  openPlatformPayer,
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
@@ -32,10 +31,8 @@ export async function forwardMints(
       'the mint of a forwarded transfer failed: its attestation holds until its last block',
     )
   if (!(await forwardsWait(ctx.database, blockchain))) return false
-  const payerId = ctx.config.crosschainEntity
-  if (payerId === undefined) return false
-  const treasury = await openPayer(ctx, payerId, chain)
-  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+  const treasury = await openPlatformPayer(ctx, chain, gasFaucet)
+  if (!treasury) return false
   const count = await ctx.database.tx((tx) => submitMints(ctx, tx, unified, treasury))
   if (count > 0) await announceWork(ctx.database, blockchain)
   return count === batchMax
@@ -49,14 +46,9 @@ async function submitMints(
 ): Promise<number> {
   const due = await claimForwards(tx, blockchain, batchMax)
   for (const { id, payload, signature } of due) {
-    const nowMs = ctx.clock.nowMs()
-    const forwardId = newId(nowMs)
-    const scope: EntityCtx = {
-      ...ctx,
-      ...{ db: tx, entity: { id: treasury.entityId }, actor: 'unified-balance', requestId: id, nowMs },
-    }
-    await submitPlatformCall(scope, chain, treasury, {
-      id: forwardId,
+    const forwardId = newId(ctx.clock.nowMs())
+    await submitPlatformCall(ctx, tx, chain, treasury, {
+      ...{ actor: 'unified-balance', requestId: id, id: forwardId },
       refId: `mint ${id}`,
       call: crosschain.mintCall(hexOf(payload), hexOf(signature)),
     })

@@ -5,12 +5,11 @@
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { listAttestationKeys, signAttestation } from '#custody/index'
-import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
-  hasGas,
-  openPayer,
+  openPlatformPayer,
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
@@ -46,18 +45,15 @@ export async function sendBurns(
   await takeApart(ctx, unified)
   const { blockchain, chain } = unified
   if (!(await burnsWait(ctx.database, blockchain))) return false
-  const payerId = ctx.config.crosschainEntity
-  if (payerId === undefined) {
+  const treasury = await openPlatformPayer(ctx, chain, gasFaucet, () =>
     raiseAlarm(
       ctx.log,
       'burns-unpaid',
       { blockchain },
       'minted transfers wait to be burned: set BEZANT_CROSSCHAIN_ENTITY to the entity whose treasury pays',
-    )
-    return false
-  }
-  const treasury = await openPayer(ctx, payerId, chain)
-  if (!(await hasGas(ctx, chain, treasury, gasFaucet))) return false
+    ),
+  )
+  if (!treasury) return false
   const sent = await ctx.database.tx((tx) => sendBatch(ctx, tx, unified, treasury))
   failpoint('after-burn-commit')
   if (sent) await announceWork(ctx.database, blockchain)
@@ -80,17 +76,12 @@ async function sendBatch(
   const payload = await payloadOf(tx, unified, batch)
   const key = (await listAttestationKeys(tx, 'balance')).find(({ retiredDate }) => retiredDate === null)
   if (!key) throw new Error('there is no attestation key for unified balances')
-  const scope: EntityCtx = {
-    ...ctx,
-    ...{ db: tx, entity: { id: treasury.entityId }, actor: 'unified-balance', requestId: id, nowMs },
-  }
-  const signature = await signAttestation(scope, {
-    keyId: key.id,
-    subject: `burn:${id}`,
-    digest: payloadDigest(bytesOf(payload)),
-  })
-  await submitPlatformCall(scope, unified.chain, treasury, {
-    id,
+  const signature = await signAttestation(
+    { ...ctx, db: tx },
+    { keyId: key.id, subject: `burn:${id}`, digest: payloadDigest(bytesOf(payload)) },
+  )
+  await submitPlatformCall(ctx, tx, unified.chain, treasury, {
+    ...{ actor: 'unified-balance', requestId: id, id },
     refId: `burn ${id}`,
     call: unified.crosschain.burnCall(payload, hexOf(signature)),
   })

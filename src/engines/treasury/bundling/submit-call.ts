@@ -1,12 +1,11 @@
 import type { Address, Call, Chain } from '#chains/chain'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
-import { nativeToken } from '#engines/ledger/index'
-import { announceWork, submitFromTreasury } from '#engines/transactions/index'
+import { announceWork } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { actingFor } from '../actor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
-import { signatoryOf } from '../treasuries.ts'
+import { submitTreasuryCall } from '../submit-treasury-call.ts'
 import { type CallPurpose, insertAccountCall, lockCalls, openCalls } from './store.ts'
 
 /** Submits a call of the treasury for smart accounts, in `ctx.db`'s tx; returns the id of its transaction. */
@@ -17,28 +16,11 @@ export async function submitCall(
   purpose: CallPurpose,
   call: Call & { to: Address },
 ): Promise<string> {
-  const { entityId, blockchain, address } = treasury
+  const { entityId, blockchain } = treasury
   const id = newId(ctx.nowMs)
   const createDate = formatInstant(ctx.nowMs)
   await insertAccountCall(ctx.db, { entityId, id, blockchain, purpose, createDate })
-  const { id: tokenId } = await nativeToken(ctx.db, blockchain)
-  await submitFromTreasury(ctx, {
-    id,
-    chain,
-    call,
-    fee: {},
-    refId: `${purpose} ${id}`,
-    shown: {
-      operation: 'CONTRACT_EXECUTION',
-      contractAddress: call.to,
-      abiFunctionSignature: undefined,
-      abiParameters: undefined,
-      amountText: undefined,
-    },
-    treasury: signatoryOf(treasury),
-    token: { tokenId, address, amountAtomic: call.valueAtomic },
-    sweep: true,
-  })
+  await submitTreasuryCall(ctx, chain, treasury, { id, refId: `${purpose} ${id}`, call })
   return id
 }
 

@@ -1,0 +1,37 @@
+import type { Address, Call, Chain } from '#chains/chain'
+import type { EntityCtx } from '#engines/ctx'
+import { nativeToken } from '#engines/ledger/index'
+import { submitFromTreasury } from '#engines/transactions/index'
+import type { TreasuryRow } from './store/treasuries.ts'
+import { signatoryOf } from './treasuries.ts'
+
+/** A call of a contract; `id` is that of its transaction. */
+export type TreasuryCall = { id: string; refId: string; call: Call & { to: Address } }
+
+/** Submits a call of a treasury in `ctx.db`'s tx. */
+export async function submitTreasuryCall(
+  ctx: EntityCtx,
+  chain: Chain,
+  treasury: TreasuryRow,
+  { id, refId, call }: TreasuryCall,
+): Promise<void> {
+  const { address } = treasury
+  const { id: tokenId } = await nativeToken(ctx.db, treasury.blockchain)
+  await submitFromTreasury(ctx, {
+    id,
+    chain,
+    call,
+    fee: {},
+    refId,
+    shown: {
+      operation: 'CONTRACT_EXECUTION',
+      contractAddress: call.to,
+      abiFunctionSignature: undefined,
+      abiParameters: undefined,
+      amountText: undefined,
+    },
+    treasury: signatoryOf(treasury),
+    token: { tokenId, address, amountAtomic: call.valueAtomic },
+    sweep: true,
+  })
+}
