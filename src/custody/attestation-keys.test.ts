@@ -5,6 +5,7 @@ import { hexOf } from '#lib/hex'
 import { sql } from '#runtime/db/db'
 import { openTestCustody, type TestCustody } from '../../testing/custody.ts'
 import {
+  attestationKeyInUse,
   createAttestationKey,
   endAttestationKey,
   importAttestationKey,
@@ -44,6 +45,16 @@ it('record each digest before it is signed, and sign one alone for each transfer
     sql`select count(*)::integer as count from attestation_signatures where key_id = ${key.id}`,
   )
   expect(count).toBe(1)
+})
+
+it('sign one after another: the oldest in use, until it is retired', async () => {
+  const inUse = async () => (await attestationKeyInUse(test.database, 'balance'))?.id
+  const [first, second] = [await inUse(), (await createAttestationKey(scope(), 'balance')).id]
+  expect(first).not.toBe(second)
+  expect(await inUse()).toBe(first)
+  for (const { id } of await listAttestationKeys(test.database, 'balance'))
+    if (id !== second) await endAttestationKey(scope(), id)
+  expect(await inUse()).toBe(second)
 })
 
 it('are imported once', async () => {

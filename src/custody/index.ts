@@ -82,6 +82,7 @@ export {
 export {
   type AttestationKey,
   type AttestationPurpose,
+  attestationKeyInUse,
   listAttestationKeys,
 } from './store/attestation-keys.ts'
 export { findEntityFreeze } from './store/freezes.ts'

@@ -10,7 +10,7 @@ import {
   fillOtherMessage,
   finalizedThreshold,
 } from '#chains/crosschain/message'
-import { type AttestationKey, listAttestationKeys, signAttestation } from '#custody/index'
+import { type AttestationKey, attestationKeyInUse, signAttestation } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHashAt, canonicalHead, contentHashesBetween, lockCanonical } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
@@ -113,10 +113,8 @@ async function attestBatch(
   return batch
 }
 
-/** The oldest key in use: a further one is made known to the contracts first, and signs when this one is retired. */
 async function attesterKey(ctx: EngineCtx, tx: Db): Promise<AttestationKey | undefined> {
-  const keys = await listAttestationKeys(tx, 'message')
-  const key = keys.findLast(({ retiredDate }) => retiredDate === null)
+  const key = await attestationKeyInUse(tx, 'message')
   if (!key)
     raiseAlarm(
       ctx.log,

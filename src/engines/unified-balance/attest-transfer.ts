@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
-import { listAttestationKeys, signAttestation } from '#custody/index'
+import { attestationKeyInUse, signAttestation } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -117,7 +117,7 @@ async function signPayload(
   intents: readonly PricedIntent[],
   payload: Buffer,
 ): Promise<Buffer> {
-  const key = (await listAttestationKeys(ctx.db, 'balance')).find(({ retiredDate }) => retiredDate === null)
+  const key = await attestationKeyInUse(ctx.db, 'balance')
   if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
   const digest = payloadDigest(payload)
   const subjects = intents.map(({ specHash }) => specHash).sort()

@@ -4,7 +4,7 @@
  */
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { listAttestationKeys, signAttestation } from '#custody/index'
+import { attestationKeyInUse, signAttestation } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
@@ -74,7 +74,7 @@ async function sendBatch(
   const batch = first.failures > 0 ? [first] : due.filter(({ failures }) => failures === 0)
   const id = newId(nowMs)
   const payload = await payloadOf(tx, unified, batch)
-  const key = (await listAttestationKeys(tx, 'balance')).find(({ retiredDate }) => retiredDate === null)
+  const key = await attestationKeyInUse(tx, 'balance')
   if (!key) throw new Error('there is no attestation key for unified balances')
   const signature = await signAttestation(
     { ...ctx, db: tx },
