@@ -27,6 +27,7 @@ import {
   findMessageHeights,
   type MessageHeights,
   type MessageRow,
+  messagesWait,
   setAttested,
   setDelay,
   takeAllowance,
@@ -40,6 +41,8 @@ const allowanceParts = 10n
 
 /** Attests the messages of a chain that are due; returns whether there may be more. */
 export async function attestMessages(ctx: EngineCtx, source: MessageChain): Promise<boolean> {
+  // Every transaction and block wakes this loop, and few of them are of messages.
+  if (!(await messagesWait(ctx.database, source.blockchain))) return false
   const heights = await findMessageHeights(ctx.database, source.blockchain)
   if (!heights) return false
   const agreed = await agreedFastBlocks(ctx, source, heights)
@@ -100,17 +103,28 @@ async function attestBatch(
   if (due.length === 0) return batch
   const key = await attesterKey(ctx, tx)
   if (!key) return batch
+  const destinations = new Map(messageChains(ctx).map((chain) => [chain.domain, chain]))
+  const canonical = await lockedAmong(tx, blockchain, due)
   for (const message of due) {
-    if (!(await lockCanonical(tx, blockchain, message.blockHash!))) continue
-    const execution = await executionOf(ctx, tx, source, message, message.blockNumber! <= final)
+    if (!canonical.has(message.blockHash!)) continue
+    const destination = destinations.get(message.destinationDomain)
+    const isFinal = message.blockNumber! <= final
+    const execution = await executionOf(ctx, tx, { source, destination }, message, isFinal)
     batch.decided += 1
     if (!execution) continue
     await attest(ctx, tx, message, execution, key)
-    const destination = messageChains(ctx).find(({ domain }) => domain === message.destinationDomain)
     if (execution.forwardFeeAtomic !== null && destination) batch.forwards.add(destination.blockchain)
   }
   failpoint('before-message-commit')
   return batch
+}
+
+/** The blocks of these messages that are canonical, and stay so until the `tx` ends. */
+async function lockedAmong(tx: Db, blockchain: string, due: readonly MessageRow[]): Promise<Set<string>> {
+  const canonical = new Set<string>()
+  for (const hash of new Set(due.map(({ blockHash }) => blockHash!)))
+    if (await lockCanonical(tx, blockchain, hash)) canonical.add(hash)
+  return canonical
 }
 
 async function attesterKey(ctx: EngineCtx, tx: Db): Promise<AttestationKey | undefined> {
@@ -125,6 +139,9 @@ async function attesterKey(ctx: EngineCtx, tx: Db): Promise<AttestationKey | und
   return key
 }
 
+/** The chains of a message; this server may not follow the destination. */
+type Route = { source: MessageChain; destination: MessageChain | undefined }
+
 type Execution = {
   finalityThreshold: number
   feeAtomic: bigint
@@ -137,7 +154,7 @@ type Execution = {
 async function executionOf(
   ctx: EngineCtx,
   tx: Db,
-  source: MessageChain,
+  { source, destination }: Route,
   message: MessageRow,
   isFinal: boolean,
 ): Promise<Execution | undefined> {
@@ -149,7 +166,7 @@ async function executionOf(
       return {
         finalityThreshold: confirmedThreshold,
         ...withForward(message, fee),
-        expirationBlock: await lastBlockOf(ctx, tx, message),
+        expirationBlock: await lastBlockOf(tx, destination),
       }
     }
     await setDelay(tx, message.id, delay)
@@ -192,8 +209,7 @@ function withForward(
 }
 
 /** The last block of the destination in which a fast attestation counts; 0, for no end, where this server does not follow it. */
-async function lastBlockOf(ctx: EngineCtx, tx: Db, { destinationDomain }: MessageRow): Promise<bigint> {
-  const destination = messageChains(ctx).find(({ domain }) => domain === destinationDomain)
+async function lastBlockOf(tx: Db, destination: MessageChain | undefined): Promise<bigint> {
   const head = destination && (await canonicalHead(tx, destination.blockchain))
   if (!destination || !head) return 0n
   return BigInt(head.number + Math.ceil(deliverableMs / destination.chain.network.blockTimeMs))

@@ -5,6 +5,7 @@ import { MessageProblem } from '#chains/crosschain/message-problem'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import type { EngineCtx } from '#engines/ctx'
 import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#engines/indexer/index'
+import { announceWork } from '#engines/transactions/index'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -13,6 +14,7 @@ import { type MessageChain, messageChainOf } from './networks.ts'
 import {
   insertMessages,
   markReceived,
+  messagesWait,
   type NewMessage,
   orphanMessages,
   releaseAllowance,
@@ -31,6 +33,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   const followed = kind === 'undone' ? blockNumber - 1 : blockNumber
   await setMessageHeights(tx, blockchain, { followed, final: finalTo })
   await releaseAllowance(tx, ctx.config.crosschainEnvironment, blockchain, finalTo)
+  if (await messagesWait(tx, blockchain)) await announceWork(tx, blockchain)
 }
 
 async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: string): Promise<void> {

@@ -6,7 +6,6 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
-import { announceWork } from '#engines/transactions/index'
 import type { GasFaucet } from '#engines/treasury/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { attestMessages } from './attest.ts'
@@ -30,10 +29,7 @@ const engine = 'attestation'
 
 /** Starts attesting and delivering on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
 export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
-  const feed = followSteps(ctx, engine, async (tx, step) => {
-    await followStep(ctx, tx, step)
-    await announceWork(tx, step.blockchain)
-  })
+  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
   const loops = startChainLoops(ctx, (chain) => {
     const found = messageChainOf(ctx, chain)
     if (!found) return []

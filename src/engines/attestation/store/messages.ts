@@ -119,6 +119,12 @@ export const setMessageHeights = (tx: Db, blockchain: string, { followed, final 
 export const findMessageHeights = (db: Db, blockchain: string) =>
   db.maybe<MessageHeights>(sql`select followed, final from message_heights where blockchain = ${blockchain}`)
 
+/** Whether a message of the chain waits to be attested, now or later. */
+export const messagesWait = async (db: Db, blockchain: string): Promise<boolean> =>
+  (await db.maybe(
+    sql`select 1 from messages where blockchain = ${blockchain} and (state = 'pending' or reattest) limit 1`,
+  )) !== undefined
+
 const asksFast = sql`fast and delay_reason is null and not reattest`
 
 /** The blocks of messages that wait for a fast attestation, lowest first. */
