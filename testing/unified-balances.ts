@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Blockchain } from '#chains/blockchains'
 import { burnIntentDigest, burnIntentSetDigest } from '#chains/crosschain/burn-intent-typed-data'
 import type { BurnIntent } from '#chains/crosschain/transfer-payload'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
@@ -9,9 +8,9 @@ import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { gatewayMinterAbi } from '#chains/evm/unified-balance/artifacts/gateway-minter'
 import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
 import { unifiedBalanceContracts } from '#chains/evm/unified-balance/deployment'
-import { networkOf } from '#chains/networks/index'
 import { hexOf } from '#lib/hex'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
+import { domainOf, wordOf } from './burns.ts'
 import type { TestChain } from './chain.ts'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer, HttpOptions } from './tenant.ts'
@@ -26,7 +25,6 @@ export const feeRecipient = issuerAccount.address
 /** Accounts with native coins on every chain; none but their owners sign for them. */
 export const people = devAccounts.slice(1, 9).map(({ privateKey }) => privateKeyToAccount(privateKey))
 
-const wordOf = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 export const randomWord = (): Hex => hexOf(randomBytes(32))
 const zeroWord: Hex = `0x${'0'.repeat(64)}`
 export const greatest = 2n ** 256n - 1n
@@ -112,8 +110,6 @@ export function unifiedBalances(harness: Harness) {
 }
 
 export type UnifiedBalances = ReturnType<typeof unifiedBalances>
-
-const domainOf = (chain: TestChain) => networkOf(chain.blockchain as Blockchain)!.domain!
 
 /** A transfer that its depositor signs; amounts in base units. */
 export function specOf(

@@ -23,4 +23,7 @@ export function addressOfWord(word: Hex): Address {
 /** The address in a word, or the word where its form is that of another chain family. */
 export const nativeForm = (word: Hex): string => (isAddressWord(word) ? addressOfWord(word) : word)
 
-const isAddressWord = (word: Hex) => new RegExp(`^0x${padding}[0-9a-fA-F]{40}$`).test(word)
+const addressPattern = new RegExp(`^0x${padding}[0-9a-fA-F]{40}$`)
+
+/** Whether a word has the form of an EVM address. */
+export const isAddressWord = (word: Hex): boolean => addressPattern.test(word)

@@ -1,10 +1,11 @@
 import { burnIntentDigest, burnIntentSetDigest } from '#chains/crosschain/burn-intent-typed-data'
 import { MalformedTransfer } from '#chains/crosschain/malformed-transfer'
+import { isAddressWord } from '#chains/crosschain/native-address'
 import type { BurnIntent } from '#chains/crosschain/transfer-payload'
 import { encodeBurnIntent, encodeBurnIntentSet } from '#chains/crosschain/transfer-payload'
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import { invalid } from '#lib/errors'
-import { type Hex, isHex } from '#lib/hex'
+import type { Hex } from '#lib/hex'
 
 /** The content of one signature: an intent, or a set of them. */
 export type SignedEntry = {
@@ -61,15 +62,8 @@ function refusing<Result>(at: string, encode: () => Result): Result {
 }
 
 const zeroWord = `0x${'0'.repeat(64)}`
-const padding = `0x${'0'.repeat(24)}`
 
 /** Whether a word is the address of an account, other than zero. */
-export const isAccountWord = (word: Hex): boolean =>
-  isHex(word, 32) && word.startsWith(padding) && word !== zeroWord
+export const isAccountWord = (word: Hex): boolean => isAddressWord(word) && word !== zeroWord
 
 export const isZeroWord = (word: Hex): boolean => word === zeroWord
-
-/** The canonical address in a word that `isAccountWord` accepts. */
-export const accountOf = (word: Hex): Hex => `0x${word.slice(-40).toLowerCase()}`
-
-export const wordOf = (address: string): Hex => `${padding}${address.slice(2).toLowerCase()}` as Hex

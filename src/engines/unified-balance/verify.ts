@@ -1,4 +1,5 @@
 /** The rules of the service and of both contracts for intents. What needs no signature and no node is checked first. */
+import { addressOfWord, wordOfAddress } from '#chains/crosschain/native-address'
 import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
@@ -6,14 +7,12 @@ import type { Db } from '#runtime/db/db'
 import { feeOf, forwardingFeeOf } from './fees.ts'
 import { expirationHeightOf } from './heights.ts'
 import {
-  accountOf,
   digestOfEntry,
   isAccountWord,
   isZeroWord,
   type PlacedIntent,
   placedIntents,
   type SignedEntry,
-  wordOf,
 } from './intents.ts'
 import {
   countsParentBlocks,
@@ -87,7 +86,13 @@ export function priceTransfer(
     const feeAtomic = totalAtomic + forwardingAtomic
     return {
       ...intent,
-      ...{ source, depositor: accountOf(spec.sourceDepositor), baseAtomic, transferAtomic, forwardingAtomic },
+      ...{
+        source,
+        depositor: addressOfWord(spec.sourceDepositor),
+        baseAtomic,
+        transferAtomic,
+        forwardingAtomic,
+      },
       feeAtomic,
     }
   })
@@ -123,7 +128,7 @@ function requireFields({ spec, at }: PlacedIntent, source: UnifiedChain, destina
   const must = (name: keyof typeof spec, holds: boolean, rule: string) => {
     if (!holds) throw invalid(`${at}.spec.${name}`, rule, String(spec[name]))
   }
-  const isAddress = (word: string, address: string) => word.toLowerCase() === wordOf(address)
+  const isAddress = (word: string, address: string) => word.toLowerCase() === wordOfAddress(address)
   must('version', spec.version === 1, 'must be 1')
   must('value', spec.value > 0n, 'must be above zero')
   must(
@@ -211,9 +216,9 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<vo
 
 /** The minter would revert for these accounts, and the amounts be locked until the attestation expires. */
 async function requireMintable({ intents, destination }: PricedTransfer): Promise<void> {
-  const receivers = intents.map(({ spec }) => accountOf(spec.destinationRecipient))
+  const receivers = intents.map(({ spec }) => addressOfWord(spec.destinationRecipient))
   const callers = intents.map(({ spec: { destinationCaller } }) =>
-    isZeroWord(destinationCaller) ? undefined : accountOf(destinationCaller),
+    isZeroWord(destinationCaller) ? undefined : addressOfWord(destinationCaller),
   )
   const accounts = [...new Set([...receivers, ...callers])].filter((account) => account !== undefined)
   const obstacle = await destination.crosschain.mintObstacle(accounts).catch(() => {
@@ -236,7 +241,7 @@ async function requireMintable({ intents, destination }: PricedTransfer): Promis
 
 async function requireSigner(db: Db, intent: PricedIntent, signer: string | undefined): Promise<void> {
   const { spec, source, depositor, at } = intent
-  if (signer === undefined || signer !== accountOf(spec.sourceSigner))
+  if (signer === undefined || signer !== addressOfWord(spec.sourceSigner))
     throw invalid(
       `${at}.spec.sourceSigner`,
       'did not sign the intent: the signature recovers to another account',

@@ -2,7 +2,7 @@ import { hexToBigInt, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { gatewaySignerAccount } from '#sandbox/constants'
-import { recoverSigner } from './calls.ts'
+import { recoverSigner } from './recover-signer.ts'
 
 const account = privateKeyToAccount(gatewaySignerAccount.privateKey)
 const digest = `0x${'ab'.repeat(32)}` as const
@@ -15,7 +15,7 @@ test('a signature recovers to its signer, and others to another account or none'
   expect(other).not.toBe(account.address.toLowerCase())
 })
 
-test('what the contracts do not take for a signature recovers to nobody', async () => {
+test('bytes that the contracts do not take for a signature recover to no account', async () => {
   const signature = await account.sign({ hash: digest })
   const s = numberToHex(order - hexToBigInt(`0x${signature.slice(66, 130)}`), { size: 32 }).slice(2)
   const mirrored = `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
