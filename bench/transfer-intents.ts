@@ -86,7 +86,7 @@ async function signed(account: ReturnType<typeof privateKeyToAccount>): Promise<
 async function perSecond(items: Signed[], work: (item: Signed) => Promise<void>): Promise<number> {
   const startedMs = performance.now()
   const total = items.length
-  // One loop for each depositor, so that nobody waits for the balance of another.
+  // One loop for each depositor, so that no request waits for the balance of another depositor.
   const loops = Array.from({ length: submitters }, async (_, first) => {
     for (let index = first; index < total; index += submitters) await work(items[index]!)
   })

@@ -18,7 +18,7 @@ grant update (retired_date) on attestation_keys to bezant_runtime;
 -- All that these keys ever signed, recorded before the signature is made.
 create table attestation_signatures (
   purpose text not null,
-  -- What the signature is about: the nonce of a message, the hash of a transfer, or a burn.
+  -- The subject of the signature: the nonce of a message, the hash of a transfer, or a burn.
   subject text not null,
   key_id uuid not null references attestation_keys (id),
   digest bytea not null check (octet_length(digest) = 32),

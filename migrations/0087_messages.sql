@@ -33,7 +33,7 @@ create table messages (
   attested_date timestamptz(3),
   -- A further attestation without an end is asked for, once the block is final.
   reattest boolean not null default false,
-  -- What this message takes of the allowance for attestations before finality, until its block is final.
+  -- The part of the allowance for attestations before finality that this message takes, until its block is final.
   allowance_taken numeric(78, 0) not null default 0 check (allowance_taken >= 0),
   -- The delivery, as a block of the destination shows it.
   received_blockchain text,

@@ -12,7 +12,7 @@ create table unified_balances (
 );
 revoke delete on unified_balances from bezant_runtime;
 
--- What the wallet contracts tell in blocks that count now; rows of orphaned blocks are deleted, and taken back.
+-- The events of wallet contracts in blocks that count now; rows of orphaned blocks are deleted, and taken back.
 create table unified_movements (
   blockchain text not null,
   block_hash text not null,

@@ -25,7 +25,7 @@ create index unified_transfers_open on unified_transfers (blockchain, expiration
 create index unified_transfers_by_date on unified_transfers (blockchain, create_date);
 revoke delete on unified_transfers from bezant_runtime;
 
--- What was signed: a burn intent or a set of them, in the encoding of the wallet contract.
+-- The signed bytes: a burn intent or a set of them, in the encoding of the wallet contract.
 create table unified_signed_intents (
   transfer_id uuid not null references unified_transfers (id),
   entry integer not null,
@@ -55,7 +55,7 @@ create table unified_intents (
 create index unified_intents_reserved on unified_intents (blockchain, depositor) where state = 'reserved';
 revoke delete on unified_intents from bezant_runtime;
 
--- What the minter contracts tell in blocks that count now.
+-- The events of minter contracts in blocks that count now.
 create table unified_mints (
   blockchain text not null,
   block_hash text not null,

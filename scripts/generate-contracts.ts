@@ -223,7 +223,7 @@ function accountModule(contractName: string, contract: CompiledContract): string
   ].join('')
 }
 
-/** What a deployment needs, and what a genesis file needs beside it. */
+/** The module of a contract for deployments, with its storage layout for genesis files. */
 function placedModule(contractName: string, contract: CompiledContract): string {
   const { storage } = contract.storageLayout
   return accountModule(contractName, contract) + (storage.length > 0 ? layoutOf(contractName, contract) : '')

@@ -41,7 +41,7 @@ it('makes a key, which signs messages once the former one is retired, and shows 
   expect((await bezant('retire', ids.at(-1)!)).code).toBe(0)
   const message = await messages.attested(base, await messages.burn(base, avalanche))
   expect((await messages.deliver(avalanche, message)).ok).toBe(false)
-  // What the retired key signed counts as long as the contracts know it.
+  // Signatures of the retired key count as long as the contracts know it.
   expect((await messages.deliver(avalanche, late)).ok).toBe(true)
   expect(await publicKeys()).toEqual(both)
   expect((await bezant('retire', ids.at(-1)!)).code).toBe(1)

@@ -141,7 +141,7 @@ const issued = issuer.address
 const pair = { localToken: alice, remoteDomain: 9, remoteToken: wordOfAddress(alice) }
 const peer = { domain: 99, tokenMessenger: wordOfAddress(alice) }
 
-/** What roles do, in an order that works, with the event of each. */
+/** The acts of roles, in an order that works, with the event of each. */
 const changes: Change[] = [
   [
     transmitter,

@@ -202,7 +202,7 @@ describe('the contracts and the codec agree', () => {
   })
 })
 
-/** What gatewayMint refuses in drawn attestations that it could decode. */
+/** The refusals of gatewayMint of drawn attestations that it could decode. */
 const afterDecoding =
   /^(Attestation|InvalidAttestation|MustHaveAtLeastOneAttestation|UnsupportedTokenAtIndex)/
 

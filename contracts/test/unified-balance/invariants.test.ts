@@ -77,7 +77,7 @@ async function opening(): Promise<Model> {
   }
 }
 
-/** What the contracts have to do in a block of this number; false for a refusal. */
+/** The outcome that the contracts must have in a block of this number; false for a refusal. */
 function apply(model: Model, { kind, who, value, fee, salt }: Step, block: bigint): boolean {
   const holding = model.holdings[who]!
   const transfer = `${who} ${value} ${salt}`

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { pathsOf } from './schemas.ts'
 
-/** A documented operation that is not implemented, such as `POST /v1/w3s/user/pin`. */
+/** A documented operation that is not implemented, such as `GET /v1/externalEntities`. */
 export type NotBuilt = `${Endpoint['method']} /${string}`
 
 /** The routes of those operations whose paths have no parameter. */
