@@ -35,6 +35,8 @@ export type RequestSamples = {
   changes?: (world: World) => Promise<Record<string, unknown>>
   /** Fields that pass the schema and are refused by the verb. */
   refused?: (world: World) => Promise<Record<string, unknown>>
+  /** The text of a refusal that is recorded; all others write nothing. */
+  recordedRefusal?: RegExp
 }
 
 export type SampleRequest = {

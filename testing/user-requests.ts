@@ -39,6 +39,7 @@ export const userRequests: Record<string, RequestSamples> = {
     },
     changes: async () => ({ deviceId: randomUUID(), refreshToken: 'another' }),
     refused: async () => ({ deviceId: 'another' }),
+    recordedRefusal: /the session has ended/,
   },
   'POST /page/email/login': {
     request: async (world) => {
