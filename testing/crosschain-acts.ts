@@ -26,6 +26,8 @@ export type Act =
   | { kind: 'reorg'; on: number; depth: number }
   | { kind: 'die'; point: Failpoint; hit: number }
 
+type ActOf<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>
+
 /** Places between two steps of following a chain, attesting, delivering, burning and sending. */
 export const deadlyPoints = [
   'before-block-insert',
@@ -58,95 +60,109 @@ type World = {
 }
 
 /** Performs acts, and remembers the burns that are to be delivered. */
-export function openActors({ chains, messages, unified, pool }: World) {
+export function openActors(world: World) {
+  const { chains, unified, pool } = world
   const burns: SentBurn[] = []
   const chainAt = (index: number) => chains[index % chains.length]!
-  const received = async ({ into }: SentBurn, nonce: Hex) => {
-    const data = encodeFunctionData({
-      abi: messageTransmitterV2Abi,
-      functionName: 'usedNonces',
-      args: [nonce],
-    })
-    return BigInt(await into.rpc<Hex>('eth_call', [{ to: messageTransmitter, data }, 'latest'])) === 1n
-  }
-  /** Delivers a burn unless the service does, and shows that it is delivered once. */
-  const deliver = async (burn: SentBurn) => {
-    const message = await messages.messageWhen(
-      burn.from,
-      burn.hash,
-      ({ status, forwardState }) =>
-        status === 'complete' && (!burn.forwards || ['COMPLETE', 'FAILED'].includes(forwardState)),
-    )
-    if (!(await received(burn, message.eventNonce))) {
-      const { ok, hash } = await messages.deliver(burn.into, message)
-      if (!ok) throw new Error(`the message ${message.eventNonce} cannot be delivered: ${hash}`)
-    }
-    if ((await messages.deliver(burn.into, message)).ok)
-      throw new Error(`the message ${message.eventNonce} was delivered twice`)
-  }
-  const burn = async ({ from, amount, fast, forwards, deliver: now }: Extract<Act, { kind: 'burn' }>) => {
-    const [source, into] = [chainAt(from), chainAt(from + 1)]
-    // A tenth of a thousandth for the speed, and what the forwarder takes.
-    const maxFee = (fast ? amount / 10_000n + 1n : 0n) + (forwards ? 200_000n : 0n)
-    const hash = await messages.burn(source, into, {
-      ...{ amount: amount + 1_000_000n, maxFee: maxFee + 100n },
-      threshold: fast ? confirmedThreshold : finalizedThreshold,
-      ...(forwards && { hookData: forwardHookData }),
-    })
-    const sent = { from: source, into, hash, forwards }
-    burns.push(sent)
-    if (now) await deliver(sent)
-  }
-  const spend = async ({ who, from, amount, both, mint, twice }: Extract<Act, { kind: 'spend' }>) => {
-    const person = depositors[who]!
-    const destination = chainAt(from + 1)
-    const intent = (index: number) =>
-      intentOf(specOf(chainAt(index), destination, person.address, { value: amount }))
-    const body = both
-      ? [await signedSet(person, [intent(from), intent(from + 2)])]
-      : [await signedIntent(person, intent(from))]
-    const answer = await unified.transfer(body)
-    if (answer.status !== 201) {
-      if (answer.body.code !== 178001) throw new Error(`the transfer was refused: ${answer.text}`)
-      return
-    }
-    if (!mint) return
-    await unified.mint(destination, answer.body)
-    if (!twice) return
-    const again = await unified.mint(destination, answer.body).then(
-      () => true,
-      () => false,
-    )
-    if (again) throw new Error(`the transfer ${answer.body.transferId} was minted twice`)
-  }
-  const withdraw = async (source: TestChain, address: string, amount: bigint) => {
-    const available = await unified.read(source, wallet, 'availableBalance', [source.tokens.USDC, address])
-    if (available > 0n)
-      await unified.callWallet(source, address, 'initiateWithdrawal', [
-        source.tokens.USDC,
-        available < amount ? available : amount,
-      ])
-  }
   return {
     perform: async (act: Act): Promise<void> => {
       if (act.kind === 'die') return pool.arm([{ point: act.point, hit: act.hit, action: 'kill' }])
       if (act.kind === 'reorg') return reorganise(chainAt(act.on), act.depth)
-      if (act.kind === 'burn') return burn(act)
-      if (act.kind === 'spend') return spend(act)
       const source = chainAt(act.from)
-      const { address } = depositors[act.who]!
-      if (act.kind === 'deposit') await unified.pay(source, address, act.amount * 2n)
-      else if (act.kind === 'withdraw') await withdraw(source, address, act.amount)
+      const into = chainAt(act.from + 1)
+      if (act.kind === 'burn') {
+        const sent = await burn(world, act, source, into)
+        if (act.deliver) await deliver(world, sent)
+        burns.push(sent)
+      } else if (act.kind === 'spend') await spend(world, act, [source, chainAt(act.from + 2)], into)
+      else if (act.kind === 'deposit')
+        await unified.pay(source, depositors[act.who]!.address, act.amount * 2n)
+      else if (act.kind === 'withdraw') await withdraw(world, source, act)
       else {
         await source.mine(25)
-        await unified.callWallet(source, address, 'withdraw', [source.tokens.USDC]).catch(() => undefined)
+        await unified
+          .callWallet(source, depositors[act.who]!.address, 'withdraw', [source.tokens.USDC])
+          .catch(() => undefined)
       }
     },
     /** Delivers all burns, and forgets them. */
     deliverAll: async (): Promise<void> => {
-      for (const sent of burns.splice(0)) await deliver(sent)
+      for (const sent of burns.splice(0)) await deliver(world, sent)
     },
   }
+}
+
+async function burn(
+  { messages }: World,
+  { amount, fast, forwards }: ActOf<'burn'>,
+  from: TestChain,
+  into: TestChain,
+): Promise<SentBurn> {
+  // The fees of the speed and of the delivery.
+  const maxFee = (fast ? amount / 10_000n + 101n : 0n) + (forwards ? 200_000n : 0n)
+  const hash = await messages.burn(from, into, {
+    ...{ amount: amount + 1_000_000n, maxFee },
+    threshold: fast ? confirmedThreshold : finalizedThreshold,
+    ...(forwards && { hookData: forwardHookData }),
+  })
+  return { from, into, hash, forwards }
+}
+
+/** Delivers a burn unless the service does, and tries to deliver it once more. */
+async function deliver({ messages }: World, { from, into, hash, forwards }: SentBurn): Promise<void> {
+  const message = await messages.messageWhen(
+    from,
+    hash,
+    ({ status, forwardState }) =>
+      status === 'complete' && (!forwards || ['COMPLETE', 'FAILED'].includes(forwardState)),
+  )
+  if (!(await isReceived(into, message.eventNonce)) && !(await messages.deliver(into, message)).ok)
+    throw new Error(`the message ${message.eventNonce} cannot be delivered`)
+  if ((await messages.deliver(into, message)).ok)
+    throw new Error(`the message ${message.eventNonce} was delivered twice`)
+}
+
+async function isReceived(into: TestChain, nonce: Hex): Promise<boolean> {
+  const data = encodeFunctionData({ abi: messageTransmitterV2Abi, functionName: 'usedNonces', args: [nonce] })
+  return BigInt(await into.rpc<Hex>('eth_call', [{ to: messageTransmitter, data }, 'latest'])) === 1n
+}
+
+async function spend(
+  { unified }: World,
+  { who, amount, both, mint, twice }: ActOf<'spend'>,
+  sources: readonly [TestChain, TestChain],
+  into: TestChain,
+): Promise<void> {
+  const person = depositors[who]!
+  const [first, second] = sources.map((source) =>
+    intentOf(specOf(source, into, person.address, { value: amount })),
+  )
+  const body = both ? await signedSet(person, [first!, second!]) : await signedIntent(person, first!)
+  const answer = await unified.transfer([body])
+  if (answer.status !== 201) {
+    if (answer.body.code !== 178001) throw new Error(`the transfer was refused: ${answer.text}`)
+    return
+  }
+  if (!mint) return
+  await unified.mint(into, answer.body)
+  if (!twice) return
+  const again = unified.mint(into, answer.body).then(
+    () => true,
+    () => false,
+  )
+  if (await again) throw new Error(`the transfer ${answer.body.transferId} was minted twice`)
+}
+
+async function withdraw(
+  { unified }: World,
+  source: TestChain,
+  { who, amount }: ActOf<'deposit' | 'withdraw' | 'endWithdrawal'>,
+): Promise<void> {
+  const { address } = depositors[who]!
+  const token = source.tokens.USDC
+  const available = await unified.read(source, wallet, 'availableBalance', [token, address])
+  const taken = available < amount ? available : amount
+  if (taken > 0n) await unified.callWallet(source, address, 'initiateWithdrawal', [token, taken])
 }
 
 /** Replaces the newest blocks, and sends their transactions again, as nodes do. */
