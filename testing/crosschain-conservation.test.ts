@@ -90,7 +90,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: kind('withdraw'), who: index, ...place }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('endWithdrawal'), who: index, ...place }) },
-  { weight: 2, arbitrary: fc.record({ kind: kind('reorg'), on: index, depth: hit }) },
+  { weight: 4, arbitrary: fc.record({ kind: kind('reorg'), on: index, depth: hit }) },
   { weight: 1, arbitrary: death },
 )
 const lists = fc
