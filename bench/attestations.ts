@@ -14,7 +14,7 @@ import { crosschainContracts } from '#chains/evm/crosschain/deployment'
 import { avaxFuji } from '#chains/networks/avax-fuji'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { openContext } from '#context'
-import { listAttestationKeys, signAttestation } from '#custody/index'
+import { listAttestationKeys, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { type Hex, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -154,14 +154,13 @@ async function signAndInsert(ctx: EngineCtx, count: number): Promise<void> {
         const filled = { nonce, finalityThresholdExecuted: 2_000, feeExecuted: 0n, expirationBlock: 0n }
         const message = fillMessage(emitted, filled)
         const digest = messageDigest(message)
-        const request = { keyId: key!.id, subject: nonce, digest }
-        const signature = await signAttestation({ ...ctx, db: tx }, request)
+        const [signature] = await signAttestations({ ...ctx, db: tx }, key!.id, [{ subject: nonce, digest }])
         // A domain that no chain has keeps them out of the count.
         await tx.run(sql`insert into messages (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number,
             log_index, message, destination_domain, amount, max_fee, fast, state, attested_message, attestation, digest,
             finality_threshold, expiration_block, attested_date, create_date)
           values (${newId(Date.now())}, 'NONE', 4294967, ${nonce}, 0, ${nonce}, ${nonce}, 1, 0, ${emitted}, ${destination},
-            ${burnAtomic.toString()}, 0, false, 'complete', ${message}, ${hexOf(signature)}, ${digest}, 2000, 0, now(), now())`)
+            ${burnAtomic.toString()}, 0, false, 'complete', ${message}, ${hexOf(signature!)}, ${digest}, 2000, 0, now(), now())`)
       }
     })
 }

@@ -10,7 +10,7 @@ import {
   endAttestationKey,
   importAttestationKey,
   listAttestationKeys,
-  signAttestation,
+  signAttestations,
 } from './index.ts'
 
 let test: TestCustody
@@ -21,8 +21,8 @@ afterAll(() => test?.close())
 
 const scope = () => ({ custody: test.custody, db: test.database, clock: { nowMs: Date.now } })
 const digestOf = () => hexOf(randomBytes(32))
-const sign = (keyId: string, subject: string, digest = digestOf()) =>
-  test.database.tx((db) => signAttestation({ ...scope(), db }, { keyId, subject, digest }))
+const sign = async (keyId: string, subject: string, digest = digestOf()) =>
+  (await test.database.tx((db) => signAttestations({ ...scope(), db }, keyId, [{ subject, digest }])))[0]!
 
 it('sign what contracts recover the address of the key from, until the key is retired', async () => {
   const key = await createAttestationKey(scope(), 'message')

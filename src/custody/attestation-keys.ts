@@ -18,7 +18,7 @@ import {
   type AttestationPurpose,
   findAttestationKey,
   insertAttestationKey,
-  insertAttestationSignature,
+  insertAttestationSignatures,
   listAttestationKeys,
   retireAttestationKey,
 } from './store/attestation-keys.ts'
@@ -82,7 +82,6 @@ export const endAttestationKey = ({ db, clock }: CustodyScope, id: string): Prom
   })
 
 export type AttestationRequest = {
-  keyId: string
   /** Subject of the signature: the nonce of a message, the hash of a transfer, or a burn. */
   subject: string
   /** 32 bytes. */
@@ -90,26 +89,26 @@ export type AttestationRequest = {
 }
 
 /**
- * Signs in `scope.db`'s `tx`, in which the digest is recorded: use the signature when that has committed. 65 bytes: r, s in the
- * lower half of the order, and 27 or 28. Throws for a retired key, and for another digest of a transfer that has one.
+ * Signs in `scope.db`'s `tx`, in which the digests are recorded: use the signatures when that has committed. 65 bytes each: r, s in
+ * the lower half of the order, and 27 or 28. Throws for a retired key, and for another digest of a transfer that has one.
  */
-export async function signAttestation(
+export async function signAttestations(
   { custody, db, clock }: CustodyScope,
-  { keyId, subject, digest }: AttestationRequest,
-): Promise<Buffer> {
+  keyId: string,
+  requests: readonly AttestationRequest[],
+): Promise<Buffer[]> {
   const key = await findAttestationKey(db, keyId)
   if (!key || key.retiredDate !== null) throw new Error(`there is no attestation key ${keyId} in use`)
-  const bytes = bytesOf(digest)
-  await insertAttestationSignature(db, key, { subject, digest: bytes }, clock.nowMs())
+  await insertAttestationSignatures(db, key, requests, clock.nowMs())
   const { sign } = familyOfKey({ family: 'evm' })
-  const signature = withUnsealed(
-    custody.vault.root,
-    attestationPrivateKey(key.purpose, key.id),
-    key.sealedPrivateKey,
-    (privateKey) => sign(custody.signer, bytes, privateKey),
+  const context = attestationPrivateKey(key.purpose, key.id)
+  return withUnsealed(custody.vault.root, context, key.sealedPrivateKey, (privateKey) =>
+    requests.map(({ digest }) => {
+      const signature = sign(custody.signer, bytesOf(digest), privateKey)
+      signature[64]! += recoveryBase
+      return signature
+    }),
   )
-  signature[64]! += recoveryBase
-  return signature
 }
 
 /** Contracts expect the recovery as 27 or 28. */

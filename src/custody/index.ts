@@ -8,7 +8,7 @@ export {
   createAttestationKey,
   endAttestationKey,
   importAttestationKey,
-  signAttestation,
+  signAttestations,
 } from './attestation-keys.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {

@@ -1,5 +1,5 @@
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
 
 export type AttestationPurpose = 'message' | 'balance'
 
@@ -52,13 +52,15 @@ export const retireAttestationKey = async (tx: Db, id: string, nowMs: number): P
   (await tx.run(sql`update attestation_keys set retired_date = ${formatInstant(nowMs)}
     where id = ${id} and retired_date is null`)) === 1
 
-/** Records a digest before it is signed; a digest that was signed before may be signed again. */
-export const insertAttestationSignature = (
+/** Records digests before they are signed; a digest that was signed before may be signed again. */
+export const insertAttestationSignatures = (
   tx: Db,
   { purpose, id }: Pick<AttestationKey, 'purpose' | 'id'>,
-  { subject, digest }: { subject: string; digest: Buffer },
+  requests: readonly { subject: string; digest: string }[],
   nowMs: number,
 ) =>
   tx.run(sql`insert into attestation_signatures (purpose, subject, key_id, digest, create_date)
-    values (${purpose}, ${subject}, ${id}, ${digest}, ${formatInstant(nowMs)})
+    select ${purpose}, subject, ${id}, decode(substr(digest, 3), 'hex'), ${formatInstant(nowMs)}::timestamptz
+    from jsonb_to_recordset(${jsonOf(requests)}::jsonb) as row(subject text, digest text)
+    order by subject
     on conflict (purpose, subject, key_id, digest) do nothing`)

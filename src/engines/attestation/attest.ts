@@ -10,7 +10,7 @@ import {
   fillOtherMessage,
   finalizedThreshold,
 } from '#chains/crosschain/message'
-import { type AttestationKey, attestationKeyInUse, signAttestation } from '#custody/index'
+import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHashAt, canonicalHead, contentHashesBetween, lockCanonical } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
@@ -21,6 +21,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { fastFee, forwardFees } from './fees.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import {
+  type AttestedMessage,
   claimMessages,
   type DelayReason,
   fastBlocks,
@@ -105,6 +106,7 @@ async function attestBatch(
   if (!key) return batch
   const destinations = new Map(messageChains(ctx).map((chain) => [chain.domain, chain]))
   const canonical = await lockedAmong(tx, blockchain, due)
+  const filled: FilledMessage[] = []
   for (const message of due) {
     if (!canonical.has(message.blockHash!)) continue
     const destination = destinations.get(message.destinationDomain)
@@ -112,9 +114,10 @@ async function attestBatch(
     const execution = await executionOf(ctx, tx, { source, destination }, message, isFinal)
     batch.decided += 1
     if (!execution) continue
-    await attest(ctx, tx, message, execution, key)
+    filled.push(fill(message, execution))
     if (execution.forwardFeeAtomic !== null && destination) batch.forwards.add(destination.blockchain)
   }
+  await attestAll(ctx, tx, filled, key)
   failpoint('before-message-commit')
   return batch
 }
@@ -215,27 +218,30 @@ async function lastBlockOf(tx: Db, destination: MessageChain | undefined): Promi
   return BigInt(head.number + Math.ceil(deliverableMs / destination.chain.network.blockTimeMs))
 }
 
-async function attest(
+type FilledMessage = Omit<AttestedMessage, 'attestation'> & { nonce: string; digest: Hex }
+
+function fill(
+  { id, nonce, amount, message }: MessageRow,
+  { finalityThreshold, feeAtomic, forwardFeeAtomic, expirationBlock }: Execution,
+): FilledMessage {
+  const fields = { nonce: nonce as Hex, finalityThresholdExecuted: finalityThreshold }
+  const attestedMessage =
+    amount === null
+      ? fillOtherMessage(message as Hex, fields)
+      : fillMessage(message as Hex, { ...fields, feeExecuted: feeAtomic, expirationBlock })
+  const digest = messageDigest(attestedMessage)
+  return { id, nonce, attestedMessage, digest, finalityThreshold, forwardFeeAtomic, expirationBlock }
+}
+
+async function attestAll(
   ctx: EngineCtx,
   tx: Db,
-  row: MessageRow,
-  { finalityThreshold, feeAtomic, forwardFeeAtomic, expirationBlock }: Execution,
-  key: AttestationKey,
+  filled: readonly FilledMessage[],
+  { id }: AttestationKey,
 ): Promise<void> {
-  const filled = { nonce: row.nonce as Hex, finalityThresholdExecuted: finalityThreshold }
-  const attestedMessage =
-    row.amount === null
-      ? fillOtherMessage(row.message as Hex, filled)
-      : fillMessage(row.message as Hex, { ...filled, feeExecuted: feeAtomic, expirationBlock })
-  const digest = messageDigest(attestedMessage)
-  const signature = await signAttestation({ ...ctx, db: tx }, { keyId: key.id, subject: row.nonce, digest })
-  const attested = {
-    attestedMessage,
-    attestation: hexOf(signature),
-    digest,
-    finalityThreshold,
-    forwardFeeAtomic,
-    expirationBlock,
-  }
-  await setAttested(tx, row.id, attested, ctx.clock.nowMs())
+  if (filled.length === 0) return
+  const requests = filled.map(({ nonce, digest }) => ({ subject: nonce, digest }))
+  const signatures = await signAttestations({ ...ctx, db: tx }, id, requests)
+  const attested = filled.map((message, index) => ({ ...message, attestation: hexOf(signatures[index]!) }))
+  await setAttested(tx, attested, ctx.clock.nowMs())
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
-import { attestationKeyInUse, signAttestation } from '#custody/index'
+import { attestationKeyInUse, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -120,9 +120,8 @@ async function signPayload(
   const key = await attestationKeyInUse(ctx.db, 'balance')
   if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
   const digest = payloadDigest(payload)
-  const subjects = intents.map(({ specHash }) => specHash).sort()
-  let signature: Buffer | undefined
-  for (const subject of subjects) signature = await signAttestation(ctx, { keyId: key.id, subject, digest })
+  const requests = intents.map(({ specHash }) => ({ subject: specHash, digest }))
+  const [signature] = await signAttestations(ctx, key.id, requests)
   return signature!
 }
 

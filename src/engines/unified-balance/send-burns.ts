@@ -4,7 +4,7 @@
  */
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { attestationKeyInUse, signAttestation } from '#custody/index'
+import { attestationKeyInUse, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
@@ -76,14 +76,12 @@ async function sendBatch(
   const payload = await payloadOf(tx, unified, batch)
   const key = await attestationKeyInUse(tx, 'balance')
   if (!key) throw new Error('there is no attestation key for unified balances')
-  const signature = await signAttestation(
-    { ...ctx, db: tx },
-    { keyId: key.id, subject: `burn:${id}`, digest: payloadDigest(bytesOf(payload)) },
-  )
+  const request = { subject: `burn:${id}`, digest: payloadDigest(bytesOf(payload)) }
+  const [signature] = await signAttestations({ ...ctx, db: tx }, key.id, [request])
   await submitPlatformCall(ctx, tx, unified.chain, treasury, {
     ...{ actor: 'unified-balance', requestId: id, id },
     refId: `burn ${id}`,
-    call: unified.crosschain.burnCall(payload, hexOf(signature)),
+    call: unified.crosschain.burnCall(payload, hexOf(signature!)),
   })
   for (const burn of batch) await markSent(tx, burn, id, treasury.entityId)
   failpoint('before-burn-commit')

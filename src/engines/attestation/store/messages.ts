@@ -27,6 +27,7 @@ export type NewMessage = {
 }
 
 export type AttestedMessage = {
+  id: string
   attestedMessage: string
   attestation: string
   digest: string
@@ -156,13 +157,14 @@ export const claimMessages = (
 export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
   tx.run(sql`update messages set delay_reason = ${reason} where id = ${id}`)
 
-export const setAttested = (tx: Db, id: string, attested: AttestedMessage, nowMs: number) =>
-  tx.run(sql`update messages set state = 'complete', attested_message = ${attested.attestedMessage},
-      attestation = ${attested.attestation}, digest = ${attested.digest},
-      finality_threshold = ${attested.finalityThreshold}, expiration_block = ${attested.expirationBlock.toString()},
-      attested_date = ${formatInstant(nowMs)}, reattest = false,
-      forward_fee = ${attested.forwardFeeAtomic?.toString() ?? null}
-    where id = ${id}`)
+export const setAttested = (tx: Db, attested: readonly AttestedMessage[], nowMs: number) =>
+  tx.run(sql`update messages m set state = 'complete', attested_message = row."attestedMessage",
+      attestation = row.attestation, digest = row.digest, finality_threshold = row."finalityThreshold",
+      expiration_block = row."expirationBlock", attested_date = ${formatInstant(nowMs)}, reattest = false,
+      forward_fee = row."forwardFeeAtomic"
+    from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, "attestedMessage" text, attestation text,
+      digest text, "finalityThreshold" integer, "expirationBlock" numeric, "forwardFeeAtomic" numeric)
+    where m.id = row.id`)
 
 /** Takes an amount of the allowance for a message; `false` where it has no room. */
 export async function takeAllowance(
