@@ -26,8 +26,8 @@ export async function createTransfer(
   const before = await findAttested(ctx.database, entries, forwarded)
   if (before) return attested(before)
   await requireCovered(ctx.db, priced)
-  await verifyTransfer(ctx.db, priced)
-  return attested(await attestTransfer(ctx, priced, ctx.receivedMs))
+  const verified = await verifyTransfer(ctx.db, priced)
+  return attested(await attestTransfer(ctx, verified, ctx.receivedMs))
 }
 
 /** Bytes of an attestation without hook data: its head and the specification. */

@@ -25,6 +25,7 @@ export {
   type CanonicalBlock,
   canonicalHashAt,
   canonicalHead,
+  canonicalHeights,
   contentHashesBetween,
   followedChains,
   indexedHead,

@@ -5,18 +5,17 @@
 import { createHash } from 'node:crypto'
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
-import { attestationKeyInUse, signAttestations } from '#custody/index'
+import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
-import { bytesOf } from '#lib/hex'
+import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { headOf, mintableBlocks } from './heights.ts'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
 import { tokenSymbol, type UnifiedChain } from './networks.ts'
 import { takeAvailable } from './store/balances.ts'
@@ -24,13 +23,12 @@ import {
   countHour,
   findTransferOf,
   insertIntents,
-  insertSignedIntents,
   insertTransfer,
   type ShownFees,
   setSignature,
   type UnifiedTransfer,
 } from './store/transfers.ts'
-import { insufficient, type PricedIntent, type PricedTransfer, takenBy } from './verify.ts'
+import { insufficient, type PricedIntent, takenBy, type VerifiedTransfer } from './verify.ts'
 
 /** Identifies what was signed, in any order. */
 export function fingerprintOf(entries: readonly SignedEntry[], forwarded: boolean): Buffer {
@@ -49,12 +47,12 @@ export const findAttested = (
 /** Reserves and attests a verified transfer. Throws `unifiedBalanceInsufficient`, `unifiedSpecUsed` and `unifiedLimitReached`. */
 export async function attestTransfer(
   ctx: EngineCtx,
-  priced: PricedTransfer,
+  verified: VerifiedTransfer,
   nowMs: number,
 ): Promise<UnifiedTransfer> {
-  const { entries, forwarded } = priced
+  const { entries, forwarded } = verified
   const fingerprint = fingerprintOf(entries, forwarded)
-  const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, priced, fingerprint, nowMs))
+  const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, verified, fingerprint, nowMs))
   failpoint('after-attestation-commit')
   if (row?.forwarded) await announceWork(ctx.database, row.blockchain)
   return row ?? (await findTransferOf(ctx.database, fingerprint))!
@@ -63,16 +61,17 @@ export async function attestTransfer(
 /** The new transfer; `undefined` where one of this fingerprint is recorded already. */
 async function attestIn(
   ctx: EngineCtx,
-  { entries, intents, destination, forwarded }: PricedTransfer,
+  { entries, intents, destination, forwarded, expirationBlock }: VerifiedTransfer,
   fingerprint: Buffer,
   nowMs: number,
 ): Promise<UnifiedTransfer | undefined> {
   const { db: tx } = ctx
   const id = newId(nowMs)
   const { blockchain } = destination
-  await requireNotHalted(tx, blockchain)
-  for (const { source } of intents) await requireNotHalted(tx, source.blockchain)
-  const expirationBlock = (await headOf(tx, destination)) + mintableBlocks(destination)
+  for (const chain of new Set([blockchain, ...intents.map(({ source }) => source.blockchain)]))
+    await requireNotHalted(tx, chain)
+  const key = await attestationKeyInUse(tx, 'balance')
+  if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
   const payload = encodePayload(intents, BigInt(expirationBlock))
   const valueAtomic = intents.reduce((sum, { spec }) => sum + spec.value, 0n)
   const fees = shownFees(intents)
@@ -81,14 +80,10 @@ async function attestIn(
     ...{ id, fingerprint, blockchain, payload, expirationBlock, fees, valueAtomic, forwarded },
     createDate,
   }
-  if (!(await insertTransfer(tx, transfer))) return undefined
-  await insertSignedIntents(
-    tx,
-    entries.map((entry, index) => ({
-      ...{ transferId: id, entry: index, intents: encodeEntry(entry) },
-      signature: bytesOf(entry.signature),
-    })),
-  )
+  const signed = entries.map((entry, index) => ({
+    ...{ entry: index, intents: hexOf(encodeEntry(entry)), signature: entry.signature },
+  }))
+  if (!(await insertTransfer(tx, transfer, signed))) return undefined
   const inserted = await insertIntents(
     tx,
     intents.map((intent) => reservationOf(id, intent)),
@@ -98,7 +93,7 @@ async function attestIn(
   if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
   await requireLimit(ctx, destination, valueAtomic, nowMs)
   // Last, so that no digest is recorded for a transfer that is refused or recorded already.
-  const signature = await signPayload(ctx, intents, payload)
+  const signature = await signPayload(ctx, key, intents, payload)
   await setSignature(tx, id, signature)
   failpoint('before-attestation-commit')
   return { ...transfer, signature, state: 'pending', failureReason: null, mintTxHash: null }
@@ -114,11 +109,10 @@ function encodePayload(intents: readonly PricedIntent[], maxBlockHeight: bigint)
 /** One signature, recorded under the hash of each specification, for which there is never another one. */
 async function signPayload(
   ctx: EngineCtx,
+  key: AttestationKey,
   intents: readonly PricedIntent[],
   payload: Buffer,
 ): Promise<Buffer> {
-  const key = await attestationKeyInUse(ctx.db, 'balance')
-  if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
   const digest = payloadDigest(payload)
   const requests = intents.map(({ specHash }) => ({ subject: specHash, digest }))
   const [signature] = await signAttestations(ctx, key.id, requests)

@@ -1,4 +1,4 @@
-import { canonicalHead } from '#engines/indexer/index'
+import { canonicalHead, canonicalHeights } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
 import { oncePer } from '#lib/once'
 import type { Db } from '#runtime/db/db'
@@ -32,6 +32,14 @@ export async function headOf(db: Db, { blockchain }: UnifiedChain): Promise<numb
   const head = await canonicalHead(db, blockchain)
   if (!head) throw new ApiError('unavailable')
   return head.number
+}
+
+/** The newest blocks of these chains that the indexer followed, by blockchain; throws `unavailable` before the first ones. */
+export async function headsOf(db: Db, chains: readonly UnifiedChain[]): Promise<Map<string, number>> {
+  const blockchains = [...new Set(chains.map(({ blockchain }) => blockchain))]
+  const rows = await canonicalHeights(db, blockchains)
+  if (rows.length < blockchains.length) throw new ApiError('unavailable')
+  return new Map(rows.map(({ blockchain, number }) => [blockchain, number]))
 }
 
 /** The lowest `maxBlockHeight` of an intent that this service attests: a withdrawal cannot end before its burn. */

@@ -5,7 +5,7 @@ import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
 import { feeOf, forwardingFeeOf } from './fees.ts'
-import { expirationHeightOf } from './heights.ts'
+import { headsOf, mintableBlocks, withdrawalDelayOf } from './heights.ts'
 import {
   digestOfEntry,
   isAccountWord,
@@ -43,6 +43,11 @@ export type PricedTransfer = {
   intents: readonly PricedIntent[]
   destination: UnifiedChain
   forwarded: boolean
+}
+
+export type VerifiedTransfer = PricedTransfer & {
+  /** The last block of the destination in which it can be minted. */
+  expirationBlock: number
 }
 
 /** Checks all that needs neither signatures nor nodes, and prices the intents. Throws `invalidRequest` and `unifiedDomainUnknown`. */
@@ -192,8 +197,8 @@ export function insufficient(
 }
 
 /** Checks fees, signatures, signers and heights. Throws `unifiedSignerRefused` and `unavailable` beside `invalidRequest`. */
-export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<void> {
-  const { entries, intents } = priced
+export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<VerifiedTransfer> {
+  const { entries, intents, destination } = priced
   for (const { maxFee, feeAtomic, at } of intents)
     if (maxFee < feeAtomic)
       throw invalid(`${at}.maxFee`, `must be at least ${feeAtomic}: see POST /v1/estimate`, String(maxFee))
@@ -202,8 +207,10 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<vo
     const signer = await own[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
     for (const intent of own) await requireSigner(db, intent, signer)
   }
+  const heads = await headsOf(db, [destination, ...intents.map(({ source }) => source)])
   for (const { maxBlockHeight, source, at } of intents) {
-    const least = await expirationHeightOf(db, source)
+    // A withdrawal cannot end before the burn.
+    const least = BigInt(heads.get(source.blockchain)!) + (await withdrawalDelayOf(source))
     if (maxBlockHeight < least)
       throw invalid(
         `${at}.maxBlockHeight`,
@@ -212,6 +219,7 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<vo
       )
   }
   await requireMintable(priced)
+  return { ...priced, expirationBlock: heads.get(destination.blockchain)! + mintableBlocks(destination) }
 }
 
 /** The minter would revert for these accounts, and the amounts be locked until the attestation expires. */

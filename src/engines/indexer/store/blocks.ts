@@ -14,6 +14,13 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The newest canonical blocks of these chains; nothing of a chain that has none. */
+export const canonicalHeights = (db: Db, blockchains: readonly string[]) =>
+  db.all<{ blockchain: string; number: number }>(sql`select asked.blockchain, head.number
+    from unnest(${blockchains}::text[]) as asked(blockchain)
+    cross join lateral (select number from blocks where blockchain = asked.blockchain and canonical
+      order by number desc limit 1) head`)
+
 /** Whether a block is canonical. It stays so until the `tx` ends. */
 export const lockCanonical = async (tx: Db, blockchain: string, hash: string): Promise<boolean> =>
   (await tx.maybe<{ hash: string }>(sql`select hash from blocks

@@ -34,14 +34,29 @@ const columns = sql`id, fingerprint, state, blockchain, payload, signature, expi
   value as "valueAtomic", forwarded, failure_reason as "failureReason", mint_tx_hash as "mintTxHash",
   create_date as "createDate"`
 
-/** Inserts a transfer; `false` when one of this fingerprint exists, also when another `tx` commits it meanwhile. */
-export const insertTransfer = async (tx: Db, row: NewUnifiedTransfer): Promise<boolean> =>
-  (await tx.run(sql`insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block,
-      fees, value, forwarded, create_date, update_date)
-    values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
-      ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
-      ${row.createDate})
-    on conflict (fingerprint) do nothing`)) === 1
+/** What a depositor signed, in hexadecimal digits. */
+export type SignedIntentRow = { entry: number; intents: string; signature: string }
+
+/**
+ * Inserts a transfer with what its depositors signed; `false` when one of this fingerprint exists, also when another `tx` commits
+ * it meanwhile.
+ */
+export const insertTransfer = async (
+  tx: Db,
+  row: NewUnifiedTransfer,
+  signed: readonly SignedIntentRow[],
+): Promise<boolean> =>
+  (await tx.maybe(sql`with made as (
+      insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block, fees, value, forwarded,
+        create_date, update_date)
+      values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
+        ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
+        ${row.createDate})
+      on conflict (fingerprint) do nothing returning id),
+    signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature)
+      select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex')
+      from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb) as row(entry integer, intents text, signature text))
+    select id from made`)) !== undefined
 
 export const setSignature = (tx: Db, id: string, signature: Buffer) =>
   tx.run(sql`update unified_transfers set signature = ${signature} where id = ${id}`)
@@ -53,12 +68,6 @@ export const findTransferOf = (db: Db, fingerprint: Buffer) =>
   db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where fingerprint = ${fingerprint}`)
 
 export type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
-
-export const insertSignedIntents = async (tx: Db, rows: readonly SignedIntents[]): Promise<void> => {
-  for (const { transferId, entry, intents, signature } of rows)
-    await tx.run(sql`insert into unified_signed_intents (transfer_id, entry, intents, signature)
-      values (${transferId}, ${entry}, ${intents}, ${signature})`)
-}
 
 export type ReservationState = 'reserved' | 'returned' | 'burned'
 
