@@ -180,9 +180,10 @@ async function reorganise(chain: TestChain, depth: number): Promise<void> {
   await chain.reorg(depth)
   for (const raw of lost) {
     // The server sends its own again too.
-    await chain.rpc('eth_sendRawTransaction', [raw]).catch((error) => {
+    const hash = await chain.rpc<Hex>('eth_sendRawTransaction', [raw]).catch((error) => {
       if (!/already known|already imported|nonce too low/i.test(String(error))) throw error
     })
+    const isMined = async () => (await chain.rpc('eth_getTransactionReceipt', [hash as Hex])) !== null
+    if (hash) await until(isMined, `${hash} is mined again`)
   }
-  await until(async () => (await chain.height()) >= height, `${chain.blockchain} has its height again`)
 }
