@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFunctionData } from 'viem'
 import { messageDigest } from '#chains/crosschain/attestation'
 import {
@@ -21,7 +22,7 @@ import { newId } from '#lib/ids'
 import { readConfig } from '#runtime/config'
 import { type Database, sql } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
-import { broadcast, devAccount, fund, nonceOf } from './chain.ts'
+import { broadcast, devAccount, fund, headOf, nonceOf } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
@@ -40,7 +41,7 @@ export const attestationsBench: Bench = {
   name: 'attestations',
   about: 'mined burns attested, against signing and inserting alone',
   measure: async (run) => {
-    const count = run.quick ? 200 : 2_000
+    const count = run.quick ? 500 : 10_000
     const platform = await startPlatform(run)
     const ctx = await openScope(run, platform)
     const burnAll = await prepareBurns(platform)
@@ -72,11 +73,82 @@ export const attestationsBench: Bench = {
         name: `${count.toLocaleString('en')} mined burns followed and attested by one worker`,
         measured: { value: median(attested), unit: 'messages/s' },
         reference: { value: median(alone), unit: 'messages/s', what: 'signed and inserted alone' },
+        promise: { ratioMin: 0.5 },
         ratio: ratioOf(attested, alone),
         coresBusy: busy(),
       } satisfies Figure,
+      await availability(run, platform, ctx.database, burnAll),
     ]
   },
+}
+
+/** Burns a second of the second figure, about as many as a block has. */
+const burnsEach = 250
+
+/** The time from the block of a burn, which is final at once, until it is attested, beside that until the indexer has the block. */
+async function availability(
+  run: Run,
+  platform: Platform,
+  database: Database,
+  burnAll: (count: number) => Promise<void>,
+): Promise<Figure> {
+  const count = burnsEach * (run.quick ? 8 : 40)
+  const before = await attestedCount(database)
+  await platform.order('start')
+  const watch = watchBlocks(platform, database)
+  const busy = measureBusyCores()
+  for (let sent = 0; sent < count; sent += burnsEach) await burnAll(burnsEach)
+  await until(async () => (await attestedCount(database)) === before + count, 'all burns are attested', {
+    patienceMs: 300_000,
+    everyMs: 100,
+  })
+  const { minedMs, indexedMs } = await watch.end()
+  await platform.order('stop')
+  const rows = await database.all<{ number: number; attestedMs: number }>(
+    sql`select block_number as number, extract(epoch from attested_date)::float8 * 1000 as "attestedMs"
+      from messages where domain = ${baseSepolia.domain!} order by create_date desc limit ${count}`,
+  )
+  const seen = rows.filter(({ number }) => minedMs.has(number) && indexedMs.has(number))
+  const attested = seen.map((row) => row.attestedMs - minedMs.get(row.number)!)
+  const indexed = seen.map(({ number }) => indexedMs.get(number)! - minedMs.get(number)!)
+  run.report(
+    `${seen.length} burns in ${new Set(seen.map(({ number }) => number)).size} blocks that were watched`,
+  )
+  return {
+    name: `from the final block of a burn until it is attested, median of ${count.toLocaleString('en')}`,
+    measured: { value: median(attested), unit: 'ms' },
+    reference: { value: median(indexed), unit: 'ms', what: 'until the indexer has its block' },
+    promise: { ratioMax: 1.5 },
+    ratio: median(attested) / median(indexed),
+    coresBusy: busy(),
+  }
+}
+
+/** Notes when each block is mined, and when the indexer has it. */
+function watchBlocks(platform: Platform, database: Database) {
+  const node = nodeOf(platform)
+  const [minedMs, indexedMs] = [new Map<number, number>(), new Map<number, number>()]
+  let isWatching = true
+  const note = async (times: Map<number, number>, read: () => Promise<number | null>) => {
+    let last = await read()
+    while (isWatching) {
+      const number = await read()
+      if (number !== null && number !== last) times.set(number, Date.now())
+      last = number
+      await sleep(2)
+    }
+  }
+  const indexed = async () =>
+    (await database.one<{ number: number | null }>(sql`select max(block_number) as number from block_steps`))
+      .number
+  const watching = [note(minedMs, () => headOf(node)), note(indexedMs, indexed)]
+  return {
+    end: async () => {
+      isWatching = false
+      await Promise.all(watching)
+      return { minedMs, indexedMs }
+    },
+  }
 }
 
 type Platform = Awaited<ReturnType<typeof startPlatform>>
