@@ -6,6 +6,7 @@ import { encodeBurnIntent, encodeBurnIntentSet } from '#chains/crosschain/transf
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import { invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
+import { oncePer } from '#lib/once'
 
 /** The content of one signature: an intent, or a set of them. */
 export type SignedEntry = {
@@ -45,8 +46,10 @@ export const encodeEntry = ({ intents, isSet }: SignedEntry): Buffer =>
   isSet ? encodeBurnIntentSet({ intents }) : encodeBurnIntent(intents[0]!)
 
 /** The 32 bytes that the signer of an entry signed. */
-export const digestOfEntry = ({ intents, isSet, at }: SignedEntry): Hex =>
-  refusing(at, () => (isSet ? burnIntentSetDigest({ intents }) : burnIntentDigest(intents[0]!)))
+export const digestOfEntry = oncePer(
+  ({ intents, isSet, at }: SignedEntry): Hex =>
+    refusing(at, () => (isSet ? burnIntentSetDigest({ intents }) : burnIntentDigest(intents[0]!))),
+)
 
 /** Turns the refusal of a field into that of the request. */
 function refusing<Result>(at: string, encode: () => Result): Result {
