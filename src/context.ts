@@ -1,6 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { endpoints, introduction, notBuilt, pageOperations, probes, removedPaths, topics } from '#api/index'
+import {
+  attesterEndpoints,
+  endpoints,
+  introduction,
+  notBuilt,
+  pageOperations,
+  probes,
+  removedPaths,
+  topics,
+} from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
 import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
@@ -14,7 +23,7 @@ import {
   requireTokenUser,
   SealBroken,
 } from '#custody/index'
-import { startAttestation } from '#engines/attestation/index'
+import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
@@ -133,6 +142,12 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
   }
 }
 
+/** Starts the engines of the `attester` role: they follow the chains, and record the messages that others ask it to sign. */
+export function startAttesterEngines(ctx: EngineCtx): { stop(): Promise<void> } {
+  const engines = [startIndexer(ctx), startPruning(ctx), startRecordingMessages(ctx)]
+  return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
+}
+
 /** Grace period of running requests after a stop signal. */
 const drainMs = 2_500
 
@@ -198,11 +213,22 @@ export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
 }
 
 /** Starts the listener of a worker: the probes and the metrics of the API, under its rules, and nothing else. */
-export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promise<ListeningServer> {
+export const startProbes = (ctx: EngineCtx, address: ListenAddress): Promise<ListeningServer> =>
+  startPart(ctx, address, probes)
+
+/** Starts the listener of an attester: what it signs, and the probes. */
+export const startAttester = (ctx: EngineCtx): Promise<ListeningServer> =>
+  startPart(ctx, apiAddress(ctx.config), [...attesterEndpoints, ...probes])
+
+async function startPart(
+  ctx: EngineCtx,
+  address: ListenAddress,
+  operations: readonly Endpoint<never>[],
+): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({
     scope,
-    endpoints: probes,
+    endpoints: operations,
     removed: [],
     notBuilt: [],
     widen: (request) => Object.assign(request, { chains, custody }),

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline'
 import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
-import { type Context, openContext, startApi } from '#context'
+import { type Context, openContext, startApi, startAttester, startAttesterEngines } from '#context'
 import { startAttestation } from '#engines/attestation/index'
 import { startHistories, startIndexer } from '#engines/indexer/index'
 import { startTokens } from '#engines/tokens/index'
@@ -14,7 +14,7 @@ import { type GasFaucet, startTreasury } from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint, type FailpointPlan } from '#lib/failpoints'
-import { readConfig } from '#runtime/config'
+import { type Config, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { sandboxEntity } from '#sandbox/credentials'
@@ -24,6 +24,7 @@ import { testRootKey } from './template.ts'
 export type Role =
   | 'api'
   | 'attestation'
+  | 'attester'
   | 'indexer'
   | 'histories'
   | 'transactions'
@@ -48,6 +49,9 @@ export type WorkerOptions = {
   hostOffMs?: number
   /** Whether its API is that of a sandbox. */
   sandbox?: boolean
+  /** Default: that of the test databases. */
+  rootKeyHex?: string
+  settings?: Partial<Pick<Config, 'port' | 'attesters' | 'attestationThreshold'>>
 }
 
 export type WorkerCommand =
@@ -92,12 +96,13 @@ async function open(given: WorkerOptions): Promise<void> {
         crosschainEnvironment: 'TEST',
         crosschainEntity: sandboxEntity.id,
         ...(options.dataDir && { dataDir: options.dataDir }),
+        ...options.settings,
       },
       {},
     ),
     log: createLog(options.logLevel ?? 'fatal'),
     connection,
-    rootKey: testRootKey,
+    rootKey: options.rootKeyHex === undefined ? testRootKey : Buffer.from(options.rootKeyHex, 'hex'),
     nodes: [{ blockchain, rpcUrl }, ...others].map((node) => ({ ...node, local: true })),
   })
 }
@@ -118,6 +123,7 @@ async function start(): Promise<{ url?: string }> {
     if (roles.includes('treasury')) running.push(startTreasury(ctx, drip))
     if (roles.includes('unified-balance')) running.push(startUnifiedBalance(ctx, drip))
   }
+  if (roles.includes('attester')) running.push(await startAttester(ctx), startAttesterEngines(ctx))
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
   const faucet = options.sandbox ? openFaucet(ctx) : undefined

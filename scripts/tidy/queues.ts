@@ -28,6 +28,10 @@ const exempt: Record<string, string> = {
   'src/engines/attestation/store/messages.ts fastBlocks': 'blocks belong to no tenant',
   'src/engines/attestation/store/messages.ts messagesBy': 'an answer shows so many',
   'src/engines/attestation/store/messages.ts claimForwarded': 'one treasury pays for all',
+  'src/engines/attestation/store/proposals.ts dropLateProposals':
+    'messages belong to no tenant, and all late ones are dropped',
+  'src/engines/attestation/store/proposals.ts claimProposals': 'messages belong to no tenant',
+  'src/engines/attestation/store/proposals.ts claimSigned': 'messages belong to no tenant',
   'src/engines/unified-balance/store/burns.ts claimBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/burns.ts lockFailedBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/forwards.ts claimForwards': 'one treasury pays for all',

@@ -54,6 +54,7 @@ import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
 import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
+export { attesterEndpoints } from '#api/attester/routes'
 export { introduction } from '#api/introduction'
 export { notBuilt } from '#api/not-built'
 export { removedPaths } from '#api/removed'

@@ -5,6 +5,7 @@ import {
   endAttestationKey,
   listAttestationKeys,
 } from '#custody/index'
+import { hexOf } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, textFlag } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
@@ -75,7 +76,7 @@ function purposeOf(args: ParsedArgs): AttestationPurpose | undefined {
 const keysOf = async (db: Db, wanted: readonly AttestationPurpose[]) =>
   (await Promise.all(wanted.map((purpose) => listAttestationKeys(db, purpose)))).flat().map(shownKey)
 
-const shownKey = ({ id, purpose, address, createDate, retiredDate }: AttestationKey) => ({
-  ...{ id, purpose, address, createDate },
+const shownKey = ({ id, purpose, address, publicKey, createDate, retiredDate }: AttestationKey) => ({
+  ...{ id, purpose, address, publicKey: hexOf(publicKey), createDate },
   retiredDate: retiredDate ?? '',
 })

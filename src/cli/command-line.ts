@@ -18,6 +18,11 @@ const commands: Record<string, ListedCommand> = {
       'Run a worker: index chains, sign and send transactions, settle payments. Several can run at once.',
     load: async () => (await import('./serve.ts')).workerCommand,
   },
+  attest: {
+    summary:
+      'Run an attester, which signs the cross-chain messages of another server that it has seen itself.',
+    load: async () => (await import('./serve.ts')).attestCommand,
+  },
   migrate: {
     summary: 'Create or upgrade the database tables. Safe to repeat, and to run concurrently.',
     load: async () => (await import('./migrate.ts')).migrateCommand,

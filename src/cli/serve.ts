@@ -1,14 +1,22 @@
-import { openContext, startApi, startEngines, startPage, startProbes } from '#context'
+import {
+  openContext,
+  startApi,
+  startAttester,
+  startAttesterEngines,
+  startEngines,
+  startPage,
+  startProbes,
+} from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { findEntity } from '#runtime/auth/store'
-import { apiAddress, pageAddress, requirePort, workerAddress } from '#runtime/http/port'
+import { apiAddress, type ListenAddress, pageAddress, requirePort, workerAddress } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
-import { openFaucet } from '#sandbox/faucet/faucet'
-import { type Command, numberFlag, type ParsedArgs } from './command.ts'
+import { openFaucet, type SandboxFaucet } from '#sandbox/faucet/faucet'
+import { type Command, numberFlag, type ParsedArgs, UsageError } from './command.ts'
 import { configOf, connectionOptions, connectionToMigrate, nodesOf } from './connection.ts'
 import { waitForStopSignal } from './stop-signal.ts'
 
@@ -41,13 +49,37 @@ export const workerCommand: Command = {
   run: (args) => runRole(args, 'worker'),
 }
 
-async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number> {
+export const attestCommand: Command = {
+  usage: `bezant attest [options]
+
+Signs the cross-chain messages that another server proposes, as one attester of several: it follows the chains by itself, and signs
+only what its own records and rules allow. It needs a database (DATABASE_URL), a root key, nodes and a key of its own
+(bezant attestation-keys create --purpose message), and an API key for the other server (bezant keys create-entity).`,
+  options: {
+    port: {
+      type: 'string',
+      value: 'PORT',
+      about: 'Port of POST /signatures, /ping, /ready and /metrics; 0 for a free one.',
+      default: '4020',
+    },
+    ...connectionOptions,
+  },
+  listsSettings: 'for workers',
+  run: (args) => runRole(args, 'attester'),
+}
+
+type ServedRole = 'api' | 'worker' | 'attester'
+
+async function runRole(args: ParsedArgs, role: ServedRole): Promise<number> {
   const port = numberFlag(args, 'port', 65_535)
-  const own = role === 'api' ? 'port' : 'workerPort'
+  const own = role === 'worker' ? 'workerPort' : 'port'
   const config = configOf(args, port === undefined ? {} : { [own]: port })
   const log = createLog(config.logLevel)
   const stopSignal = waitForStopSignal(config)
-  const address = role === 'api' ? apiAddress(config) : workerAddress(config)
+  // On the database of the platform it would find what the platform recorded, and prove nothing.
+  if (role === 'attester' && config.databaseUrl === undefined)
+    throw new UsageError('an attester needs a database of its own: set DATABASE_URL')
+  const address = role === 'worker' ? workerAddress(config) : apiAddress(config)
   if (address) await requirePort(address)
   if (role === 'api') await requirePort(pageAddress(config))
   const connection = await connectionToMigrate(config)
@@ -64,15 +96,9 @@ async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number
   if (config.databaseUrl !== undefined) await refuseSandboxCredentials(context.ctx)
   // A worker that joins a sandbox works on its local chains, where gas costs nothing.
   const faucet = role === 'worker' && nodes.some(({ local }) => local) ? openFaucet(context.ctx) : undefined
-  const listener =
-    role === 'api' ? await startApi(context.ctx) : address && (await startProbes(context.ctx, address))
+  const listener = await startListener(context.ctx, role, address)
   const page = role === 'api' ? await startPage(context.ctx) : undefined
-  const engines =
-    role === 'worker'
-      ? faucet
-        ? startSandboxEngines(context.ctx, faucet)
-        : startEngines(context.ctx)
-      : undefined
+  const engines = startRoleEngines(context.ctx, role, faucet)
   const url = listener && { url: listener.url, ...(page && { challengeUrl: config.challengeUrl }) }
   log.info({ role, ...url, chains: nodes.map((node) => node.blockchain) }, 'ready')
   await stopSignal
@@ -80,6 +106,18 @@ async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number
   await faucet?.stop()
   await context.close()
   return 0
+}
+
+function startListener(ctx: EngineCtx, role: ServedRole, address: ListenAddress | undefined) {
+  if (role === 'api') return startApi(ctx)
+  if (role === 'attester') return startAttester(ctx)
+  return address && startProbes(ctx, address)
+}
+
+function startRoleEngines(ctx: EngineCtx, role: ServedRole, faucet: SandboxFaucet | undefined) {
+  if (role === 'api') return undefined
+  if (role === 'attester') return startAttesterEngines(ctx)
+  return faucet ? startSandboxEngines(ctx, faucet) : startEngines(ctx)
 }
 
 /**

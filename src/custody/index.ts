@@ -83,6 +83,7 @@ export {
   type AttestationKey,
   type AttestationPurpose,
   attestationKeyInUse,
+  attestedDigests,
   listAttestationKeys,
 } from './store/attestation-keys.ts'
 export { findEntityFreeze } from './store/freezes.ts'

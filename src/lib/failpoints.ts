@@ -56,6 +56,13 @@ export const failpoints = {
   'after-message-commit': { number: 'P45', about: 'after attested messages committed' },
   'before-forward-commit': { number: 'P46', about: 'before deliveries of messages commit' },
   'after-forward-commit': { number: 'P47', about: 'after deliveries of messages committed' },
+  'before-signature-record': {
+    number: 'P48',
+    about: 'after an attester answered, before its signature is stored',
+  },
+  'after-signature-record': { number: 'P49', about: 'after the signature of an attester was stored' },
+  'before-completion-commit': { number: 'P50', about: 'before messages with all signatures commit' },
+  'after-completion-commit': { number: 'P51', about: 'after messages with all signatures committed' },
   'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
   'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
 } as const

@@ -7,4 +7,14 @@ export const messageErrorKinds = {
     status: 400,
     text: 'The message cannot be attested again: it has no attestation yet, or was delivered.',
   },
+  messageNotDue: {
+    code: 178103,
+    status: 409,
+    text: 'This attester does not sign the message yet: ask again in a moment.',
+  },
+  signatureRefused: {
+    code: 178104,
+    status: 403,
+    text: 'This attester does not sign the message as it was proposed.',
+  },
 } as const

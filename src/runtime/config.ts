@@ -5,6 +5,7 @@ import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
 import { isUuid } from '#lib/ids'
 import { parseOrigin } from '#lib/origins'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
+import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
@@ -68,6 +69,10 @@ export type Config = {
   crosschainEntity: string | undefined
   /** The value of burns that may be attested before they are final, at a time, in millionths of a coin. */
   fastAllowanceAtomic: bigint
+  /** The attesters that sign cross-chain messages beside this server, and those that did. */
+  attesters: AttesterSetting[]
+  /** Number of attesters that have to sign a message, this server included. */
+  attestationThreshold: number
   /** The value that transfers of unified balances may take to one chain within an hour, in millionths of a coin. */
   unifiedHourlyMaxAtomic: bigint
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
@@ -163,6 +168,7 @@ export function readConfig(
     crosschainEnvironment: crosschainEnvironmentOf(environment),
     crosschainEntity: crosschainEntityOf(environment),
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
+    ...attestersOf(environment),
     unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
@@ -293,6 +299,12 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
   const id = environment['BEZANT_CROSSCHAIN_ENTITY'] || undefined
   if (id === undefined || isUuid(id)) return id
   throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
+}
+
+function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters' | 'attestationThreshold'> {
+  const attesters = parseAttesters(environment['BEZANT_ATTESTERS'])
+  const threshold = integer(environment, 'BEZANT_ATTESTATION_THRESHOLD', 1)
+  return { attesters, attestationThreshold: requireThreshold(threshold, attesters) }
 }
 
 /** A number of whole coins, in millionths. */

@@ -120,6 +120,16 @@ export const settings = {
       'USDC of burns that may be attested before they are final, at a time, in whole coins: as much as you are ready to lose to a reorg. A tenth of it is the most for one message.',
     default: '1000000',
   },
+  BEZANT_ATTESTERS: {
+    about:
+      'Attesters that sign cross-chain messages beside this server: `[{"publicKey": "0x04…", "url": "https://attester.example", "token": "LIVE_API_KEY:…"}]`, as docs/crosschain-messages.md describes. One without `url` and `token` is asked no more, and its key is still shown. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+  },
+  BEZANT_ATTESTATION_THRESHOLD: {
+    about:
+      'Number of attesters, this server included, that have to sign a cross-chain message: that of the contracts on every chain.',
+    default: '1',
+  },
   BEZANT_UNIFIED_BALANCE_HOURLY_MAX: {
     about:
       'USDC that transfers of unified balances may take to one chain within an hour, in whole coins: more is refused, with an alarm.',

@@ -2,16 +2,16 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
 const engine = 'src/engines/attestation'
-const attest = `${engine}/attest.ts`
 const store = `${engine}/store/messages.ts`
 const deliveries = (title: string) => proof('src/api/messages/deliveries.test.ts', title)
+const attesters = (title: string) => proof(`${engine}/attesters.test.ts`, title)
 const fast = (title: string) => proof(`${engine}/fast.test.ts`, title)
 
 export const messageMutants: readonly Mutant[] = [
   {
     name: 'message-without-agreement',
     about: 'a fast burn is attested although the endpoints show different contents of its block',
-    edits: [edit(attest, ".verdict === 'agreed' ? [hash] : []", ' ? [hash] : []')],
+    edits: [edit(`${engine}/agreement.ts`, ".verdict === 'agreed' ? [hash] : []", ' ? [hash] : []')],
     test: proof(`${engine}/agreement.test.ts`, 'property 100'),
   },
   {
@@ -29,7 +29,7 @@ export const messageMutants: readonly Mutant[] = [
   {
     name: 'message-orphan-kept',
     about: 'a burn that left its chain before its attestation stays known',
-    edits: [edit(store, "and state = 'pending'`)\n", "and state = 'complete' and false`)\n")],
+    edits: [edit(store, "and state = 'pending' returning", "and state = 'complete' and false returning")],
     test: fast('keeps the nonce that was shown'),
   },
   {
@@ -85,11 +85,61 @@ export const messageMutants: readonly Mutant[] = [
     about: 'a further attestation drops the fee for the delivery',
     edits: [
       edit(
-        attest,
+        `${engine}/execution.ts`,
         '...withForward(message, 0n),',
         '...(message.reattest ? { feeAtomic: 0n, forwardFeeAtomic: 1n } : withForward(message, 0n)),',
       ),
     ],
     test: deliveries('takes the fee for the delivery too'),
+  },
+  {
+    name: 'attester-signs-any-message',
+    about: 'an attester signs a message that differs from its records',
+    edits: [
+      edit(`${engine}/sign.ts`, 'fill(row, execution) !== request.message', 'fill(row, execution) === "0x"'),
+    ],
+    test: attesters('only what it has seen itself'),
+  },
+  {
+    name: 'attester-signs-any-end',
+    about: 'an attester signs a fast attestation that ends whenever the proposal says',
+    edits: [edit(`${engine}/sign.ts`, '(last - BigInt(head.number)) / endTolerance', 'last * 2n')],
+    test: attesters('only what it has seen itself'),
+  },
+  {
+    name: 'attester-signs-before-finality',
+    about: 'an attester signs a slow burn that is not final on its own chain',
+    edits: [
+      edit(
+        `${engine}/sign.ts`,
+        "if (execution.finalityThreshold === finalizedThreshold) throw notDue('its block is not final here')",
+        'if (execution.finalityThreshold === finalizedThreshold) return',
+      ),
+    ],
+    test: proof(`${engine}/attesters-finality.test.ts`, 'final on its own chain'),
+  },
+  {
+    name: 'attester-without-allowance',
+    about: 'an attester signs fast burns beyond its own allowance',
+    edits: [edit(`${engine}/sign.ts`, 'if (delay) throw notDue(', 'if (delay && false) throw notDue(')],
+    test: proof(`${engine}/attesters-finality.test.ts`, 'its own allowance'),
+  },
+  {
+    name: 'signature-of-another-attester',
+    about: 'the signature of another key counts as that of an attester',
+    edits: [
+      edit(
+        `${engine}/ask.ts`,
+        'signerOf(digest as Hex, signature)) === address',
+        'signerOf(digest as Hex, signature)) !== undefined',
+      ),
+    ],
+    test: attesters('the signature of another attester'),
+  },
+  {
+    name: 'orphan-completed',
+    about: 'a burn that left its chain while it waited for signatures keeps its proposal',
+    edits: [edit(store, "and state = 'pending' returning", "and state = 'complete' and false returning")],
+    test: attesters('leaves the chain while it waits'),
   },
 ]

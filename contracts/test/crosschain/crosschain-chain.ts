@@ -27,7 +27,6 @@ import { crosschainContracts } from '#chains/evm/crosschain/deployment'
 import type { Network } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { ethSepolia } from '#chains/networks/eth-sepolia'
-import { bytesOf } from '#lib/hex'
 import { genesisOf } from '#sandbox/chains/genesis'
 import { attesterAccount, faucetAccount, issuerAccount } from '#sandbox/constants'
 import { viemChainOf } from '../../../testing/viem-chain.ts'
@@ -177,15 +176,8 @@ export function burnMessage(envelope: Partial<CrosschainMessage> = {}, body: Par
 
 /** The attestation of these attesters. */
 export async function attest(message: Hex, signers: readonly PrivateKeyAccount[] = [attester]): Promise<Hex> {
-  const digest = messageDigest(message)
-  return joinSignatures(digest, await Promise.all(signers.map((signer) => signatureBy(signer, digest))))
-}
-
-/** The signature as custody makes it: its last byte is the parity. */
-async function signatureBy(signer: PrivateKeyAccount, hash: Hex): Promise<Buffer> {
-  const signature = bytesOf(await signer.sign({ hash }))
-  signature[64]! -= 27
-  return signature
+  const hash = messageDigest(message)
+  return joinSignatures(hash, await Promise.all(signers.map((signer) => signer.sign({ hash }))))
 }
 
 /** The reason why the transmitter refuses a message with a good attestation. */

@@ -5,10 +5,11 @@ import { hexOf } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { sourceOf } from './list-messages.ts'
 
-/** The keys that sign messages: those in use, and those that were. */
+/** The keys that sign messages, of this server and of other attesters: those in use, and those that were. */
 export async function listPublicKeys(ctx: Ctx) {
-  const keys = await listAttestationKeys(ctx.db, 'message')
-  return { publicKeys: keys.map(({ publicKey }) => ({ publicKey: hexOf(publicKey), cctpVersion: 2 })) }
+  const own = (await listAttestationKeys(ctx.db, 'message')).map(({ publicKey }) => hexOf(publicKey))
+  const keys = new Set([...own, ...ctx.config.attesters.map(({ publicKey }) => publicKey)])
+  return { publicKeys: [...keys].map((publicKey) => ({ publicKey, cctpVersion: 2 })) }
 }
 
 export function listFees(

@@ -11,7 +11,11 @@ test('signatures as custody makes them become an attestation', async () => {
   const keys = Array.from({ length: 5 }, () => randomBytes(32))
   const message = hexOf(randomBytes(376))
   const digest = messageDigest(message)
-  const signatures = keys.map((key) => signer.sign(bytesOf(digest), key))
+  const signatures = keys.map((key) => {
+    const signature = signer.sign(bytesOf(digest), key)
+    signature[64]! += 27
+    return hexOf(signature)
+  })
   const attestation = await joinSignatures(digest, signatures)
   expect(attestation).toHaveLength(2 + 5 * 130)
   expect(await joinSignatures(digest, signatures.toReversed())).toBe(attestation)
@@ -22,5 +26,5 @@ test('signatures as custody makes them become an attestation', async () => {
   expect(await attestationProblem({ ...attested, threshold: 4 })).toBe('length')
   expect(await attestationProblem({ ...attested, threshold: 0, attestation: '0x' })).toBe('length')
   await expect(joinSignatures(digest, [signatures[0]!, signatures[0]!])).rejects.toThrow('the same signer')
-  await expect(joinSignatures(digest, [Buffer.alloc(64)])).rejects.toThrow('65 bytes')
+  await expect(joinSignatures(digest, [hexOf(randomBytes(64))])).rejects.toThrow('no signature')
 })

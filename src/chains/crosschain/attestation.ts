@@ -1,28 +1,24 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf, isHex } from '#lib/hex'
 import { canonicalAddress } from '../addresses/canonical.ts'
-import type { Address, Signature } from '../chain.ts'
+import type { Address } from '../chain.ts'
 import { recoverSigner } from '../evm/recover-signer.ts'
 
 /** The 32 bytes that attesters sign: the hash of the filled message as it is, without a prefix. */
 export const messageDigest = (message: Hex): Hex => hexOf(keccak_256(bytesOf(message)))
 
 const signatureBytes = 65
-/** The `v` of a signature in an attestation: this and the parity of the point that recovers the key. */
-const firstV = 27
 
 /**
- * The attestation that these signatures of `digest` make: r, s and v of each, ordered by the address that it recovers to. Throws
- * when two of them have the same signer.
+ * The attestation that these signatures of `digest` make: r, s, and 27 or 28 of each, ordered by the address that it recovers to.
+ * Throws when two of them have the same signer.
  */
-export async function joinSignatures(digest: Hex, signatures: readonly Signature[]): Promise<Hex> {
+export async function joinSignatures(digest: Hex, signatures: readonly Hex[]): Promise<Hex> {
   const signed = await Promise.all(
     signatures.map(async (signature) => {
-      if (signature.length !== signatureBytes) throw new Error('a signature of an attester has 65 bytes')
-      const bytes = Buffer.concat([signature.subarray(0, 64), Buffer.of(firstV + signature[64]!)])
-      const signer = await recoverSigner(digest, hexOf(bytes))
+      const signer = await recoverSigner(digest, signature)
       if (signer === undefined) throw new Error('the bytes are no signature of the digest')
-      return { bytes, signer }
+      return { bytes: bytesOf(signature), signer }
     }),
   )
   if (new Set(signed.map(({ signer }) => signer)).size !== signed.length)

@@ -64,3 +64,15 @@ export const insertAttestationSignatures = (
     from jsonb_to_recordset(${jsonOf(requests)}::jsonb) as row(subject text, digest text)
     order by subject
     on conflict (purpose, subject, key_id, digest) do nothing`)
+
+/** The latest digests that keys of a purpose signed for a subject, up to `limit`. */
+export const attestedDigests = async (
+  db: Db,
+  purpose: AttestationPurpose,
+  subject: string,
+  limit: number,
+): Promise<Buffer[]> =>
+  (
+    await db.all<{ digest: Buffer }>(sql`select digest from attestation_signatures
+      where purpose = ${purpose} and subject = ${subject} order by create_date desc limit ${limit}`)
+  ).map(({ digest }) => digest)

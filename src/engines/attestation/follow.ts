@@ -58,7 +58,7 @@ async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: st
 
 async function undo(ctx: EngineCtx, tx: Db, blockchain: string, blockHash: string): Promise<void> {
   await unmarkReceived(tx, blockchain, blockHash)
-  const attested = await orphanMessages(tx, blockchain, blockHash)
+  const attested = await orphanMessages(tx, ctx.config.crosschainEnvironment, blockchain, blockHash)
   if (attested.length === 0) return
   raiseAlarm(
     ctx.log,

@@ -1,20 +1,26 @@
 /**
  * Attests cross-chain messages: the blocks of each chain show what contracts sent, and this engine signs it once it cannot vanish,
- * or earlier within an allowance. It also delivers messages whose burns ask for it. Woken by NOTIFY `block_steps` and
- * `transactions`; any number of processes may run.
+ * or earlier within an allowance. Where several attesters have to sign, it asks the others. It also delivers messages whose burns
+ * ask for it. Woken by NOTIFY `block_steps`, `transactions` and `message_proposals`; any number of processes may run.
  */
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
 import { logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { startAsking } from './ask.ts'
 import { attestMessages } from './attest.ts'
+import { attestersOf } from './attesters.ts'
+import { completeMessages } from './complete.ts'
 import { deliverMessages } from './deliver.ts'
 import { followStep } from './follow.ts'
 import { messageChainOf } from './networks.ts'
+import { proposalChannel } from './store/proposals.ts'
 
 export { burnFees, forwardFees } from './fees.ts'
 export { isDomain, type MessageChain, messageChains } from './networks.ts'
+export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
 export {
   askAgain,
   type MessageQuery,
@@ -27,9 +33,13 @@ export {
 
 const engine = 'attestation'
 
+/** Records the messages of all chains, and signs none by itself: for an attester that others ask. */
+export const startRecordingMessages = (ctx: EngineCtx): { stop(): Promise<void> } =>
+  followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+
 /** Starts attesting and delivering on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
 export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
-  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+  const recording = startRecordingMessages(ctx)
   const loops = startChainLoops(ctx, (chain) => {
     const found = messageChainOf(ctx, chain)
     if (!found) return []
@@ -37,8 +47,25 @@ export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
     return [
       repeat(() => attestMessages(ctx, found), trouble('attesting messages')),
+      repeat(() => completeMessages(ctx, found), trouble('completing messages')),
       repeat(() => deliverMessages(ctx, found, gasFaucet), trouble('delivering messages')),
     ]
   })
-  return { stop: async () => void (await Promise.all([feed.stop(), loops.stop()])) }
+  const asking = startAskingAll(ctx)
+  return { stop: async () => void (await Promise.all([recording.stop(), loops.stop(), asking.stop()])) }
+}
+
+/** Starts to ask every other attester for its signatures of proposals. */
+function startAskingAll(ctx: EngineCtx): { stop(): Promise<void> } {
+  const loops = attestersOf(ctx.config).map((attester) => startAsking(ctx, attester))
+  if (loops.length === 0) return { stop: async () => undefined }
+  const unlisten = hearNotices(ctx, proposalChannel, () => {
+    for (const loop of loops) loop.wake()
+  })
+  return {
+    stop: async () => {
+      await unlisten()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
 }

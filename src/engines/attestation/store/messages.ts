@@ -26,16 +26,18 @@ export type NewMessage = {
   forwards: boolean
 }
 
-export type AttestedMessage = {
+/** A message with its empty fields filled in, and what was decided for it. */
+export type FilledMessage = {
   id: string
   attestedMessage: string
-  attestation: string
   digest: string
   finalityThreshold: number
   /** Null where the message does not pay for its delivery. */
   forwardFeeAtomic: bigint | null
   expirationBlock: bigint
 }
+
+export type AttestedMessage = FilledMessage & { attestation: string }
 
 export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
   /** Null while no block of the chain has the message. */
@@ -76,10 +78,22 @@ export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: numbe
       fast = excluded.fast, forwards = excluded.forwards,
       reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
 
-/** Takes back the messages of an orphaned block: those that are not attested vanish. Returns the nonces of the others. */
-export async function orphanMessages(tx: Db, blockchain: string, blockHash: string): Promise<string[]> {
-  await tx.run(sql`delete from messages where blockchain = ${blockchain} and block_hash = ${blockHash}
-    and state = 'pending'`)
+/**
+ * Takes back the messages of an orphaned block with their proposals: those that are not attested vanish, and return what they
+ * took of the allowance. Returns the nonces of the others.
+ */
+export async function orphanMessages(
+  tx: Db,
+  environment: string,
+  blockchain: string,
+  blockHash: string,
+): Promise<string[]> {
+  await tx.run(sql`with gone as (delete from messages where blockchain = ${blockchain} and block_hash = ${blockHash}
+    and state = 'pending' returning allowance_taken as amount)
+    update fast_allowances set used = used - (select sum(amount) from gone)
+    where environment = ${environment} and exists (select 1 from gone where amount > 0)`)
+  await tx.run(sql`delete from message_proposals p using messages m where m.id = p.message_id
+    and m.blockchain = ${blockchain} and m.block_hash = ${blockHash}`)
   const kept = await tx.all<{ nonce: string }>(sql`update messages set block_hash = null, block_number = null
     where blockchain = ${blockchain} and block_hash = ${blockHash} returning nonce`)
   return kept.map(({ nonce }) => nonce)
@@ -128,6 +142,8 @@ export const messagesWait = async (db: Db, blockchain: string): Promise<boolean>
 
 const asksFast = sql`fast and delay_reason is null and not reattest`
 
+const isUndecided = sql`not exists (select 1 from message_proposals p where p.message_id = messages.id)`
+
 /** The blocks of messages that wait for a fast attestation, lowest first. */
 export const fastBlocks = (
   db: Db,
@@ -136,12 +152,12 @@ export const fastBlocks = (
 ) =>
   db.all<{ number: number; hash: string }>(sql`select distinct block_number as number, block_hash as hash
     from messages where blockchain = ${blockchain} and state = 'pending' and ${asksFast}
-      and block_number between ${from} and ${to}
+      and ${isUndecided} and block_number between ${from} and ${to}
     order by block_number limit ${limit}`)
 
 /**
  * Claims messages that can be attested, oldest first, until the `tx` ends: those of final blocks, and those that ask for a
- * fast attestation in the blocks with these hashes.
+ * fast attestation in the blocks with these hashes. Those that wait for signatures of other attesters are left out.
  */
 export const claimMessages = (
   tx: Db,
@@ -149,7 +165,7 @@ export const claimMessages = (
   { final, agreed, limit }: { final: number; agreed: readonly string[]; limit: number },
 ) =>
   tx.all<MessageRow>(sql`select ${columns} from messages where blockchain = ${blockchain}
-      and (state = 'pending' or reattest) and block_number is not null
+      and (state = 'pending' or reattest) and block_number is not null and ${isUndecided}
       and (block_number <= ${final}
         or (${asksFast} and block_hash = any(${agreed}::text[])))
     order by create_date, id limit ${limit} for update skip locked`)
@@ -212,6 +228,10 @@ export const messageByDigest = (db: Db, digest: string) =>
 
 export const messageByNonce = (db: Db, nonce: string) =>
   db.maybe<MessageRow>(sql`select ${columns} from messages where nonce = ${nonce}`)
+
+/** The same message, locked until the `tx` ends. */
+export const lockMessage = (tx: Db, nonce: string) =>
+  tx.maybe<MessageRow>(sql`select ${columns} from messages where nonce = ${nonce} for update`)
 
 /** Asks for a further attestation of a message that was attested before finality; returns its blockchain, once. */
 export const askAgain = (db: Db, nonce: string) =>

@@ -1,0 +1,135 @@
+/** Attesters before finality: on a chain whose finality is far, each by its own records and within an allowance of its own. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { confirmedThreshold, decodeMessage, encodeMessage, fillMessage } from '#chains/crosschain/message'
+import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { sql } from '#runtime/db/db'
+import { openAttester, setAttesters, type TestAttester } from '../../../testing/attesters.ts'
+import { type CrosschainMessages, crosschainMessages, domainOf, type Hex } from '../../../testing/burns.ts'
+import type { TestChain } from '../../../testing/chain.ts'
+import { followedMining } from '../../../testing/followed-mining.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
+
+/* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
+let harness: Harness
+let messages: CrosschainMessages
+let base: TestChain
+let avalanche: TestChain
+let attester: TestAttester
+const onBase = { local: false, crosschain: knownCrosschainAddresses(baseSepolia) }
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI'],
+    node: async ({ blockchain }) => (blockchain === 'BASE-SEPOLIA' ? onBase : {}),
+  })
+  messages = crosschainMessages(harness)
+  base = harness.chain('BASE-SEPOLIA')
+  avalanche = harness.chain('AVAX-FUJI')
+  const nodes = harness.chains.map(({ blockchain, rpcUrl }) => ({
+    ...{ blockchain, rpcUrl, local: true },
+    ...(blockchain === 'BASE-SEPOLIA' && onBase),
+  }))
+  attester = await openAttester({ nodes, config: { fastAllowanceAtomic: 100_000_000n } })
+  await setAttesters(harness, [attester])
+  await base.mine(60)
+})
+afterAll(async () => {
+  await harness?.close()
+  await attester?.close()
+})
+
+const fast = { maxFee: 1_000n, threshold: confirmedThreshold }
+const mining = { mine: () => followedMining(harness, base).mine() }
+const recorded = (hash: string) =>
+  harness.database.maybe<{ message: Hex; nonce: Hex }>(
+    sql`select message, nonce from messages where tx_hash = ${hash}`,
+  )
+const ask = (nonce: Hex, message: Hex) =>
+  attester.ask({ domain: domainOf(base), nonce, message, attester: attester.address })
+
+it('property 93: an attester signs a slow burn only when it is final on its own chain', async () => {
+  const hash = await messages.burn(base, avalanche)
+  await until(async () => (await recorded(hash)) !== undefined, 'the burn is recorded')
+  const { message, nonce } = (await recorded(hash))!
+  const filled = { nonce, finalityThresholdExecuted: 2_000, feeExecuted: 0n, expirationBlock: 0n }
+  const final = fillMessage(message, filled)
+  await until(async () => {
+    const { body } = await ask(nonce, final)
+    expect(body.code).toBe(178_103)
+    return body.message.includes('not final')
+  }, 'the attester has seen it')
+  const hasty = encodeMessage({ ...decodeMessage(final), finalityThresholdExecuted: 1_000 })
+  expect(await ask(nonce, hasty)).toMatchObject({ status: 403, body: { code: 178_104 } })
+  await mineUntil(mining, async () => (await ask(nonce, final)).status === 200, 'the attester calls it final')
+  const attested = await messages.attested(base, hash)
+  expect(attested.message).toBe(final)
+  expect((await messages.deliver(avalanche, attested)).ok).toBe(true)
+})
+
+it('property 93: an attester signs fast burns within its own allowance, and others when they are final', async () => {
+  const hashes: Hex[] = []
+  for (let count = 0; count < 10; count++) hashes.push(await messages.burn(base, avalanche, fast))
+  for (const hash of hashes)
+    expect((await messages.attested(base, hash)).decodedMessage.finalityThresholdExecuted).toBe('1000')
+  const beyond = await messages.burn(base, avalanche, fast)
+  const { nonce, proposed } = await proposalOf(beyond)
+  await until(
+    async () => (await ask(nonce, proposed)).body.message.includes('insufficient_allowance_available'),
+    'the attester has used up its allowance',
+  )
+  expect((await messages.find(base, beyond)).body.messages[0].status).toBe('pending_confirmations')
+  await mineUntil(
+    mining,
+    async () => (await messages.find(base, beyond)).body.messages[0].status === 'complete',
+    'the burn is final',
+  )
+  const attested = await messages.attested(base, beyond)
+  expect(attested.message).toBe(proposed)
+  expect((await messages.deliver(avalanche, attested)).ok).toBe(true)
+})
+
+async function proposalOf(hash: string): Promise<{ nonce: Hex; proposed: Hex }> {
+  const find = () =>
+    harness.database.maybe<{ nonce: Hex; proposed: Hex }>(sql`select m.nonce, p.attested_message as proposed
+      from message_proposals p join messages m on m.id = p.message_id where m.tx_hash = ${hash}`)
+  await until(async () => (await find()) !== undefined, 'the burn is proposed')
+  return (await find())!
+}
+
+it('property 93: an attester keeps the allowance of a burn that it signed and that left its chain', async () => {
+  const used = async () =>
+    (
+      await attester.database.one<{ used: bigint }>(
+        sql`select used from fast_allowances where environment = 'TEST'`,
+      )
+    ).used
+  await mineUntil(mining, async () => (await used()) === 0n, 'the allowance of the attester is free')
+  const burnIt = await messages.prepareBurn(base, avalanche, fast)
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  const { eventNonce, message } = await messages.attested(base, hash)
+  await base.revert(snapshot)
+  await base.mine(2)
+  await until(async () => (await ask(eventNonce, message)).status === 409, 'the attester lost the burn')
+  expect(await used()).toBe(10_000_000n)
+})
+
+it('property 94: a fast burn without enough signatures is attested without an end once it is final', async () => {
+  await attester.stop()
+  const hash = await messages.burn(base, avalanche, fast)
+  const { proposed } = await proposalOf(hash)
+  harness.clock.moveMs(600_000)
+  await mineUntil(
+    mining,
+    async () => (await proposalOf(hash)).proposed !== proposed,
+    'the burn is proposed anew',
+  )
+  await attester.start()
+  const attested = await messages.attested(base, hash)
+  expect(attested.decodedMessage).toMatchObject({
+    finalityThresholdExecuted: '2000',
+    decodedMessageBody: { feeExecuted: '0', expirationBlock: '0' },
+  })
+  expect((await messages.deliver(avalanche, attested)).ok).toBe(true)
+})

@@ -1,0 +1,111 @@
+import { finalizedThreshold } from '#chains/crosschain/message'
+import type { Hex } from '#lib/hex'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import type { FilledMessage } from './messages.ts'
+
+/** The channel that announces new proposals. */
+export const proposalChannel = 'message_proposals'
+
+/** Records a filled message with the signature of this server; the message waits for those of the other attesters. */
+export async function insertProposal(
+  tx: Db,
+  filled: FilledMessage & { attestation: string },
+  attester: string,
+  nowMs: number,
+): Promise<void> {
+  const { id, attestedMessage, digest, finalityThreshold, expirationBlock, forwardFeeAtomic } = filled
+  await tx.run(sql`insert into message_proposals (message_id, attested_message, digest, finality_threshold,
+      expiration_block, forward_fee, create_date)
+    values (${id}, ${attestedMessage}, ${digest}, ${finalityThreshold}, ${expirationBlock.toString()},
+      ${forwardFeeAtomic?.toString() ?? null}, ${formatInstant(nowMs)})`)
+  await tx.run(sql`insert into message_signatures (message_id, attester, signature, ask_date, tries)
+    values (${id}, ${attester}, ${filled.attestation}, now(), 0)`)
+  await tx.run(sql`select pg_notify(${proposalChannel}, '')`)
+}
+
+export const deleteProposals = (tx: Db, messageIds: readonly string[]) =>
+  tx.run(sql`delete from message_proposals where message_id = any(${messageIds}::uuid[])`)
+
+/**
+ * Removes proposals of attestations before finality that are incomplete although their blocks are final, and were made before
+ * `olderThanMs`. Their messages ask for an attestation without an end, which every attester gives without an allowance.
+ */
+export const dropLateProposals = (tx: Db, blockchain: string, final: number, olderThanMs: number) =>
+  tx.run(sql`with late as materialized (
+      select p.message_id from message_proposals p join messages m on m.id = p.message_id
+      where m.blockchain = ${blockchain} and p.finality_threshold < ${finalizedThreshold} and m.block_number <= ${final}
+        and p.create_date < ${formatInstant(olderThanMs)} for update of m, p skip locked),
+    dropped as (delete from message_proposals p using late where p.message_id = late.message_id)
+    update messages set reattest = true where id in (select message_id from late)`)
+
+/** A proposal that an attester is asked to sign. */
+export type AskedProposal = {
+  messageId: string
+  blockchain: string
+  domain: number
+  nonce: string
+  attestedMessage: string
+  digest: string
+  /** Number of times that the attester was asked, this time included. */
+  tries: number
+}
+
+/** Claims proposals that an attester has not signed, those asked longest ago first; no other process asks it for `leaseMs`. */
+export const claimProposals = (
+  db: Db,
+  attester: string,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+) =>
+  db.all<AskedProposal>(sql`with due as materialized (
+      select p.message_id from message_proposals p
+        left join message_signatures s on s.message_id = p.message_id and s.attester = ${attester}
+      where s.message_id is null or (s.signature is null and s.ask_date <= now())
+      order by coalesce(s.ask_date, p.create_date) limit ${limit} for key share of p skip locked),
+    asked as (insert into message_signatures as s (message_id, attester, ask_date, tries)
+      select message_id, ${attester}, now() + ${leaseMs} * interval '1 millisecond', 1 from due
+      on conflict (message_id, attester) do update set ask_date = excluded.ask_date, tries = s.tries + 1
+        where s.signature is null and s.ask_date <= now()
+      returning s.message_id, s.tries)
+    select m.id as "messageId", m.blockchain, m.domain, m.nonce, p.attested_message as "attestedMessage", p.digest,
+      asked.tries
+    from asked join message_proposals p on p.message_id = asked.message_id join messages m on m.id = p.message_id`)
+
+/** Records the signature of an attester; `false` when the proposal is gone or was replaced meanwhile. */
+export const setSignature = async (
+  db: Db,
+  { messageId, digest }: Pick<AskedProposal, 'messageId' | 'digest'>,
+  attester: string,
+  signature: string,
+): Promise<boolean> =>
+  (await db.run(sql`update message_signatures s set signature = ${signature} from message_proposals p
+    where s.message_id = ${messageId} and s.attester = ${attester} and s.signature is null
+      and p.message_id = s.message_id and p.digest = ${digest}`)) === 1
+
+/** Sets when an attester is asked for this signature again. */
+export const setNextAsk = (db: Db, messageId: string, attester: string, pauseMs: number) =>
+  db.run(sql`update message_signatures set ask_date = now() + ${pauseMs} * interval '1 millisecond'
+    where message_id = ${messageId} and attester = ${attester} and signature is null`)
+
+export type SignedProposal = FilledMessage & {
+  destinationDomain: number
+  blockHash: string
+  /** As many as were asked for. */
+  signatures: readonly Hex[]
+}
+
+/** Claims proposals of a chain with this many signatures, oldest first, until the `tx` ends. */
+export const claimSigned = (
+  tx: Db,
+  blockchain: string,
+  { threshold, limit }: { threshold: number; limit: number },
+) =>
+  tx.all<SignedProposal>(sql`select p.message_id as id, m.destination_domain as "destinationDomain",
+      m.block_hash as "blockHash", p.attested_message as "attestedMessage", p.digest,
+      p.finality_threshold as "finalityThreshold", p.expiration_block as "expirationBlock",
+      p.forward_fee as "forwardFeeAtomic", signed.signatures
+    from message_proposals p join messages m on m.id = p.message_id
+      cross join lateral (select (array_agg(s.signature order by s.attester))[:${threshold}::integer] as signatures
+        from message_signatures s where s.message_id = p.message_id and s.signature is not null) signed
+    where m.blockchain = ${blockchain} and m.block_hash is not null and cardinality(signed.signatures) >= ${threshold}
+    order by p.create_date limit ${limit} for update of m, p skip locked`)
