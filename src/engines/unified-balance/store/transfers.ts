@@ -34,7 +34,7 @@ const columns = sql`id, fingerprint, state, blockchain, payload, signature, expi
   value as "valueAtomic", forwarded, failure_reason as "failureReason", mint_tx_hash as "mintTxHash",
   create_date as "createDate"`
 
-/** What a depositor signed, in hexadecimal digits. */
+/** Signed content of one signature, in hexadecimal digits. */
 export type SignedIntentRow = { entry: number; intents: string; signature: string }
 
 /**
