@@ -79,7 +79,7 @@ function reporterOf({ log }: EngineCtx, { address }: Attester): Reporter {
   const isFirst = createRepeatFilter(60_000)
   return (alarm, nonce, said) => {
     // An attester that is away is so for all messages.
-    if (!isFirst(alarm === 'attester-away' ? alarm : `${alarm} ${nonce} ${said}`)) return
+    if (!isFirst(alarm === 'attester-away' ? alarm : `${alarm} ${nonce}`)) return
     const text = alarmTexts[alarm as keyof typeof alarmTexts]
     raiseAlarm(log, alarm, { attester: address, nonce, said }, text)
   }

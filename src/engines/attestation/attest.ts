@@ -14,6 +14,7 @@ import { type Hex, hexOf } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { agreedBlocks, fastRange } from './agreement.ts'
+import { attestersOf } from './attesters.ts'
 import { type Execution, executionOf, fill } from './execution.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import {
@@ -122,6 +123,13 @@ async function attesterKey(ctx: EngineCtx, tx: Db): Promise<AttestationKey | und
       'message-key-missing',
       {},
       'cross-chain messages wait, because no key signs them: make one with bezant attestation-keys create',
+    )
+  if (attestersOf(ctx.config).some(({ address }) => address === key?.address))
+    raiseAlarm(
+      ctx.log,
+      'attester-untrue',
+      { attester: key?.address },
+      'an attester has the key of this server: give it a database and a key of its own',
     )
   return key
 }

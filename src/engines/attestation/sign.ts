@@ -132,13 +132,13 @@ async function proposedExecution(
     if (!isFast && finality !== finalizedThreshold)
       throw refused(ctx, request, 'the message does not ask for this finality')
     if (isFast && row.amount !== null && !(await isSaneEnd(tx, destination, end)))
-      throw refused(ctx, request, `an attestation until block ${end} would be too short or too long`)
+      throw refused(ctx, request, 'the attestation would end too early or too late')
     const execution = isFast ? fastExecution(source, row, end) : finalExecution(row)
     if (fill(row, execution) !== request.message)
       throw refused(ctx, request, 'the message, or its fee, is not that of the burn')
     return execution
   } catch (error) {
-    if (error instanceof MessageProblem) throw refused(ctx, request, error.message)
+    if (error instanceof MessageProblem) throw refused(ctx, request, error.message, error.flaw)
     throw error
   }
 }
@@ -182,16 +182,20 @@ const notDue = (reason: string) =>
 
 const isFirstRefusal = oncePer((_config: Config) => createRepeatFilter(60_000))
 
-function refused({ config, log }: EngineCtx, { nonce }: SignatureRequest, reason: string): ApiError {
-  if (isFirstRefusal(config)(`${nonce} ${reason}`))
+/** The error of a refusal, whose alarm is raised once a minute for each kind, whatever it is that callers send. */
+function refused(
+  { config, log }: EngineCtx,
+  { nonce }: SignatureRequest,
+  reason: string,
+  kind: string = reason,
+): ApiError {
+  if (isFirstRefusal(config)(kind))
     raiseAlarm(
       log,
       'attestation-refused',
       { nonce, said: reason },
       'this attester refused to sign a message: its records differ from what it was asked for',
     )
-  return new ApiError(
-    'signatureRefused',
-    `This attester does not sign the message as it was proposed: ${reason}.`,
-  )
+  const message = `This attester does not sign the message as it was proposed: ${reason}.`
+  return new ApiError('signatureRefused', message)
 }
