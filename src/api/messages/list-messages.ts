@@ -2,10 +2,10 @@ import { canonicalTxId } from '#chains/addresses/canonical'
 import { decodedMessageOf } from '#chains/crosschain/decoded-message'
 import {
   isDomain,
-  type MessageRow,
   messageByDigest,
   messageChains,
   messagesBy,
+  type ShownMessage,
 } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
@@ -37,7 +37,7 @@ export async function findMessages(
   ctx: Ctx,
   domain: string,
   filters: MessageFilters,
-): Promise<readonly MessageRow[]> {
+): Promise<readonly ShownMessage[]> {
   const { transactionHash, nonce } = filters
   if (transactionHash === undefined && nonce === undefined)
     throw invalid('transactionHash', 'or nonce is required: say which messages to show')
@@ -54,7 +54,7 @@ export async function listMessages(ctx: Ctx, domain: string, filters: MessageFil
   return { messages: rows.map(showMessage), sourceTxHash: rows[0]!.txHash }
 }
 
-function showMessage(row: MessageRow) {
+function showMessage(row: ShownMessage) {
   const { attestedMessage, attestation, state, nonce, delayReason } = row
   return {
     message: attestedMessage ?? '0x',
@@ -70,8 +70,14 @@ function showMessage(row: MessageRow) {
 }
 
 /** A delivery that its burn does not pay for has failed too: any account can make it. */
-function forwardStateOf({ state, receivedTxHash, forwardFailure, forwardFee }: MessageRow) {
-  if (receivedTxHash !== null) return 'COMPLETE'
+function forwardStateOf({
+  state,
+  receivedTxHash,
+  isDeliveryFinal,
+  forwardFailure,
+  forwardFee,
+}: ShownMessage) {
+  if (receivedTxHash !== null) return isDeliveryFinal ? 'COMPLETE' : 'CONFIRMED'
   const isUnpaid = state === 'complete' && forwardFee === null
   return forwardFailure !== null || isUnpaid ? 'FAILED' : 'PENDING'
 }

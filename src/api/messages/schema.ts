@@ -86,7 +86,9 @@ const messageSchema = Type.Object(
       'Why a fast attestation waits for finality: insufficient_fee, amount_above_max or insufficient_allowance_available.',
     ),
     forwardState: Type.Optional(
-      Type.String({ description: 'The delivery where it is asked for: PENDING, COMPLETE or FAILED.' }),
+      Type.Enum(['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'], {
+        description: 'The delivery where it is asked for; CONFIRMED until its block is final.',
+      }),
     ),
     forwardTxHash: Type.Optional(Type.String({ description: 'The transaction that delivered it.' })),
   },

@@ -1,6 +1,7 @@
 /** Attestations before finality: on a chain whose finality is far, within the allowance, and of burns that change. */
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { confirmedThreshold, decodeMessage } from '#chains/crosschain/message'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
@@ -162,4 +163,13 @@ it('property 101: a message that is mined again with another body is attested ag
   expect(first.decodedMessage.messageBody).not.toBe(second.decodedMessage.messageBody)
   expect(second.eventNonce).toBe(first.eventNonce)
   expect(second.decodedMessage.finalityThresholdExecuted).toBe('2000')
+})
+
+it('a delivery is confirmed by its block, and complete once that is final', async () => {
+  const stateOf = async () => (await messages.find(avalanche, hash)).body.messages[0].forwardState
+  // No faucet gives the payer gas on this chain, so that another account delivers.
+  const hash = await messages.burn(avalanche, base, { maxFee: 200_000n, hookData: forwardHookData })
+  expect((await messages.deliver(base, await messages.attested(avalanche, hash))).ok).toBe(true)
+  await messages.messageWhen(avalanche, hash, ({ forwardState }) => forwardState === 'CONFIRMED')
+  await mineUntil(mining, async () => (await stateOf()) === 'COMPLETE', 'the block of the delivery is final')
 })

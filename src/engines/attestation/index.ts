@@ -28,6 +28,7 @@ export {
   messageByDigest,
   messageByNonce,
   messagesBy,
+  type ShownMessage,
   usedAllowance,
 } from './store/messages.ts'
 

@@ -208,6 +208,11 @@ export const usedAllowance = async (db: Db, environment: string): Promise<bigint
   (await db.one<{ used: bigint }>(sql`select used from fast_allowances where environment = ${environment}`))
     .used
 
+export type ShownMessage = MessageRow & {
+  /** Whether the block that shows its delivery is final on the destination. */
+  isDeliveryFinal: boolean
+}
+
 export type MessageQuery = { domain: number; transactionHash?: string; nonce?: string }
 
 const shownMax = 100
@@ -218,7 +223,10 @@ export const messagesBy = (
   blockchain: string,
   { transactionHash, nonce }: Omit<MessageQuery, 'domain'>,
 ) =>
-  db.all<MessageRow>(sql`select ${columns} from messages where blockchain = ${blockchain}
+  db.all<ShownMessage>(sql`select ${columns}, received_block_hash is not null and not exists (
+      select 1 from blocks b join message_heights h on h.blockchain = b.blockchain
+      where b.blockchain = received_blockchain and b.hash = received_block_hash and b.number > h.final) as "isDeliveryFinal"
+    from messages where blockchain = ${blockchain}
       and ${transactionHash === undefined ? sql`true` : sql`tx_hash = ${transactionHash}`}
       and ${nonce === undefined ? sql`true` : sql`nonce = ${nonce}`}
     order by block_number, ordinal limit ${shownMax}`)
