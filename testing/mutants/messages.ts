@@ -138,8 +138,20 @@ export const messageMutants: readonly Mutant[] = [
   },
   {
     name: 'orphan-completed',
-    about: 'a burn that left its chain while it waited for signatures keeps its proposal',
-    edits: [edit(store, "and state = 'pending' returning", "and state = 'complete' and false returning")],
-    test: attesters('leaves the chain while it waits'),
+    about: 'a burn that left its chain gets its last signature and is attested',
+    edits: [
+      edit(
+        `${engine}/complete.ts`,
+        'blockHash !== null && canonical.has(blockHash)',
+        'blockHash !== null || canonical.has("")',
+      ),
+    ],
+    test: attesters('just before its last signature'),
+  },
+  {
+    name: 'proposal-keeps-allowance',
+    about: 'a fast burn that left its chain before it was attested takes its part of the allowance for good',
+    edits: [edit(store, 'exists (select 1 from gone where amount > 0)', 'false')],
+    test: proof(`${engine}/attesters-finality.test.ts`, 'returns its part of the allowance'),
   },
 ]

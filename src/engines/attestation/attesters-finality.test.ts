@@ -115,6 +115,22 @@ it('property 93: an attester keeps the allowance of a burn that it signed and th
   expect(await used()).toBe(10_000_000n)
 })
 
+it('property 94: a fast burn that leaves the chain while it waits for signatures returns its part of the allowance', async () => {
+  const allowance = async () => (await messages.get('/v2/fastBurn/USDC/allowance')).body.allowance
+  await attester.stop()
+  const before = await allowance()
+  const burnIt = await messages.prepareBurn(base, avalanche, fast)
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  await proposalOf(hash)
+  expect(await allowance()).toBe(before - 10)
+  await base.revert(snapshot)
+  await base.mine(2)
+  await until(async () => (await messages.find(base, hash)).status === 404, 'the burn is gone')
+  expect(await allowance()).toBe(before)
+  await attester.start()
+})
+
 it('property 94: a fast burn without enough signatures is attested without an end once it is final', async () => {
   await attester.stop()
   const hash = await messages.burn(base, avalanche, fast)

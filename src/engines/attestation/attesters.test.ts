@@ -14,6 +14,7 @@ import {
 } from '#chains/crosschain/message'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { attestationKeyInUse, endAttestationKey, listAttestationKeys } from '#custody/index'
+import { startIndexer } from '#engines/indexer/index'
 import { bytesOf, hexOf } from '#lib/hex'
 import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
@@ -38,6 +39,8 @@ import {
 import type { TestChain } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { until } from '../../../testing/until.ts'
+import { completeMessages } from './complete.ts'
+import { messageChains } from './networks.ts'
 
 let harness: Harness
 let messages: CrosschainMessages
@@ -339,6 +342,44 @@ it('property 94: a burn that leaves the chain while it waits for signatures is n
   const message = await messages.attested(base, hash)
   expect(messageDigest(message.message)).toBe(proposal!.digest)
   expect((await messages.deliver(avalanche, message)).ok).toBe(true)
+})
+
+it('property 94: a burn that left the chain just before its last signature is not completed', async () => {
+  await restartWith(harness, { attesters: [] })
+  const burnIt = await messages.prepareBurn(base, avalanche)
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  await isProposed(hash)
+  const open = await harness.database.one<{ id: string; blockHash: string; nonce: Hex; message: Hex }>(
+    sql`select m.id, m.block_hash as "blockHash", m.nonce, p.attested_message as message
+      from message_proposals p join messages m on m.id = p.message_id where m.tx_hash = ${hash}`,
+  )
+  let signature: Hex | undefined
+  await until(async () => {
+    const { body } = await first.ask(requestOf({ eventNonce: open.nonce, message: open.message }, first))
+    signature = body.data?.signature
+    return signature !== undefined
+  }, 'the attester signs')
+  await harness.stopEngines()
+  await harness.database.run(sql`insert into message_signatures (message_id, attester, signature, ask_date, tries)
+    values (${open.id}, ${first.address}, ${signature}, now(), 1)`)
+  await base.revert(snapshot)
+  await base.mine(2)
+  // The indexer has undone the block, and the messages have not followed yet.
+  const indexer = startIndexer(harness.ctx)
+  await until(
+    async () =>
+      (await harness.database.maybe(
+        sql`select from blocks where hash = ${open.blockHash} and not canonical`,
+      )) !== undefined,
+    'the block is orphaned',
+  )
+  const chain = messageChains(harness.ctx).find(({ blockchain }) => blockchain === base.blockchain)!
+  expect(await completeMessages(harness.ctx, chain)).toBe(false)
+  expect((await messages.find(base, hash)).body.messages[0]).toMatchObject({ attestation: 'PENDING' })
+  await indexer.stop()
+  harness.startEngines()
+  await until(async () => (await messages.find(base, hash)).status === 404, 'the burn is gone')
 })
 
 it('property 94: the key of an attester is replaced while messages flow', async () => {
