@@ -32,6 +32,7 @@ const folderOrder: Record<string, string[]> = {
     'payment-intents',
     'deposits',
     'sweeping',
+    'rebalancing',
     'disbursements',
     'reconciliation',
   ],

@@ -51,6 +51,15 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/disbursements/store/disbursements.ts lockEnded':
     'those that endedDisbursements chose',
   'src/engines/treasury/sweeping/store.ts unsweptOf': 'one tenant',
+  'src/engines/treasury/rebalancing/store.ts rebalancingsToBurn':
+    'an entity has one, and one that cannot move is deferred',
+  'src/engines/treasury/rebalancing/store.ts lockOpen': 'one that rebalancingsToBurn chose',
+  'src/engines/treasury/rebalancing/store.ts isRebalanced': 'one tenant',
+  'src/engines/treasury/rebalancing/store.ts isSource': 'one tenant',
+  'src/engines/treasury/rebalancing/store.ts rebalancingsToMint':
+    'an entity has one, and one that cannot move is deferred',
+  'src/engines/treasury/rebalancing/store.ts lockToMint': 'one that rebalancingsToMint chose',
+  'src/engines/treasury/rebalancing/store.ts listRebalancings': 'one tenant',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/delivery-log.ts requeueRange': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',

@@ -39,6 +39,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Close the gaps that bezant reconcile finds, by adjustments with a reason.',
     load: async () => (await import('./adjust.ts')).adjustCommand,
   },
+  rebalancing: {
+    summary: 'Let the coins of an entity be moved between chains for its disbursements; list what was moved.',
+    load: async () => (await import('./rebalancing.ts')).rebalancingCommand,
+  },
   journal: {
     summary: 'List, merge and declare lost the journals of the transactions that workers sent.',
     load: async () => (await import('./journal.ts')).journalCommand,

@@ -24,6 +24,7 @@ owed to merchants. These columns explain part of the difference; the rest is a g
   unclaimed   coins that a treasury received and that belong to no merchant
   adjusted    booked by bezant adjust: coins that belong to no merchant, or, if negative, missing coins
   leaving     missing coins that a payout, transfer or refund which has not ended moved in a block
+  moving      missing coins that a rebalancing burned on one chain and that are not minted on the other
 
 Then compares the unified balances of depositors with the wallet contracts: deposits less withdrawals,
 burns and fees is what a contract holds; more, which strangers sent, is no gap.
@@ -159,7 +160,7 @@ const gapLines = ({ tokens, gaps }: Reconciliation) =>
     return `  GAP ${address} ${token.symbol}: on chain ${formatAmount(onChainAtomic, token.decimals)}, books ${formatAmount(bookedAtomic, token.decimals)} (entity ${entityId})`
   })
 
-const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'adjusted', 'leaving', 'gap'] as const
+const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'adjusted', 'leaving', 'moving', 'gap'] as const
 
 const shownSums = (sums: MoneyProof['totals'][number]) =>
   Object.fromEntries(moneyParts.map((part) => [part, formatAmount(sums[part], currencyDecimals)])) as Record<

@@ -63,6 +63,10 @@ export const failpoints = {
   'after-signature-record': { number: 'P49', about: 'after the signature of an attester was stored' },
   'before-completion-commit': { number: 'P50', about: 'before messages with all signatures commit' },
   'after-completion-commit': { number: 'P51', about: 'after messages with all signatures committed' },
+  'before-rebalancing-commit': { number: 'P53', about: 'before a rebalancing, or a step of it, commits' },
+  'after-rebalancing-commit': { number: 'P54', about: 'after a rebalancing, or a step of it, committed' },
+  'before-mint-commit': { number: 'P55', about: 'before the mint of a rebalancing commits' },
+  'after-mint-commit': { number: 'P56', about: 'after the mint of a rebalancing committed' },
   'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
   'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
 } as const

@@ -54,6 +54,17 @@ export type SignedBurn = { intents: Uint8Array; signature: Hex; feesAtomic: read
 /** A call of a contract, without native coins. */
 export type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
 
+/** A burn of a token whose amount is minted for `recipient` on the chain of `domain`, for no fee. */
+export type CrosschainBurn = {
+  token: Address
+  amountAtomic: bigint
+  domain: number
+  /** A word, as messages carry addresses. */
+  recipient: Hex
+  /** The only account that can deliver the message, as a word. */
+  caller: Hex
+}
+
 /** Cross-chain messages and unified balances on one chain. */
 export type Crosschain = {
   /** The number of the chain in messages. */
@@ -61,6 +72,10 @@ export type Crosschain = {
   addresses: CrosschainAddresses
   /** The events of these contracts among the logs of a block, in their order. Never throws. */
   eventsIn(logs: readonly ChainLog[]): CrosschainEvent[]
+  /** The call that lets the token messenger take this amount of the caller's tokens. */
+  allowBurnCall(token: Address, amountAtomic: bigint): ContractCall
+  /** The call that burns the caller's tokens when its block is final, and sends the message about it. */
+  depositForBurnCall(burn: CrosschainBurn): ContractCall
   /** The call that delivers an attested message. */
   receiveCall(message: Hex, attestation: Hex): ContractCall
   /** The call that burns, with the payload of `burnPayload` and the burn signer's signature of 65 bytes. */

@@ -15,6 +15,7 @@ import { attestersOf } from './attesters.ts'
 import { completeMessages } from './complete.ts'
 import { deliverMessages } from './deliver.ts'
 import { followStep } from './follow.ts'
+import { mintRebalancings } from './mint-rebalancings.ts'
 import { messageChainOf } from './networks.ts'
 import { proposalChannel } from './store/proposals.ts'
 
@@ -50,6 +51,7 @@ export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(
       repeat(() => attestMessages(ctx, found), trouble('attesting messages')),
       repeat(() => completeMessages(ctx, found), trouble('completing messages')),
       repeat(() => deliverMessages(ctx, found, gasFaucet), trouble('delivering messages')),
+      repeat(() => mintRebalancings(ctx, found, gasFaucet), trouble('minting moved coins')),
     ]
   })
   const asking = startAskingAll(ctx)

@@ -11,6 +11,7 @@ import { reopenDisbursements } from './disbursements/reopen-disbursements.ts'
 import { startPaying } from './disbursements/start-paying.ts'
 import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
+import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
 
 /** Maximum number of intents closed in one turn. */
 const expireMax = 100
@@ -30,10 +31,13 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
     if (kind === 'undone') {
       await revertDeposits(tx, nowMs, blockchain, block)
       await reopenDisbursements(tx, nowMs, step)
-      await reopenCalls(tx, blockchain, await observedTransactionsOf(tx, blockchain, blockHash))
+      const sent = await observedTransactionsOf(tx, blockchain, blockHash)
+      await reopenCalls(tx, blockchain, sent)
+      await reopenRebalancings(tx, nowMs, blockchain, sent)
       await revertWires(tx, nowMs, transfers)
     } else await creditDeposits(ctx, tx, chain, { ...block, completeTo }, transfers)
-    await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
+    const strange = await followMints(tx, nowMs, step, transfers)
+    await bookUnclaimed(tx, nowMs, chain.network, strange, kind === 'undone' ? -1n : 1n)
     await creditWires(tx, nowMs, blockchain, completeTo)
   })
   const turn = newTurn('closing payment intents')

@@ -1,6 +1,6 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
- * deposit-addresses, payment-intents, deposits, sweeping, disbursements, reconciliation. Files beside this one are shared by
+ * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, disbursements, reconciliation. Files beside this one are shared by
  * all folders, except `decide-review.ts`, `follow.ts` and `merchant-balances.ts`, which join them like this one.
  */
 export {
@@ -105,6 +105,14 @@ export {
   type PaymentIntentFilters,
 } from './payment-intents/store.ts'
 export { openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
+export { mintCoins } from './rebalancing/mint-coins.ts'
+export { setRebalancing } from './rebalancing/policy.ts'
+export {
+  findPolicy as findRebalancingPolicy,
+  listRebalancings,
+  type Rebalancing,
+  type RebalancingPolicy,
+} from './rebalancing/store.ts'
 export {
   type Adjustment,
   type AdjustmentPlan,

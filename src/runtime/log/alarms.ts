@@ -30,6 +30,8 @@ export const alarmNames = [
   'price-out-of-reach',
   'provider-trouble',
   'providers-disagree',
+  'rebalancing-failed',
+  'rebalancing-stuck',
   'sandbox-credentials',
   'screening-provider-away',
   'session-stuck',

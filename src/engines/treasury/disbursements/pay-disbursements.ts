@@ -2,7 +2,8 @@
  * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens a
  * disbursement and submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the
  * transaction has the disbursement's own id, so that a retry or a restored backup pays it only once. A disbursement whose
- * coins are still at deposit addresses starts a sweep and waits for it; it fails if it waits too long.
+ * coins are still at deposit addresses starts a sweep and waits for it, and one whose coins are on another chain a rebalancing
+ * where the entity's policy allows that; it fails if it waits too long.
  * `settle-disbursements.ts` follows the transaction to its end.
  */
 
@@ -19,6 +20,8 @@ import type { Db } from '#runtime/db/db'
 import { deferralMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
 import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
+import { patienceMsOf } from '../patience.ts'
+import { rebalanceShortage } from '../rebalancing/open-rebalancing.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
@@ -35,10 +38,6 @@ import {
   postpone,
   waitingAmount,
 } from './store/disbursements.ts'
-
-/** Maximum wait of a disbursement for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
-const patienceMs = 24 * 3_600_000
-const patienceLocalMs = 120_000
 
 /**
  * Pays the next due disbursement of this kind, or defers it: a disbursement that cannot be paid, for any reason, delays no
@@ -65,7 +64,11 @@ export async function payNext(
     failpoint('after-treasury-commit')
     if (outcome.submitted) await announceWork(ctx.database, chain.network.blockchain)
     if (outcome.lowOnGas) await refillGas(ctx, chain, outcome.lowOnGas, gasFaucet)
-    if (outcome.waits) await sweepShortage(ctx, chain, claimed, requiredBy(claimed))
+    if (outcome.waits) {
+      const disbursement = claimed
+      await sweepShortage(ctx, chain, disbursement, (tx) => waitingAmount(tx, disbursement))
+      await rebalanceShortage(ctx, chain, disbursement, waitingAmount)
+    }
   } catch (error) {
     if (!claimed) throw error
     if (!isPassing(error)) {
@@ -87,9 +90,6 @@ const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseI
 
 const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
   postpone(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
-
-/** Returns the amount of the disbursement's coins that all waiting disbursements of its entity require. */
-const requiredBy = (disbursement: Disbursement) => (tx: Db) => waitingAmount(tx, disbursement)
 
 type PayOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 
@@ -127,7 +127,7 @@ async function end(ctx: EntityCtx, disbursement: Disbursement, ending: Ending): 
 
 /** Defers the disbursement, or fails it once it has waited too long. Coins being swept are always waited for. */
 async function wait(ctx: EntityCtx, chain: Chain, disbursement: Disbursement): Promise<PayOutcome> {
-  const isOver = waitedMs(disbursement, ctx.nowMs) > (chain.local ? patienceLocalMs : patienceMs)
+  const isOver = waitedMs(disbursement, ctx.nowMs) > patienceMsOf(chain)
   if (isOver && (await sweepingAmount(ctx.db, disbursement)) === 0n)
     return end(ctx, disbursement, { status: 'failed', errorCode: 'insufficient_funds' })
   await rest(ctx.db, disbursement, ctx.nowMs)

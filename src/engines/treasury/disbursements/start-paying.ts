@@ -4,10 +4,16 @@ import type { EngineCtx } from '#engines/ctx'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { GasFaucet } from '../gas.ts'
+import { burnCoins } from '../rebalancing/burn-coins.ts'
 import { settleSweeps } from '../sweeping/sweep.ts'
 import { payNext } from './pay-disbursements.ts'
 import { type SettlingTurns, settleDisbursements, settlingTurns } from './settle-disbursements.ts'
-import { type DisbursementKind, disbursementKinds, pendingWork } from './store/disbursements.ts'
+import {
+  type DisbursementKind,
+  disbursementKinds,
+  pendingWork,
+  waitingAmount,
+} from './store/disbursements.ts'
 
 /** Starts paying payouts, transfers and refunds on every chain. Any number of processes may. */
 export const startPaying = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) =>
@@ -39,5 +45,9 @@ function loopsOf(ctx: EngineCtx, chain: Chain, gasFaucet: GasFaucet | undefined)
     },
     logTrouble(ctx.log, 'settling disbursements', { blockchain }),
   )
-  return [paying, settling]
+  const rebalancing = repeat(
+    () => burnCoins(ctx, chain, gasFaucet, waitingAmount),
+    logTrouble(ctx.log, 'moving coins between chains', { blockchain }),
+  )
+  return [paying, settling, rebalancing]
 }

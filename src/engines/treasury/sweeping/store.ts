@@ -31,6 +31,13 @@ export async function sweepingAmount(db: Db, { entityId, blockchain, tokenId }: 
   return row.amount
 }
 
+/** The total amount of credited coins that are at deposit addresses and not swept yet. */
+export async function unsweptAmount(db: Db, { entityId, blockchain, tokenId }: Coins): Promise<bigint> {
+  const row = await db.one<{ amount: bigint }>(sql`select coalesce(sum(amount), 0) as amount from credits
+    where entity_id = ${entityId} and blockchain = ${blockchain} and token_id = ${tokenId} and sweep_id is null`)
+  return row.amount
+}
+
 export type Unswept = { address: string; amount: bigint; creditIds: string[] }
 
 /**

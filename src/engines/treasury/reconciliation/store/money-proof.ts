@@ -2,6 +2,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, raw, scan, sql } from '#runtime/db/db'
 import { leaving } from '../../disbursements/store/disbursements.ts'
+import { moving } from '../../rebalancing/store.ts'
 
 /**
  * The money of merchants in a currency and the coins that back it, in base units. `gap` is the difference that the other
@@ -24,6 +25,8 @@ export type MoneySums = {
    * ended.
    */
   leaving: bigint
+  /** Missing from the coins: burned on one chain by rebalancings, and not minted on the other. */
+  moving: bigint
   gap: bigint
 }
 
@@ -57,17 +60,19 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
       union all select entity_id, currency, 'arriving', amount from unfollowed_transfers
         where engine = 'treasury' and direction = 'in'
       union all select entity_id, currency, 'leaving', amount from (${leaving}) as l
+      union all select entity_id, currency, 'moving', amount from (${moving}) as m
       union all select entity_id, currency, 'leaving', amount from unfollowed_transfers
         where engine = 'transactions' and direction = 'out'
     ), sums as (
       select entity_id, currency, ${sumOf('owed')}, ${sumOf('coins')}, ${sumOf('arriving')}, ${sumOf('unclaimed')},
-        ${sumOf('adjusted')}, ${sumOf('leaving')}
+        ${sumOf('adjusted')}, ${sumOf('leaving')}, ${sumOf('moving')}
       from parts group by entity_id, currency
     ), compared as (
-      select *, coins - (owed + arriving + unclaimed + adjusted - leaving) as gap from sums
+      select *, coins - (owed + arriving + unclaimed + adjusted - leaving - moving) as gap from sums
     )
     select entity_id as "entityId", currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
-      sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(gap) as gap
+      sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(moving) as moving,
+      sum(gap) as gap
     from compared group by grouping sets ((currency), (entity_id, currency))
     having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`,
   )

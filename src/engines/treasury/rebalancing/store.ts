@@ -1,0 +1,214 @@
+import { type Db, join, sql } from '#runtime/db/db'
+import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
+import type { Coins } from '../sweeping/store.ts'
+
+/** Amounts in base units of the stablecoin. */
+export type RebalancingPolicy = { messageMax: bigint; reserve: bigint }
+
+export type RebalancingStatus = 'collecting' | 'approving' | 'burning' | 'minting' | 'complete' | 'failed'
+
+/** Coins on their way from the treasury on one chain to that on another; the transaction that burns has the same id. */
+export type Rebalancing = {
+  entityId: string
+  id: string
+  status: RebalancingStatus
+  currency: string
+  sourceBlockchain: string
+  sourceTokenId: string
+  /** The chain that lacks coins. */
+  blockchain: string
+  tokenId: string
+  amount: bigint
+  approvalId: string | null
+  mintId: string | null
+  nonce: string | null
+  errorReason: string | null
+  createDate: string
+}
+
+const columns = sql`r.entity_id as "entityId", r.id, r.status, r.currency, r.source_blockchain as "sourceBlockchain",
+  r.source_token_id as "sourceTokenId", r.blockchain, r.token_id as "tokenId", r.amount, r.approval_id as "approvalId",
+  r.mint_id as "mintId", r.nonce, r.error_reason as "errorReason", r.create_date as "createDate"`
+
+export const findPolicy = (db: Db, entityId: string) =>
+  db.maybe<RebalancingPolicy>(sql`select message_max as "messageMax", reserve from rebalancing_policies
+    where entity_id = ${entityId}`)
+
+export const savePolicy = (
+  tx: Db,
+  entityId: string,
+  { messageMax, reserve }: RebalancingPolicy,
+  at: string,
+) =>
+  tx.run(sql`insert into rebalancing_policies (entity_id, message_max, reserve, update_date)
+    values (${entityId}, ${messageMax.toString()}, ${reserve.toString()}, ${at})
+    on conflict (entity_id) do update set message_max = excluded.message_max, reserve = excluded.reserve,
+      update_date = excluded.update_date`)
+
+export const deletePolicy = (tx: Db, entityId: string) =>
+  tx.run(sql`delete from rebalancing_policies where entity_id = ${entityId}`)
+
+/** Serializes the beginnings of an entity's rebalancings until the `tx` ends. */
+export const lockRebalancings = (tx: Db, entityId: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`rebalancing:${entityId}`}, 0))`)
+
+/**
+ * Whether the shortage has to do without another rebalancing: one is under way, or one failed less than `restMs` ago, in
+ * database time.
+ */
+export const isRebalanced = async (
+  tx: Db,
+  { entityId, blockchain, tokenId }: Coins,
+  restMs: number,
+): Promise<boolean> =>
+  (await tx.maybe(sql`select 1 from rebalancings where entity_id = ${entityId} and blockchain = ${blockchain}
+      and token_id = ${tokenId} and ((status not in ('complete', 'failed') and not reopened)
+        or (status = 'failed' and failed_at > now() - ${restMs} * interval '1 millisecond')) limit 1`)) !==
+  undefined
+
+/** Whether a rebalancing already takes coins from there. */
+export const isSource = async (tx: Db, { entityId, blockchain, tokenId }: Coins): Promise<boolean> =>
+  (await tx.maybe(sql`select 1 from rebalancings where entity_id = ${entityId} and source_blockchain = ${blockchain}
+      and source_token_id = ${tokenId} and status in ('collecting', 'approving', 'burning') and not reopened limit 1`)) !==
+  undefined
+
+export const insertRebalancing = (
+  tx: Db,
+  row: Omit<Rebalancing, 'approvalId' | 'mintId' | 'nonce' | 'errorReason'>,
+) =>
+  tx.run(sql`insert into rebalancings (entity_id, id, status, currency, source_blockchain, source_token_id, blockchain,
+      token_id, amount, create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.status}, ${row.currency}, ${row.sourceBlockchain}, ${row.sourceTokenId},
+      ${row.blockchain}, ${row.tokenId}, ${row.amount.toString()}, ${row.createDate}, ${row.createDate})`)
+
+export type RebalancingRef = { entityId: string; id: string }
+
+/** Rebalancings that can come closer to their burn, the longest due first. An entity has one at most. */
+export const rebalancingsToBurn = (db: Db, blockchain: string, completeTo: number, limit: number) =>
+  db.all<RebalancingRef>(sql`select r.entity_id as "entityId", r.id from rebalancings r
+    where r.source_blockchain = ${blockchain} and r.next_attempt_at <= now() and (r.status in ('collecting', 'approving')
+      or (r.status = 'burning' and exists (select 1 from platform_transactions t
+        where t.entity_id = r.entity_id and t.id = r.id and t.state <> 'COMPLETE' and ${hasEnded(completeTo)})))
+    order by r.next_attempt_at, r.id limit ${limit}`)
+
+/** Locks one until the `tx` ends; `undefined` while another worker has it, or once it has ended. */
+export const lockOpen = (tx: Db, { entityId, id }: RebalancingRef) =>
+  tx.maybe<Rebalancing>(sql`select ${columns} from rebalancings r where r.entity_id = ${entityId} and r.id = ${id}
+    and r.status not in ('complete', 'failed') for update skip locked`)
+
+/** Defers a rebalancing. */
+export const postponeRebalancing = (db: Db, { entityId, id }: RebalancingRef, ms: number) =>
+  db.run(sql`update rebalancings set next_attempt_at = now() + ${ms} * interval '1 millisecond'
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** How the transaction of a step ended; `undefined` while it has not. */
+export async function endingOf(
+  tx: Db,
+  entityId: string,
+  id: string,
+  completeTo: number,
+): Promise<{ ok: true } | { ok: false; reason: string } | undefined> {
+  const row = await tx.maybe<{ state: string; reason: string | null }>(sql`select t.state,
+      coalesce(t.error_details, t.error_reason) as reason from platform_transactions t
+    where t.entity_id = ${entityId} and t.id = ${id} and (t.state = 'CONFIRMED' or ${hasEnded(completeTo)})`)
+  if (!row) return undefined
+  if (row.state === 'CONFIRMED' || row.state === 'COMPLETE') return { ok: true }
+  return { ok: false, reason: row.reason ?? `the transaction ended as ${row.state}` }
+}
+
+export const setApproving = (tx: Db, { entityId, id }: RebalancingRef, approvalId: string, at: string) =>
+  tx.run(sql`update rebalancings set status = 'approving', approval_id = ${approvalId}, next_attempt_at = now(),
+      update_date = ${at}
+    where entity_id = ${entityId} and id = ${id}`)
+
+export const setBurning = (tx: Db, { entityId, id }: RebalancingRef, at: string) =>
+  tx.run(sql`update rebalancings set status = 'burning', next_attempt_at = now(), update_date = ${at}
+    where entity_id = ${entityId} and id = ${id}`)
+
+export const setFailed = (tx: Db, { entityId, id }: RebalancingRef, reason: string, at: string) =>
+  tx.run(sql`update rebalancings set status = 'failed', error_reason = ${reason}, failed_at = now(), update_date = ${at}
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** A rebalancing whose coins are burned and not minted yet, with the hash of the burn. */
+export type BurnedRebalancing = Rebalancing & { burnTxHash: string }
+
+/** The rebalancing needs a mint: none is recorded, or the last one ended without effect. */
+const lacksMint = (completeTo: number) => sql`r.status in ('burning', 'minting')
+  and exists (select 1 from platform_transactions b where b.entity_id = r.entity_id and b.id = r.id
+    and b.state in ('CONFIRMED', 'COMPLETE'))
+  and (r.mint_id is null or exists (select 1 from platform_transactions t where t.entity_id = r.entity_id
+    and t.id = r.mint_id and t.state <> 'COMPLETE' and ${hasEnded(completeTo)}))`
+
+const burnedColumns = sql`${columns}, (select b.tx_hash from platform_transactions b
+  where b.entity_id = r.entity_id and b.id = r.id) as "burnTxHash"`
+
+/** Burned rebalancings that lack a mint on a chain, the longest due first. An entity has one at most, save after reorgs. */
+export const rebalancingsToMint = (db: Db, blockchain: string, completeTo: number, limit: number) =>
+  db.all<BurnedRebalancing>(sql`select ${burnedColumns} from rebalancings r
+    where r.blockchain = ${blockchain} and r.next_attempt_at <= now() and ${lacksMint(completeTo)}
+    order by r.next_attempt_at, r.id limit ${limit}`)
+
+/** Locks one of them until the `tx` ends; `undefined` once it has its mint, or while another worker has it. */
+export const lockToMint = (tx: Db, { entityId, id }: RebalancingRef, completeTo: number) =>
+  tx.maybe<Rebalancing>(sql`select ${columns} from rebalancings r
+    where r.entity_id = ${entityId} and r.id = ${id} and ${lacksMint(completeTo)} for update skip locked`)
+
+export const setMinting = (
+  tx: Db,
+  { entityId, id }: RebalancingRef,
+  { mintId, nonce }: { mintId: string; nonce: string },
+  at: string,
+) =>
+  tx.run(sql`update rebalancings set status = 'minting', mint_id = ${mintId}, nonce = ${nonce},
+      next_attempt_at = now(), update_date = ${at}
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** A mint that a block shows, or showed until it was orphaned. */
+export type Minted = { entityId: string; id: string; nonce: string; amount: bigint; tokenId: string }
+
+const mintedColumns = sql`entity_id as "entityId", id, nonce, amount, token_id as "tokenId"`
+
+/** Completes the rebalancings whose messages a block delivers. */
+export const completeMinted = (
+  tx: Db,
+  { blockchain, blockHash, nonces }: { blockchain: string; blockHash: string; nonces: readonly string[] },
+  at: string,
+) =>
+  tx.all<Minted>(sql`update rebalancings set status = 'complete', minted_block_hash = ${blockHash}, update_date = ${at}
+    where nonce = any(${nonces}::text[]) and blockchain = ${blockchain} returning ${mintedColumns}`)
+
+/** Takes up again what an orphaned block completed: the same transaction is sent again and decides again. */
+export const reopenMinted = (tx: Db, blockchain: string, blockHash: string, at: string) =>
+  tx.all<Minted>(sql`update rebalancings set status = 'minting', minted_block_hash = null, reopened = true,
+      next_attempt_at = now(), update_date = ${at}
+    where blockchain = ${blockchain} and minted_block_hash = ${blockHash} returning ${mintedColumns}`)
+
+/** Takes up again what failed because of a transaction whose block was orphaned. */
+export const reopenBurns = (tx: Db, blockchain: string, sent: readonly SentTransaction[], at: string) =>
+  tx.all<RebalancingRef>(sql`update rebalancings r set status = 'burning', reopened = true, error_reason = null,
+      failed_at = null, next_attempt_at = now(), update_date = ${at}
+    from platform_transactions t
+    where t.entity_id = r.entity_id and t.id = r.id and r.source_blockchain = ${blockchain} and r.status = 'failed'
+      and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
+        ${sent.map((row) => row.txHash)}::text[]))
+    returning r.entity_id as "entityId", r.id`)
+
+/** Rows to sum: amounts that are burned and not minted, less those that are minted while their burn is in no block. */
+export const moving = join(
+  [
+    sql`select r.entity_id, r.currency, r.amount from rebalancings r
+      join platform_transactions t on t.entity_id = r.entity_id and t.id = r.id
+      where r.minted_block_hash is null and t.state in ('CONFIRMED', 'COMPLETE')`,
+    // Reads from the few transactions in progress, never from all rows: `offset 0` keeps the planner from reordering.
+    sql`select o.* from (select entity_id, id from platform_transactions
+        where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
+      cross join lateral (select entity_id, currency, -amount from rebalancings
+        where entity_id = t.entity_id and id = t.id and minted_block_hash is not null offset 0) o`,
+  ],
+  ' union all ',
+)
+
+/** The rebalancings of an entity, newest first. */
+export const listRebalancings = (db: Db, entityId: string, limit: number) =>
+  db.all<Rebalancing>(sql`select ${columns} from rebalancings r where r.entity_id = ${entityId}
+    order by r.create_date desc, r.id desc limit ${limit}`)
