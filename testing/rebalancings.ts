@@ -1,10 +1,12 @@
 /** Payouts on Base whose coins are on Ethereum, through the API, the command of operators and the chains. */
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { proveMoney, type Rebalancing } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeActiveRecipient, makePayout, type World } from './builders.ts'
+import { freshAddress, makeActiveRecipient, type Recipient, type World } from './builders.ts'
 import { runCommand } from './command.ts'
 import { urlOf } from './database-clone.ts'
+import type { Harness } from './harness.ts'
 import { testRootKey } from './template.ts'
 import { until } from './until.ts'
 
@@ -15,24 +17,37 @@ export type Rebalanced = Pick<Rebalancing, 'id' | 'status' | 'amount' | 'errorRe
   reopened: boolean
 }
 
-export function rebalancingsOf(world: World) {
-  const { harness, tenant } = world
-  const base = harness.chain('BASE-SEPOLIA')
-  const ethereum = harness.chain('ETH-SEPOLIA')
-  const networks = [base, ethereum].map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl }))
-  const run = (name: string, ...args: string[]) =>
+/** Runs commands as an operator of this platform. */
+const operatorOf =
+  ({ connection, chains }: Harness) =>
+  (name: string, ...args: string[]) =>
     runCommand({
       command: name,
       args,
       env: {
-        DATABASE_URL: urlOf(harness.connection),
+        DATABASE_URL: urlOf(connection),
         BEZANT_ROOT_KEY: testRootKey.toString('hex'),
-        BEZANT_NETWORKS: JSON.stringify(networks),
+        BEZANT_NETWORKS: JSON.stringify(chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl }))),
         BEZANT_CROSSCHAIN_ENVIRONMENT: 'TEST',
       },
     })
+
+export function rebalancingsOf(world: World) {
+  const { harness, tenant } = world
+  const base = harness.chain('BASE-SEPOLIA')
+  const ethereum = harness.chain('ETH-SEPOLIA')
+  const run = operatorOf(harness)
   const command = (...args: string[]) => run('rebalancing', ...args, '--entity', tenant.entityId)
   const payoutOf = (id: string): Promise<Shown> => world.call('GET', `/v1/payouts/${id}`)
+  const payee = () => makeActiveRecipient(world, { address: freshAddress() })
+  const payTo = async ({ id: recipientId, address }: Recipient, amount: string) => {
+    const { id } = await world.call('POST', '/v1/payouts', {
+      idempotencyKey: randomUUID(),
+      destination: { type: 'address_book', id: recipientId },
+      amount: { amount, currency: 'USD' },
+    })
+    return { id, address }
+  }
   const rows = () =>
     harness.database.all<Rebalanced>(sql`select id, status, amount, error_reason as "errorReason", nonce, reopened
       from rebalancings where entity_id = ${tenant.entityId} order by create_date, id`)
@@ -60,16 +75,10 @@ export function rebalancingsOf(world: World) {
     treasuryOf,
     allow: async (max = '1000', reserve = '0') =>
       expect((await command('allow', '--max', max, '--reserve', reserve)).code).toBe(0),
+    payee,
+    payTo,
     /** A payout on Base to an account of its own. */
-    pay: async (amount: string): Promise<{ id: string; address: string }> => {
-      const address = freshAddress()
-      const { id: recipientId } = await makeActiveRecipient(world, { address })
-      const { id } = await makePayout(world, {
-        destination: { type: 'address_book', id: recipientId },
-        amount: { amount, currency: 'USD' },
-      })
-      return { id, address }
-    },
+    pay: async (amount: string) => payTo(await payee(), amount),
     ended: async (id: string): Promise<Shown> => {
       let payout: Shown
       await until(async () => (payout = await payoutOf(id)).status !== 'pending', 'the payout has ended')

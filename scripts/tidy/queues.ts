@@ -54,8 +54,6 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/rebalancing/store.ts rebalancingsToBurn':
     'an entity has one, and one that cannot move is deferred',
   'src/engines/treasury/rebalancing/store.ts lockOpen': 'one that rebalancingsToBurn chose',
-  'src/engines/treasury/rebalancing/store.ts isRebalanced': 'one tenant',
-  'src/engines/treasury/rebalancing/store.ts isSource': 'one tenant',
   'src/engines/treasury/rebalancing/store.ts rebalancingsToMint':
     'an entity has one, and one that cannot move is deferred',
   'src/engines/treasury/rebalancing/store.ts lockToMint': 'one that rebalancingsToMint chose',

@@ -61,7 +61,7 @@ it('exits with 1 and names the merchant when money in a wallet has no coins behi
   await owner.close()
   const { code, stdout } = await run()
   expect(stdout).toMatch(
-    /\n {2}CURRENCY +COINS +OWED +ARRIVING +UNCLAIMED +ADJUSTED +LEAVING +GAP\n {2}USD +0 +1.5 +0 +0 +0 +0 +-1.5\n/,
+    /\n {2}CURRENCY +COINS +OWED +ARRIVING +UNCLAIMED +ADJUSTED +LEAVING +MOVING +GAP\n {2}USD +0 +1.5 +0 +0 +0 +0 +0 +-1.5\n/,
   )
   expect(stdout).toMatch(new RegExp(`GAP USD: coins 0 .* gap -1.5 \\(entity ${entityId}\\)`))
   expect(code).toBe(1)

@@ -50,11 +50,11 @@ export async function attestMessages(ctx: EngineCtx, source: MessageChain): Prom
     heights.final,
     await fastBlocks(ctx.database, blockchain, range),
   )
-  const { claimed, decided, forwards } = await ctx.database.tx((tx) =>
+  const { claimed, decided, destinations } = await ctx.database.tx((tx) =>
     attestBatch(ctx, tx, source, { heights, agreed }),
   )
   failpoint('after-message-commit')
-  for (const chain of forwards) await announceWork(ctx.database, chain)
+  for (const chain of destinations) await announceWork(ctx.database, chain)
   return claimed === batchMax && decided > 0
 }
 
@@ -62,8 +62,8 @@ type Batch = {
   claimed: number
   /** Messages that are attested, or known to wait for finality. */
   decided: number
-  /** The chains to which messages are to be delivered. */
-  forwards: Set<string>
+  /** The chains to which attested messages can be delivered. */
+  destinations: Set<string>
 }
 
 async function attestBatch(
@@ -76,7 +76,7 @@ async function attestBatch(
   const { final } = heights
   await dropLateProposals(tx, blockchain, final, ctx.clock.nowMs() - fastPatienceMs)
   const due = await claimMessages(tx, blockchain, { final, agreed, limit: batchMax })
-  const batch: Batch = { claimed: due.length, decided: 0, forwards: new Set() }
+  const batch: Batch = { claimed: due.length, decided: 0, destinations: new Set() }
   if (due.length === 0) return batch
   const key = await attesterKey(ctx, tx)
   if (!key) return batch
@@ -92,8 +92,7 @@ async function attestBatch(
     batch.decided += 1
     if (!execution) continue
     decided.push(decide(message, execution))
-    if (isAlone && execution.forwardFeeAtomic !== null && destination)
-      batch.forwards.add(destination.blockchain)
+    if (isAlone && destination) batch.destinations.add(destination.blockchain)
   }
   const signed = await sign(ctx, tx, decided, key)
   const nowMs = ctx.clock.nowMs()

@@ -11,7 +11,7 @@ import type { Db } from '#runtime/db/db'
 import { lockedAmong } from './attest.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import { messagesWait, setAttested } from './store/messages.ts'
-import { claimSigned, deleteProposals } from './store/proposals.ts'
+import { claimSigned, deleteProposals, type SignedProposal } from './store/proposals.ts'
 
 const batchMax = 50
 
@@ -21,9 +21,9 @@ export async function completeMessages(ctx: EngineCtx, source: MessageChain): Pr
   const completed = await ctx.database.tx((tx) => completeBatch(ctx, tx, source))
   if (completed.length === 0) return false
   failpoint('after-completion-commit')
-  const forwarded = new Set(completed.flatMap(({ forwardsTo }) => forwardsTo ?? []))
+  const destinations = new Set(completed.map(({ destinationDomain }) => destinationDomain))
   for (const { domain, blockchain } of messageChains(ctx))
-    if (forwarded.has(domain)) await announceWork(ctx.database, blockchain)
+    if (destinations.has(domain)) await announceWork(ctx.database, blockchain)
   return completed.length === batchMax
 }
 
@@ -31,7 +31,7 @@ async function completeBatch(
   ctx: EngineCtx,
   tx: Db,
   { blockchain }: MessageChain,
-): Promise<{ forwardsTo: number | undefined }[]> {
+): Promise<readonly SignedProposal[]> {
   const threshold = ctx.config.attestationThreshold
   const signed = await claimSigned(tx, blockchain, { threshold, limit: batchMax })
   const canonical = await lockedAmong(tx, blockchain, signed)
@@ -45,7 +45,5 @@ async function completeBatch(
     standing.map(({ id }) => id),
   )
   if (standing.length > 0) failpoint('before-completion-commit')
-  return standing.map(({ forwardFeeAtomic, destinationDomain }) => ({
-    forwardsTo: forwardFeeAtomic === null ? undefined : destinationDomain,
-  }))
+  return standing
 }

@@ -8,9 +8,7 @@ import type {
   CrosschainEvent,
   CrosschainFact,
 } from '../../crosschain/crosschain.ts'
-import { finalizedThreshold } from '../../crosschain/message.ts'
 import type { Network } from '../../network.ts'
-import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { quantity } from '../quantities.ts'
 import { recoverSigner } from '../recover-signer.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
@@ -18,7 +16,7 @@ import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts
 import { burnPayload, gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
 import { unifiedBalanceContracts } from '../unified-balance/deployment.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
-import { tokenMessengerV2Abi } from './artifacts/token-messenger-v2.ts'
+import { allowanceCall, deliveryCall, depositCall } from './calls.ts'
 import { crosschainContracts, hasDomain } from './deployment.ts'
 
 /** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
@@ -61,33 +59,9 @@ export function crosschainAt(
         const fact = readers.get(log.address)?.(log)
         return fact ? [{ ...fact, txHash: log.txHash, logIndex: log.logIndex }] : []
       }),
-    allowBurnCall: (token, amountAtomic) =>
-      call(
-        token,
-        encodeFunctionData({
-          abi: stablecoinAbi,
-          functionName: 'approve',
-          args: [tokenMessenger as Hex, amountAtomic],
-        }),
-      ),
-    depositForBurnCall: ({ token, amountAtomic, domain, recipient, caller }) =>
-      call(
-        tokenMessenger,
-        encodeFunctionData({
-          abi: tokenMessengerV2Abi,
-          functionName: 'depositForBurn',
-          args: [amountAtomic, domain, recipient, token as Hex, caller, 0n, finalizedThreshold],
-        }),
-      ),
-    receiveCall: (message, attestation) =>
-      call(
-        messageTransmitter,
-        encodeFunctionData({
-          abi: messageTransmitterV2Abi,
-          functionName: 'receiveMessage',
-          args: [message, attestation],
-        }),
-      ),
+    allowBurnCall: (token, amountAtomic) => call(token, allowanceCall(tokenMessenger, amountAtomic)),
+    depositForBurnCall: (burn) => call(tokenMessenger, depositCall(burn)),
+    receiveCall: (message, attestation) => call(messageTransmitter, deliveryCall(message, attestation)),
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,

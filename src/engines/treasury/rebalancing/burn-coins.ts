@@ -121,7 +121,7 @@ async function takeStep(ctx: EntityCtx, round: Round, row: Rebalancing): Promise
   const given =
     row.approvalId === null ? undefined : await endingOf(ctx.db, entityId, row.approvalId, completeTo)
   if (given?.ok === false) return fail(ctx, row, given.reason)
-  if (row.approvalId !== null && !given) return rest(ctx, row)
+  if (row.approvalId !== null && !given) return {}
   // After a restore from a backup the burn may exist although it is not recorded here.
   if (given && (await hasTransaction(ctx.db, row))) {
     await setBurning(ctx.db, row, formatInstant(ctx.nowMs))
@@ -131,8 +131,8 @@ async function takeStep(ctx: EntityCtx, round: Round, row: Rebalancing): Promise
   if (obstacle !== undefined) return fail(ctx, row, obstacle)
   const treasury = await requireTreasury(ctx, entityId, round.chain.network)
   const gas = await gasOf(ctx.db, treasury, round.costAtomic)
-  if (gas === 'none') return { ...(await rest(ctx, row)), lowOnGas: treasury }
-  if (!(await hasCoins(ctx, round, treasury, row))) return { ...(await rest(ctx, row)), sweeps: row }
+  if (gas === 'none') return { ...(await rest(ctx, round, row)), lowOnGas: treasury }
+  if (!(await hasCoins(ctx, round, treasury, row))) return { ...(await rest(ctx, round, row)), sweeps: row }
   await (given ? burn : approve)(ctx, treasury, row)
   return { submitted: true, ...(gas === 'low' && { lowOnGas: treasury }) }
 }
@@ -148,8 +148,15 @@ async function fail(ctx: EntityCtx, row: Rebalancing, reason: string): Promise<S
 
 const waitedMs = ({ createDate }: Rebalancing, nowMs: number) => nowMs - parseInstant(createDate)!
 
-async function rest(ctx: EntityCtx, row: Rebalancing): Promise<StepDone> {
-  await postponeRebalancing(ctx.db, row, deferralMsOf(waitedMs(row, ctx.nowMs)))
+/** On a local chain the sweep that it waits for is mined at once. */
+const sweepRestLocalMs = 100
+
+async function rest(ctx: EntityCtx, { chain }: Round, row: Rebalancing): Promise<StepDone> {
+  await postponeRebalancing(
+    ctx.db,
+    row,
+    chain.local ? sweepRestLocalMs : deferralMsOf(waitedMs(row, ctx.nowMs)),
+  )
   return {}
 }
 

@@ -65,6 +65,13 @@ const rest = (ctx: EngineCtx, burned: BurnedRebalancing) =>
     deferralMsOf(ctx.clock.nowMs() - parseInstant(burned.createDate)!),
   )
 
+/** Looked up whenever there is news for the chain at first, and ever less often if no message comes. */
+const youngMs = 60_000
+
+async function awaitMessage(ctx: EngineCtx, burned: BurnedRebalancing): Promise<void> {
+  if (ctx.clock.nowMs() - parseInstant(burned.createDate)! > youngMs) await rest(ctx, burned)
+}
+
 type MintRound = { chain: Chain; completeTo: number; gasFaucet: GasFaucet | undefined }
 
 async function mint(
@@ -74,7 +81,7 @@ async function mint(
   attested: AttestedBurn | undefined,
 ): Promise<void> {
   const { entityId, id, blockchain, mintId: failedId } = burned
-  if (!attested) return void (await rest(ctx, burned))
+  if (!attested) return awaitMessage(ctx, burned)
   const costAtomic = await transactionCost(chain)
   const done = await ctx.database.tx(async (tx) => {
     if (!(await lockToMint(tx, burned, completeTo))) return undefined

@@ -3,11 +3,11 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { deletePolicy, findPolicy, type RebalancingPolicy, savePolicy } from './store.ts'
 
-type PolicyScope = { db: Db; clock: { nowMs(): number }; actor: string }
+type OperatorPolicyScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
 /** Lets an entity's coins be moved between chains, within these limits, or no more where there are none. */
 export const setRebalancing = (
-  { db, clock, actor }: PolicyScope,
+  { db, clock, actor }: OperatorPolicyScope,
   entityId: string,
   policy: RebalancingPolicy | undefined,
 ): Promise<void> =>

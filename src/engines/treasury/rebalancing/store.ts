@@ -86,7 +86,9 @@ export type RebalancingRef = { entityId: string; id: string }
 /** Rebalancings that can come closer to their burn, the longest due first. An entity has one at most. */
 export const rebalancingsToBurn = (db: Db, blockchain: string, completeTo: number, limit: number) =>
   db.all<RebalancingRef>(sql`select r.entity_id as "entityId", r.id from rebalancings r
-    where r.source_blockchain = ${blockchain} and r.next_attempt_at <= now() and (r.status in ('collecting', 'approving')
+    where r.source_blockchain = ${blockchain} and r.next_attempt_at <= now() and (r.status = 'collecting'
+      or (r.status = 'approving' and exists (select 1 from platform_transactions t
+        where t.entity_id = r.entity_id and t.id = r.approval_id and (t.state = 'CONFIRMED' or ${hasEnded(completeTo)})))
       or (r.status = 'burning' and exists (select 1 from platform_transactions t
         where t.entity_id = r.entity_id and t.id = r.id and t.state <> 'COMPLETE' and ${hasEnded(completeTo)})))
     order by r.next_attempt_at, r.id limit ${limit}`)
