@@ -22,7 +22,6 @@ const slow = [
   'src/engines/transactions/failover.test.ts',
   'testing/frozen-processes.test.ts',
   'testing/kept-files.test.ts',
-  'testing/worker-health.test.ts',
   'src/engines/webhooks/faults.test.ts',
   'src/engines/transactions/screening.test.ts',
   'src/engines/tokens/any-token.test.ts',

@@ -140,11 +140,8 @@ export const messageMutants: readonly Mutant[] = [
     name: 'orphan-completed',
     about: 'a burn that left its chain gets its last signature and is attested',
     edits: [
-      edit(
-        `${engine}/complete.ts`,
-        'blockHash !== null && canonical.has(blockHash)',
-        'blockHash !== null || canonical.has("")',
-      ),
+      edit(`${engine}/complete.ts`, 'canonical.has(blockHash)', "blockHash !== ''"),
+      edit(`${engine}/store/proposals.ts`, 'and m.block_hash is not null and cardinality', 'and cardinality'),
     ],
     test: attesters('just before its last signature'),
   },

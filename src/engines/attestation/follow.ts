@@ -42,10 +42,10 @@ async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: st
   const ordinals = new Map<string, number>()
   const sent: NewMessage[] = []
   for (const event of await observedCrosschainOf(tx, blockchain, blockHash)) {
-    const { txHash } = event
+    const { txHash, blockNumber } = event
     if (event.kind === 'messageReceived') {
       const { sourceDomain: domain, nonce } = event
-      await markReceived(tx, { blockchain, blockHash, domain, nonce, txHash })
+      await markReceived(tx, { blockchain, blockHash, blockNumber, domain, nonce, txHash })
     }
     if (event.kind !== 'messageSent') continue
     const ordinal = ordinals.get(txHash) ?? 0

@@ -105,12 +105,14 @@ export const markReceived = (
   {
     blockchain,
     blockHash,
+    blockNumber,
     domain,
     nonce,
     txHash,
   }: {
     blockchain: string
     blockHash: string
+    blockNumber: number
     /** The source of the message. */
     domain: number
     nonce: string
@@ -118,11 +120,12 @@ export const markReceived = (
   },
 ) =>
   tx.run(sql`update messages set received_blockchain = ${blockchain}, received_block_hash = ${blockHash},
-      received_tx_hash = ${txHash}
+      received_block_number = ${blockNumber}, received_tx_hash = ${txHash}
     where nonce = ${nonce} and domain = ${domain}`)
 
 export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
-  tx.run(sql`update messages set received_blockchain = null, received_block_hash = null, received_tx_hash = null
+  tx.run(sql`update messages set received_blockchain = null, received_block_hash = null,
+      received_block_number = null, received_tx_hash = null
     where received_blockchain = ${blockchain} and received_block_hash = ${blockHash}`)
 
 export type MessageHeights = { followed: number; final: number }
@@ -223,9 +226,9 @@ export const messagesBy = (
   blockchain: string,
   { transactionHash, nonce }: Omit<MessageQuery, 'domain'>,
 ) =>
-  db.all<ShownMessage>(sql`select ${columns}, received_block_hash is not null and not exists (
-      select 1 from blocks b join message_heights h on h.blockchain = b.blockchain
-      where b.blockchain = received_blockchain and b.hash = received_block_hash and b.number > h.final) as "isDeliveryFinal"
+  db.all<ShownMessage>(sql`select ${columns}, coalesce(received_block_number <=
+      (select final from message_heights h where h.blockchain = received_blockchain), received_tx_hash is not null)
+      as "isDeliveryFinal"
     from messages where blockchain = ${blockchain}
       and ${transactionHash === undefined ? sql`true` : sql`tx_hash = ${transactionHash}`}
       and ${nonce === undefined ? sql`true` : sql`nonce = ${nonce}`}
