@@ -3,7 +3,8 @@ import type { Accounts } from './accounts.ts'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
-import type { Crosschain } from './crosschain/crosschain.ts'
+import type { Crosschain, CrosschainAddresses } from './crosschain/crosschain.ts'
+import type { CrosschainSetup, CrosschainTerms } from './crosschain/setup.ts'
 import type { Effects } from './effects.ts'
 import type { GasEstimate } from './gas-estimate.ts'
 import type { Network } from './network.ts'
@@ -203,6 +204,10 @@ export type Chain = {
   accounts: Accounts
   /** Cross-chain messages and unified balances; `undefined` where this server knows no contracts of them. */
   crosschain: Crosschain | undefined
+  /** Plans the creation of these contracts; `undefined` where the network has no domain. Throws when the node is unreachable. */
+  planCrosschain(terms: CrosschainTerms): Promise<CrosschainSetup | undefined>
+  /** The addresses of the contracts of messages that a payer creates, the same on every chain. */
+  crosschainAddressesOf(payer: Address): CrosschainAddresses
   /**
    * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
    * are those of the contract, decoded by name.

@@ -52,7 +52,8 @@ const commands: Record<string, ListedCommand> = {
     load: async () => (await import('./chain.ts')).chainCommand,
   },
   contracts: {
-    summary: 'Show the contracts that smart accounts need on each chain; deploy those that are missing.',
+    summary:
+      'Show and deploy the contracts that smart accounts need on each chain, and those of cross-chain messages.',
     load: async () => (await import('./contracts.ts')).contractsCommand,
   },
   notifications: {

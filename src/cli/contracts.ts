@@ -1,27 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccountContract } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import {
   type DeploymentPlan,
   deployContracts,
-  deploymentProgress,
   openPayer,
   payerOf,
   planDeployment,
-  shortOf,
 } from '#engines/treasury/index'
-import { formatAmount } from '#lib/amounts'
-import { findEntity } from '#runtime/auth/store'
-import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag } from './command.ts'
 import { confirm } from './confirm.ts'
 import { connectionOptions } from './connection.ts'
+import { crosschainOptions, deployCrosschain } from './crosschain-contracts.ts'
+import { follow, requireFunds, targetOf } from './paid-calls.ts'
 import { counted, jsonOption, printRows } from './table.ts'
 import { selectChains, withContext } from './with-context.ts'
 
 export const contractsCommand: Command = {
   usage: `bezant contracts list [--chain NAME] [--json]
        bezant contracts deploy --entity ID [--chain NAME] [--dry-run] [--wait SECONDS] [--yes] [--json]
+       bezant contracts deploy-crosschain --entity ID --owner ADDRESS [options]
 
 list shows the contracts that smart accounts need on each chain, and the hash of the code that stands
 at their addresses. OF names the accounts that need a contract: all, those of developer wallets, or
@@ -30,7 +28,13 @@ modular ones. Exits with 1 if a contract is missing or has code that is not know
 deploy creates the contracts of developer wallets that are missing, on every chain of the entity's
 environment or on one. The treasury of the entity pays, and a running worker signs and sends. Without
 this command, the first operation of an entity on a chain creates them. Repeat it as often as you like:
-what exists is not created again, and what is under way is waited for.`,
+what exists is not created again, and what is under way is waited for.
+
+deploy-crosschain creates the contracts of cross-chain messages and unified balances in the same way, links
+the configured chains of the environment with each other, and leaves every role to --owner. The treasury is
+opened, so that the addresses are known, also by --dry-run: they follow from its own, and are the same on
+every chain. It prints the calls that are left to others, such as the issuer of the token, who makes the
+contracts its minters, and what belongs into BEZANT_NETWORKS. Exits with 1 while a contract is missing.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'The entity whose treasury pays.' },
@@ -43,6 +47,7 @@ what exists is not created again, and what is under way is waited for.`,
       default: '600',
     },
     yes: { type: 'boolean', about: 'Do not ask for confirmation.' },
+    ...crosschainOptions,
     ...jsonOption,
     ...connectionOptions,
   },
@@ -67,6 +72,7 @@ const actions: Record<string, ContractsAction> = {
     return rows.every(({ state }) => state === 'known') ? 0 : 1
   },
   deploy,
+  'deploy-crosschain': deployCrosschain,
 }
 
 const asRow = ({ network }: Chain, { name, of, address, problem }: AccountContract) => ({
@@ -116,20 +122,6 @@ async function deploy(ctx: EngineCtx, args: ParsedArgs): Promise<number> {
   return now.every(({ missing }) => missing.length === 0) ? 0 : 1
 }
 
-/** The entity that pays, and the chains that its keys reach. */
-async function targetOf(ctx: EngineCtx, args: ParsedArgs) {
-  const named = textFlag(args, 'entity')
-  if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant contracts --help')
-  const entity = await findEntity(ctx.db, named)
-  if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
-  const { id: entityId, environment } = entity
-  const chains = selectChains(ctx, textFlag(args, 'chain')).filter(
-    ({ network }) => network.environment === environment,
-  )
-  if (chains.length > 0) return { entityId, chains }
-  throw new UsageError(`the entity is of ${environment}, and no chosen chain is: see bezant keys list`)
-}
-
 async function printPlans(
   ctx: EngineCtx,
   args: ParsedArgs,
@@ -143,50 +135,4 @@ async function printPlans(
     }),
   )
   printRows(args, rows.flat(), ['chain', 'contract', 'address', 'state', 'payer'])
-}
-
-type Payable = { plan: DeploymentPlan; payer: Awaited<ReturnType<typeof openPayer>> }
-
-async function requireFunds(ctx: EngineCtx, payable: readonly Payable[]): Promise<void> {
-  const short = await Promise.all(
-    payable.map(async ({ plan, payer }) => {
-      const { blockchain, nativeToken } = plan.chain.network
-      const lacking = await shortOf(ctx, plan, payer)
-      const amount = `${formatAmount(lacking, nativeToken.decimals)} ${nativeToken.symbol}`
-      return lacking > 0n ? [`${amount} to ${payer.address} on ${blockchain}`] : []
-    }),
-  )
-  if (short.flat().length === 0) return
-  throw new Error(`the treasury cannot pay: send at least ${short.flat().join(', ')}, and repeat the command`)
-}
-
-const pollMs = 500
-
-/** Shows how far the transactions have come until all have ended. Returns why some did not create their contract. */
-async function follow(
-  ctx: EngineCtx,
-  { network: { blockchain } }: Chain,
-  payer: Payable['payer'],
-  ids: readonly string[],
-  waitMs: number,
-): Promise<string[]> {
-  const shown = new Map<string, string>()
-  const endMs = performance.now() + waitMs
-  for (;;) {
-    const calls = await deploymentProgress(ctx, payer, ids)
-    for (const { id, state, txHash } of calls) {
-      if (shown.get(id) === state) continue
-      shown.set(id, state)
-      process.stderr.write(`${blockchain}: ${state} ${txHash ?? `transaction ${id}`}\n`)
-    }
-    if (calls.every(({ settled }) => settled))
-      return calls.flatMap(({ id, errorDetails }) =>
-        errorDetails ? `${blockchain}: transaction ${id}: ${errorDetails}` : [],
-      )
-    if (performance.now() >= endMs)
-      return [
-        `${blockchain}: still under way after ${waitMs / 1_000} seconds: check that a worker runs, and repeat the command`,
-      ]
-    await sleep(pollMs)
-  }
 }

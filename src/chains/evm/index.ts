@@ -10,6 +10,7 @@ import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { contractsThrough } from './contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
+import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './decode-call.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
@@ -110,7 +111,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
     accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
-    crosschain: crosschainThrough(rpc, input),
+    ...crosschainThrough(rpc, input),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
@@ -154,9 +155,18 @@ const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
 
 /** Cross-chain messages and unified balances: at the addresses of the configuration, or at the known ones of a local chain. */
-function crosschainThrough(rpc: Rpc, { network, local, crosschain }: EvmChainInput) {
+function crosschainThrough(
+  rpc: Rpc,
+  { network, local, crosschain }: EvmChainInput,
+): Pick<Chain, 'crosschain' | 'planCrosschain' | 'crosschainAddressesOf'> {
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
-  return crosschainAt(network, addresses, (to, data) => ask(rpc, to, data))
+  const read = (to: Address, data: Hex) => ask(rpc, to, data)
+  const hasCode = async (address: Address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
+  return {
+    crosschain: crosschainAt(network, addresses, read),
+    planCrosschain: (terms) => planSetup(network, terms, { read, hasCode }),
+    crosschainAddressesOf: plannedAddresses,
+  }
 }
 
 /** More blocks than finality takes on any network. */

@@ -41,8 +41,8 @@ export const modularContracts: AccountContracts = {
 /** The salt of contracts that nothing but their code distinguishes. */
 export const noSalt: Hex = `0x${'0'.repeat(64)}`
 
-/** `parameters` of the constructor: addresses, or words of 32 bytes. */
-function creation(code: Hex, ...parameters: readonly Hex[]): CreatedContract {
+/** The contract that the deployer creates with this code. `parameters` of the constructor: addresses, or words of 32 bytes. */
+export function createdAt(code: Hex, ...parameters: readonly Hex[]): CreatedContract {
   const words = parameters.map((parameter) => pad(parameter.toLowerCase() as Hex))
   const bytecode = concatHex([code, ...words])
   return {
@@ -57,10 +57,10 @@ type DeployedContracts = {
   creations: readonly CreatedContract[]
 }
 
-const plugin = creation(ownershipPluginCode.creation)
+const plugin = createdAt(ownershipPluginCode.creation)
 
 function contractsWith(implementation: CreatedContract): DeployedContracts {
-  const factory = creation(accountFactoryCode.creation, implementation.address, plugin.address)
+  const factory = createdAt(accountFactoryCode.creation, implementation.address, plugin.address)
   return {
     contracts: {
       factory: factory.address,
@@ -76,7 +76,7 @@ const deployedByCore = new Map<ScaCore, DeployedContracts>(
   scaCores.map((core) => {
     const name = core === newestCore ? [] : [stringToHex(core, { size: 32 })]
     const { creation: code } = core === newestCore ? smartAccountCode : earlierAccountCode
-    return [core, contractsWith(creation(code, entryPoint, plugin.address, ...name))]
+    return [core, contractsWith(createdAt(code, entryPoint, plugin.address, ...name))]
   }),
 )
 
@@ -91,7 +91,7 @@ export const accountContracts = contractsOf(newestCore)
 
 /** The creation of the paymaster of a sponsor, which is at the same address on every chain. */
 export const paymasterOf = (sponsor: Address): CreatedContract =>
-  creation(sponsorPaymasterCode.creation, entryPoint, sponsor)
+  createdAt(sponsorPaymasterCode.creation, entryPoint, sponsor)
 
 /** The runtime code of the contracts as they stand at `addresses`. */
 export function runtimeCodeOf(addresses: AccountContracts): { address: Address; code: Hex }[] {

@@ -1,0 +1,34 @@
+import type { Hex } from '#lib/hex'
+import type { Address } from '../addresses/types.ts'
+import type { ContractCall, CrosschainAddresses } from './crosschain.ts'
+
+/** The contracts of another chain; addresses are words, as messages carry them. */
+export type RemoteContracts = { domain: number; tokenMessenger: Hex; token: Hex }
+
+/** The terms on which the contracts of cross-chain messages and unified balances are created. */
+export type CrosschainTerms = {
+  /** The account that sends the calls. The addresses of the contracts follow from it. */
+  payer: Address
+  /** The account that has every role in the end. */
+  owner: Address
+  feeRecipient: Address
+  attesters: readonly Address[]
+  signatureThreshold: bigint
+  /** The most that one message burns, in base units. */
+  burnLimitAtomic: bigint
+  remotes: readonly RemoteContracts[]
+  /** Set where the chain gets a unified balance too. */
+  balance?: { signer: Address; withdrawalDelayBlocks: bigint } | undefined
+}
+
+/** A call of the payer; each is made when those before it are done. */
+export type SetupCall = { name: string; isDone: boolean; call: ContractCall }
+
+/** A call that is left to the account `by`, with the signature of the function and its values. */
+export type LeftCall = { to: Address; by: Address; signature: string; values: readonly string[]; why: string }
+
+export type CrosschainSetup = {
+  addresses: CrosschainAddresses
+  calls: readonly SetupCall[]
+  left: readonly LeftCall[]
+}

@@ -1,0 +1,219 @@
+/**
+ * Plans the creation of the contracts of cross-chain messages and unified balances. A contract of the payer creates them in
+ * batches, at addresses that are the same on every chain; each batch is done as a whole or not at all.
+ */
+import {
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  getContractAddress,
+  parseAbiParameters,
+  zeroAddress,
+} from 'viem'
+import type { Hex } from '#lib/hex'
+import { canonicalAddress } from '../../addresses/canonical.ts'
+import type { Address } from '../../chain.ts'
+import type { ContractCall, CrosschainAddresses } from '../../crosschain/crosschain.ts'
+import { burnBodyVersion, messageBodySizeMax, messageVersion } from '../../crosschain/message.ts'
+import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/setup.ts'
+import { type Network, tokenAddress } from '../../network.ts'
+import { createdAt } from '../accounts/deployment.ts'
+import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
+import { gatewayProxyCode } from '../unified-balance/artifacts/gateway-proxy.ts'
+import {
+  implementationCreations,
+  minterProxyCreation,
+  walletProxyCreation,
+} from '../unified-balance/deployment.ts'
+import { contractCreatorAbi, contractCreatorCode } from './artifacts/contract-creator.ts'
+import { messageTransmitterV2Abi, messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
+import { tokenMessengerV2Abi, tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
+import { tokenMinterV2Abi, tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
+import { type CrosschainNetwork, hasDomain } from './deployment.ts'
+import { leftCalls, type ReadContract, viewer } from './left-calls.ts'
+
+type Evm = `0x${string}`
+
+const canonical = (address: string) => canonicalAddress(address) as Address & Evm
+
+/** The addresses of the contracts that a payer creates: the order of the batches below determines them. */
+export function plannedAddresses(payer: Address): Required<CrosschainAddresses> {
+  const { address: creator } = creatorOf(payer)
+  const at = (nonce: bigint) => canonical(getContractAddress({ from: creator, nonce }))
+  return {
+    messageTransmitter: at(2n),
+    tokenMinter: at(4n),
+    tokenMessenger: at(5n),
+    wallet: at(7n),
+    minter: at(9n),
+  }
+}
+
+const creatorOf = (payer: Address) => createdAt(contractCreatorCode.creation, payer as Evm)
+
+/** Reads how far the contracts of a chain are, and plans the calls that are missing; `undefined` where it has no domain. */
+export async function planSetup(
+  network: Network,
+  terms: CrosschainTerms,
+  { read, hasCode }: { read: ReadContract; hasCode: (address: Address) => Promise<boolean> },
+): Promise<CrosschainSetup | undefined> {
+  const token = network.tokens.find(({ symbol }) => symbol === 'USDC')
+  if (!hasDomain(network) || !token) return undefined
+  const creator = canonical(creatorOf(terms.payer).address)
+  const addresses = plannedAddresses(terms.payer)
+  const { wallet: _, minter: __, ...withoutBalance } = addresses
+  const isCreated = await hasCode(creator)
+  const batches = isCreated ? await viewer(read)(contractCreatorAbi, creator, 'batches') : 0n
+  const plan = {
+    network,
+    terms,
+    addresses,
+    token: canonical(tokenAddress(token)),
+    creator: canonical(creator),
+  }
+  const create = creatorOf(terms.payer).call
+  const creation: ContractCall = { to: canonical(create.to), valueAtomic: 0n, data: create.data }
+  const run = (number: bigint, steps: readonly BatchStep[]): ContractCall => ({
+    to: plan.creator,
+    valueAtomic: 0n,
+    data: encodeFunctionData({ abi: contractCreatorAbi, functionName: 'run', args: [number, steps] }),
+  })
+  const calls = [
+    { name: 'creator of contracts', isDone: isCreated, call: creation },
+    {
+      name: 'contracts of messages',
+      isDone: (batches as bigint) >= 1n,
+      call: run(1n, messageSteps(plan)),
+    },
+    ...(terms.balance
+      ? [
+          {
+            name: 'contracts of unified balances',
+            isDone: (batches as bigint) >= 2n,
+            call: run(2n, balanceSteps(plan, terms.balance)),
+          },
+        ]
+      : []),
+  ]
+  const left = await leftCalls(read, { ...plan, batches: Number(batches) })
+  return { addresses: terms.balance ? addresses : withoutBalance, calls, left }
+}
+
+type SetupPlan = {
+  network: CrosschainNetwork
+  terms: CrosschainTerms
+  addresses: Required<CrosschainAddresses>
+  token: Evm
+  creator: Evm
+}
+
+type BatchStep = { target: Evm; data: Hex }
+
+const created = (...code: readonly Hex[]): BatchStep => ({ target: zeroAddress, data: concatHex(code) })
+const called = (target: string, data: Hex): BatchStep => ({ target: target as Evm, data })
+
+const domainAndVersion = parseAbiParameters('uint32, uint32')
+const addressAndVersion = parseAbiParameters('address, uint32')
+const oneAddress = parseAbiParameters('address')
+const proxyParameters = parseAbiParameters('address implementation, bytes initialization')
+
+const proxied = (implementation: string, initialization: Hex): BatchStep =>
+  created(
+    gatewayProxyCode.creation,
+    encodeAbiParameters(proxyParameters, [implementation as Evm, initialization]),
+  )
+
+/** Creates the five contracts of messages, in the order of `plannedAddresses`, and connects them. */
+function messageSteps({ network, terms, addresses, token, creator }: SetupPlan): BatchStep[] {
+  const owner = terms.owner as Evm
+  const implementation = (nonce: bigint) => getContractAddress({ from: creator, nonce })
+  const minter = (functionName: string, args: readonly unknown[]) =>
+    called(addresses.tokenMinter, encodeFunctionData({ abi: tokenMinterV2Abi, functionName, args } as never))
+  return [
+    created(
+      messageTransmitterV2Code.creation,
+      encodeAbiParameters(domainAndVersion, [network.domain, messageVersion]),
+    ),
+    proxied(
+      implementation(1n),
+      encodeFunctionData({
+        abi: messageTransmitterV2Abi,
+        functionName: 'initialize',
+        args: [
+          ...([owner, owner, owner, owner, terms.attesters as readonly Evm[]] as const),
+          ...([terms.signatureThreshold, BigInt(messageBodySizeMax)] as const),
+        ],
+      }),
+    ),
+    created(
+      tokenMessengerV2Code.creation,
+      encodeAbiParameters(addressAndVersion, [addresses.messageTransmitter as Evm, burnBodyVersion]),
+    ),
+    created(tokenMinterV2Code.creation, encodeAbiParameters(oneAddress, [creator])),
+    proxied(implementation(3n), messengerInitialization(terms, addresses)),
+    minter('addLocalTokenMessenger', [addresses.tokenMessenger]),
+    minter('setMaxBurnAmountPerMessage', [token, terms.burnLimitAtomic]),
+    ...terms.remotes.map((remote) => minter('linkTokenPair', [token, remote.domain, remote.token])),
+    // The creator was its own controller until here.
+    minter('setTokenController', [owner]),
+    minter('updatePauser', [owner]),
+    minter('updateRescuer', [owner]),
+    minter('transferOwnership', [owner]),
+  ]
+}
+
+function messengerInitialization(terms: CrosschainTerms, addresses: CrosschainAddresses): Hex {
+  const owner = terms.owner as Evm
+  return encodeFunctionData({
+    abi: tokenMessengerV2Abi,
+    functionName: 'initialize',
+    args: [
+      {
+        owner,
+        rescuer: owner,
+        feeRecipient: terms.feeRecipient as Evm,
+        denylister: owner,
+        tokenMinter: addresses.tokenMinter as Evm,
+        minFeeController: owner,
+      },
+      0n,
+      terms.remotes.map(({ domain }) => domain),
+      terms.remotes.map(({ tokenMessenger }) => tokenMessenger),
+    ],
+  })
+}
+
+/** Creates the four contracts of unified balances, and offers their ownership. */
+function balanceSteps(
+  { network, terms, addresses, token, creator }: SetupPlan,
+  { signer, withdrawalDelayBlocks }: NonNullable<CrosschainTerms['balance']>,
+): BatchStep[] {
+  const owner = terms.owner as Evm
+  const roles = { pauser: owner, denylister: owner, tokens: [token], domain: network.domain }
+  const offer = encodeFunctionData({
+    abi: gatewayMinterAbi,
+    functionName: 'transferOwnership',
+    args: [owner],
+  })
+  return [
+    created(implementationCreations.wallet),
+    created(
+      walletProxyCreation(getContractAddress({ from: creator, nonce: 6n }), {
+        ...roles,
+        withdrawalDelayBlocks,
+        burnSigner: signer as Evm,
+        feeRecipient: terms.feeRecipient as Evm,
+      }),
+    ),
+    created(implementationCreations.minter),
+    created(
+      minterProxyCreation(getContractAddress({ from: creator, nonce: 8n }), {
+        ...roles,
+        attestationSigner: signer as Evm,
+        mintAuthorities: [zeroAddress],
+      }),
+    ),
+    called(addresses.wallet, offer),
+    called(addresses.minter, offer),
+  ]
+}
