@@ -17,4 +17,9 @@ export const messageErrorKinds = {
     status: 403,
     text: 'This attester does not sign the message as it was proposed.',
   },
+  attestationServiceAway: {
+    code: 178105,
+    status: 424,
+    text: 'The attestation service that this server asks about the domain gives no usable answer: try again later.',
+  },
 } as const

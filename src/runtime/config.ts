@@ -73,6 +73,8 @@ export type Config = {
   attesters: AttesterSetting[]
   /** Number of attesters that have to sign a message, this server included. */
   attestationThreshold: number
+  /** Base URL of the service that attests the messages of other domains, without a trailing slash; unset: none. */
+  attestationServiceUrl: string | undefined
   /** The value that transfers of unified balances may take to one chain within an hour, in millionths of a coin. */
   unifiedHourlyMaxAtomic: bigint
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
@@ -169,6 +171,7 @@ export function readConfig(
     crosschainEntity: crosschainEntityOf(environment),
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
     ...attestersOf(environment),
+    attestationServiceUrl: trustedUrlOf(environment, 'BEZANT_ATTESTATION_SERVICE'),
     unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),

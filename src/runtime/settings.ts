@@ -130,6 +130,12 @@ export const settings = {
       'Number of attesters, this server included, that have to sign a cross-chain message: that of the contracts on every chain.',
     default: '1',
   },
+  BEZANT_ATTESTATION_SERVICE: {
+    about:
+      'Base URL of the attestation service that is asked for messages, fees and keys of domains whose messages this server does not attest itself, such as `https://attestations.example`. Its answers are passed on: see docs/crosschain-messages.md for the trust that takes. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_UNIFIED_BALANCE_HOURLY_MAX: {
     about:
       'USDC that transfers of unified balances may take to one chain within an hour, in whole coins: more is refused, with an alarm.',

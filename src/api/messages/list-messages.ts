@@ -10,8 +10,20 @@ import {
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
+import { askForMessages, serviceOf } from './attestation-service.ts'
 
 export type MessageFilters = { transactionHash?: string; nonce?: string }
+
+/**
+ * The service that answers for a domain; `undefined` where this server attests its messages itself, or is to ask none. 400 for a
+ * number that no network has.
+ */
+export function elsewhere(ctx: Ctx, text: string, location: string): string | undefined {
+  const domain = Number(text)
+  if (!isDomain(ctx, domain))
+    throw invalid(location, 'is the domain of no network of this server', text, 'domainUnknown')
+  return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : serviceOf(ctx)
+}
 
 /** The blockchain of a domain; 400 for a number that no network has, and 404 for one that this server does not follow. */
 function blockchainOf(ctx: Ctx, text: string, location: string): string {
@@ -32,24 +44,30 @@ export function sourceOf(ctx: Ctx, { source, destination }: { source: string; de
   return ctx.chains.find(chains[0]!)!
 }
 
+function filtersOf({ transactionHash, nonce }: MessageFilters): MessageFilters {
+  if (transactionHash === undefined && nonce === undefined)
+    throw invalid('transactionHash', 'or nonce is required: say which messages to show')
+  return {
+    ...(transactionHash !== undefined && { transactionHash: canonicalTxId(transactionHash) }),
+    ...(nonce !== undefined && { nonce: canonicalTxId(nonce) }),
+  }
+}
+
 /** The messages of a transaction or with a nonce; 404 until a block shows them. */
 export async function findMessages(
   ctx: Ctx,
   domain: string,
   filters: MessageFilters,
 ): Promise<readonly ShownMessage[]> {
-  const { transactionHash, nonce } = filters
-  if (transactionHash === undefined && nonce === undefined)
-    throw invalid('transactionHash', 'or nonce is required: say which messages to show')
-  const rows = await messagesBy(ctx.db, blockchainOf(ctx, domain, 'sourceDomainId'), {
-    ...(transactionHash !== undefined && { transactionHash: canonicalTxId(transactionHash) }),
-    ...(nonce !== undefined && { nonce: canonicalTxId(nonce) }),
-  })
+  const wanted = filtersOf(filters)
+  const rows = await messagesBy(ctx.db, blockchainOf(ctx, domain, 'sourceDomainId'), wanted)
   if (rows.length === 0) throw new ApiError('messageNotFound')
   return rows
 }
 
 export async function listMessages(ctx: Ctx, domain: string, filters: MessageFilters) {
+  const service = elsewhere(ctx, domain, 'sourceDomainId')
+  if (service !== undefined) return askForMessages(service, domain, filtersOf(filters))
   const rows = await findMessages(ctx, domain, filters)
   return { messages: rows.map(showMessage), sourceTxHash: rows[0]!.txHash }
 }

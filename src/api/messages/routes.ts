@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
 import { getAttestation, listFormerMessages, listMessages } from './list-messages.ts'
-import { reattest } from './reattest.ts'
+import { reattest, reattestElsewhere } from './reattest.ts'
 import {
   allowanceSchema,
   attestationSchema,
@@ -27,7 +27,7 @@ const tag = 'Messages'
 
 /** Callers need no key: messages are public on their chains. */
 const shared = { tag, auth: 'none', enveloped: false } as const
-const messageErrors = ['messageNotFound', 'domainUnknown'] as const
+const messageErrors = ['messageNotFound', 'domainUnknown', 'attestationServiceAway'] as const
 
 const fees = {
   ...shared,
@@ -39,7 +39,12 @@ const fees = {
   errors: [...messageErrors],
 } as const
 
-const keys = { ...shared, method: 'GET', response: publicKeysSchema, errors: [] } as const
+const keys = {
+  ...shared,
+  method: 'GET',
+  response: publicKeysSchema,
+  errors: ['messageNotFound', 'attestationServiceAway'],
+} as const
 
 export const messageEndpoints = [
   endpoint({
@@ -78,8 +83,9 @@ export const messageEndpoints = [
       'Asks for an attestation without an end, in place of one of a fast message that has expired or will. The former one counts until then, and the message is delivered once. Needs no key.',
     params: nonceParams,
     response: reattestSchema,
-    errors: ['messageNotFound', 'messageNotAttested'],
-    verb: (ctx: Ctx, { params }) => reattest(ctx, params.nonce),
+    errors: ['messageNotFound', 'messageNotAttested', 'attestationServiceAway'],
+    prepare: (ctx: Ctx, { params }) => reattestElsewhere(ctx, params.nonce),
+    verb: async (ctx: Ctx, { params }, asked) => asked ?? reattest(ctx, params.nonce),
   }),
   endpoint({
     ...keys,
@@ -120,7 +126,7 @@ export const messageEndpoints = [
     summary: 'Get the allowance for fast burns',
     description: 'Returns the value that can be attested before finality now. Needs no key.',
     response: allowanceSchema,
-    errors: [],
+    errors: ['messageNotFound', 'attestationServiceAway'],
     verb: (ctx: Ctx) => getAllowance(ctx),
   }),
   endpoint({

@@ -1,22 +1,30 @@
 import { listAttestationKeys } from '#custody/index'
-import { burnFees, forwardFees, usedAllowance } from '#engines/attestation/index'
+import { burnFees, forwardFees, messageChains, usedAllowance } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
 import { formatInstant } from '#lib/time'
-import { sourceOf } from './list-messages.ts'
+import { askForAllowance, askForFees, askForKeys, serviceOf } from './attestation-service.ts'
+import { elsewhere, sourceOf } from './list-messages.ts'
 
-/** The keys that sign messages, of this server and of other attesters: those in use, and those that were. */
+/**
+ * The keys that sign messages, of this server and of other attesters: those in use, and those that were; with them those of the
+ * service that answers for other domains.
+ */
 export async function listPublicKeys(ctx: Ctx) {
   const own = (await listAttestationKeys(ctx.db, 'message')).map(({ publicKey }) => hexOf(publicKey))
   const keys = new Set([...own, ...ctx.config.attesters.map(({ publicKey }) => publicKey)])
-  return { publicKeys: [...keys].map((publicKey) => ({ publicKey, cctpVersion: 2 })) }
+  const shown = [...keys].map((publicKey) => ({ publicKey, cctpVersion: 2 }))
+  const service = serviceOf(ctx)
+  return { publicKeys: service === undefined ? shown : [...shown, ...(await askForKeys(service))] }
 }
 
-export function listFees(
+export async function listFees(
   ctx: Ctx,
   route: { source: string; destination: string },
   { forward }: { forward?: string },
 ) {
+  const service = elsewhere(ctx, route.source, 'source')
+  if (service !== undefined) return askForFees(service, route, forward)
   const { low, med, high } = forwardFees
   return burnFees(sourceOf(ctx, route)).map((fee) => ({
     ...fee,
@@ -26,8 +34,10 @@ export function listFees(
 
 const millionths = 1_000_000
 
-/** The value of burns that can be attested before they are final now. */
+/** The value of burns that can be attested before they are final now; that of the service where this server attests none. */
 export async function getAllowance(ctx: Ctx) {
+  const service = serviceOf(ctx)
+  if (service !== undefined && messageChains(ctx).length === 0) return askForAllowance(service)
   const { crosschainEnvironment, fastAllowanceAtomic } = ctx.config
   const used = await usedAllowance(ctx.db, crosschainEnvironment)
   const left = used > fastAllowanceAtomic ? 0n : fastAllowanceAtomic - used
