@@ -21,6 +21,8 @@ const files = [
   'src/api/transactions/create-contract-execution.test.ts',
   'src/api/transactions/policy.test.ts',
   'src/api/transactions/upgrade-wallet.test.ts',
+  'src/api/unified-balance/finality.test.ts',
+  'src/api/unified-balance/spend.test.ts',
   'src/api/users/email-login.test.ts',
   'src/api/users/social-login.test.ts',
   'src/custody/rotation.test.ts',
