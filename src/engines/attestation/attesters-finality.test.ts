@@ -1,6 +1,12 @@
 /** Attesters before finality: on a chain whose finality is far, each by its own records and within an allowance of its own. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { confirmedThreshold, decodeMessage, encodeMessage, fillMessage } from '#chains/crosschain/message'
+import {
+  confirmedThreshold,
+  decodeBurnBody,
+  decodeMessage,
+  encodeMessage,
+  fillMessage,
+} from '#chains/crosschain/message'
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
@@ -148,4 +154,27 @@ it('property 94: a fast burn without enough signatures is attested without an en
     decodedMessageBody: { feeExecuted: '0', expirationBlock: '0' },
   })
   expect((await messages.deliver(avalanche, attested)).ok).toBe(true)
+})
+
+it('property 93: the holder of the token cannot use up the signatures of a burn, which is signed without an end at last', async () => {
+  const hash = await messages.burn(base, avalanche, fast)
+  const { eventNonce: nonce, message } = await messages.attested(base, hash)
+  const { expirationBlock } = decodeBurnBody(decodeMessage(message).messageBody)
+  const statuses: number[] = []
+  for (let blocks = 1n; blocks <= 20n; blocks++) {
+    const filled = { nonce, finalityThresholdExecuted: 1_000, feeExecuted: 1_000n }
+    const other = fillMessage(message, { ...filled, expirationBlock: expirationBlock + blocks })
+    statuses.push((await ask(nonce, other)).status)
+  }
+  expect([statuses[0], statuses.at(-1)]).toEqual([200, 403])
+  expect((await messages.reattest(nonce)).status).toBe(200)
+  await mineUntil(
+    mining,
+    async () => {
+      const [shown] = (await messages.find(base, hash)).body.messages
+      return shown.decodedMessage.decodedMessageBody.expirationBlock === '0'
+    },
+    'the burn is attested without an end',
+  )
+  expect((await messages.deliver(avalanche, await messages.attested(base, hash))).ok).toBe(true)
 })

@@ -104,7 +104,9 @@ export async function signProposed(
   const digest = messageDigest(request.message)
   const known = await attestedDigests(tx, 'message', row.nonce, digestsMax)
   const isKnown = known.some((each) => each.equals(bytesOf(digest)))
-  if (!isKnown && known.length === digestsMax)
+  // One without an end has the same digest for good: nothing that was signed before keeps the burn from being minted.
+  const hasEnd = execution.finalityThreshold === confirmedThreshold
+  if (!isKnown && hasEnd && known.length === digestsMax)
     throw refused(ctx, request, 'it was signed too often with other values')
   await requireDue(ctx, tx, source, row, { execution, heights, isAgreed: row.blockHash === agreedHash })
   const [signed] = await signAttestations({ ...ctx, db: tx }, key.id, [{ subject: row.nonce, digest }])
@@ -114,7 +116,7 @@ export async function signProposed(
   return attestation
 }
 
-/** Most digests of one message: each reorg, and each end of an attestation, makes one. */
+/** Most digests of one message before it is final: each reorg, and each end of an attestation, makes one. */
 const digestsMax = 16
 
 /** The execution of a proposed message, which equals byte for byte what this attester would make of it. Throws ApiError. */
