@@ -7,7 +7,7 @@
 import { messageDigest } from '#chains/crosschain/attestation'
 import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { lockCanonical } from '#engines/indexer/index'
+import { isHalted, lockCanonical } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import { type Hex, hexOf } from '#lib/hex'
@@ -102,13 +102,14 @@ async function attestBatch(
   return batch
 }
 
-/** The blocks of these messages that are canonical, and stay so until the `tx` ends. */
+/** The blocks of these messages that are canonical, and stay so until the `tx` ends; none of a chain that lost a final block. */
 export async function lockedAmong(
   tx: Db,
   blockchain: string,
   due: readonly Pick<MessageRow, 'blockHash'>[],
 ): Promise<Set<string>> {
   const canonical = new Set<string>()
+  if (await isHalted(tx, blockchain)) return canonical
   for (const hash of new Set(due.flatMap(({ blockHash }) => blockHash ?? [])))
     if (await lockCanonical(tx, blockchain, hash)) canonical.add(hash)
   return canonical

@@ -13,7 +13,7 @@ import {
 import { MessageProblem } from '#chains/crosschain/message-problem'
 import { attestedDigests, listAttestationKeys, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { canonicalHead, lockCanonical } from '#engines/indexer/index'
+import { canonicalHead, isHalted, lockCanonical } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { oncePer } from '#lib/once'
@@ -96,6 +96,7 @@ export async function signProposed(
     row.blockHash !== null &&
     (await lockCanonical(tx, blockchain, row.blockHash))
   if (!isSeen || !heights) throw notDue('no block that it follows has the message')
+  if (await isHalted(tx, blockchain)) throw notDue('its chain lost a final block here and is halted')
   const route = {
     source,
     destination: chains.find((chain) => chain.domain === row.destinationDomain),
