@@ -128,3 +128,21 @@ it('adds a delegate and sees when that counts, and takes funds out', async () =>
   await removeFund(context, { from } as never)
   expect((await unified.tokens(harness.chain('BASE-SEPOLIA'), owner.address)) - before).toBe(5_000_000n)
 })
+
+it('spends as the delegate of another account, on the chain that has this delegate', async () => {
+  const spending = (chain: string) =>
+    spend(context, {
+      amount: '3',
+      from: {
+        adapter: adapterOf(delegate),
+        sourceAccount: owner.address,
+        allocations: { amount: '3', chain },
+      },
+      to: { adapter: adapterOf(delegate), chain: chains.op },
+    } as never)
+  const balanceOnOp = () => unified.tokens(harness.chain('OP-SEPOLIA'), delegate.address)
+  const before = await balanceOnOp()
+  await spending(chains.base)
+  expect((await balanceOnOp()) - before).toBe(3_000_000n)
+  await expect(spending(chains.avax)).rejects.toThrow(/sourceSigner is not authorized/)
+})
