@@ -168,7 +168,8 @@ async function obstacleOf(
 ): Promise<string | undefined> {
   if (waitedMs(row, ctx.nowMs) > patienceMsOf(chain))
     return 'the treasury did not get the coins together in time'
-  if (!(await findPolicy(ctx.db, row.entityId))) return 'the policy of the entity no longer allows it'
+  const policy = await findPolicy(ctx.db, row.entityId)
+  if (!policy || policy.messageMax < row.amount) return 'the policy of the entity no longer allows it'
   requireEnd(ctx, row.blockchain)
   return (await required(ctx.db, row)) > (await coinsAt(ctx.db, row))
     ? undefined

@@ -74,6 +74,27 @@ it('property 95: a message moves no more than the policy allows, and payouts at 
   ])
 })
 
+it('property 95: a policy that allows less meanwhile holds for a burn that is not recorded yet', async () => {
+  const { base, ethereum, ...own } = await merchant(10n * unit)
+  await own.allow('4')
+  await ethereum.setAutomine(false)
+  const { id, address } = await own.pay('4')
+  await until(async () => {
+    const status = (await own.rows()).at(-1)?.status
+    if (status !== 'approving') await ethereum.mine()
+    return status === 'approving'
+  }, 'the allowance is recorded')
+  await own.allow('2')
+  await ethereum.setAutomine(true)
+  await ethereum.mine()
+  expect(await own.ended(id)).toMatchObject({ status: 'complete' })
+  expect(await own.usdcOf(base, address)).toBe(4n * unit)
+  await own.allArrived()
+  const refused = { status: 'failed', errorReason: 'the policy of the entity no longer allows it' }
+  const moved = { status: 'complete', amount: 2n * unit }
+  expect(await own.rows()).toMatchObject([refused, moved, moved])
+})
+
 it('a payout fails as ever where the reserve would be touched, or without a policy', async () => {
   const own = await merchant(5n * unit)
   await own.allow('1000', '2')
