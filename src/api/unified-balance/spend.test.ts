@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callDataBytesMax } from '#chains/evm/build'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -183,6 +184,31 @@ describe('a transfer', () => {
     await unified.untilState(answer.body.transferId, 'finalized')
     await burned(answer.body.transferId)
     expect(await unified.balance(base(), frank.address)).toBe('1.98995')
+  })
+
+  it('is burned beside others in transactions that nodes take, however much data its intents have', async () => {
+    const grace = people[6]!
+    await unified.fund(base(), grace.address, 1_000_000n, '1')
+    const hookData = `0x${'ab'.repeat(4_096)}` as const
+    const answers = []
+    for (let count = 0; count < 5; count++) {
+      const specs = Array.from({ length: 7 }, () =>
+        specOf(base(), avax(), grace.address, { value: 1_000n, hookData }),
+      )
+      const intents = specs.map((spec) => intentOf(spec))
+      answers.push(await unified.transfer([await signedSet(grace, intents)]))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
+    // Minted in one block, so that all are due at once.
+    await avax().setAutomine(false)
+    for (const { body } of answers) await unified.mint(avax(), body)
+    await avax().mine()
+    await avax().setAutomine(true)
+    for (const { body } of answers) await burned(body.transferId)
+    const { bytes } = await harness.database.one<{ bytes: number }>(
+      sql`select max(octet_length(call_data)) as bytes from transactions where ref_id like 'burn %'`,
+    )
+    expect(bytes).toBeLessThanOrEqual(callDataBytesMax)
   })
 
   it('with a forwarder is minted by the treasury, which keeps the fee', async () => {

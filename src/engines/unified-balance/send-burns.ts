@@ -31,6 +31,8 @@ import {
 } from './store/burns.ts'
 
 const batchMax = 8
+/** Bytes of the intents of a batch: nodes refuse transactions above 128 KiB, and one intent can have 4 KiB of hook data. */
+const batchBytesMax = 96 * 1_024
 const failedMax = 100
 
 const firstDelayMs = 2_000
@@ -70,8 +72,7 @@ async function sendBatch(
   const due = await claimBurns(tx, nowMs, unified.blockchain, batchMax)
   const first = due[0]
   if (!first) return false
-  // One that failed goes alone, so that it takes no others down with it.
-  const batch = first.failures > 0 ? [first] : due.filter(({ failures }) => failures === 0)
+  const batch = batchOf(first, due)
   const id = newId(nowMs)
   const payload = await payloadOf(tx, unified, batch)
   const key = await attestationKeyInUse(tx, 'balance')
@@ -86,6 +87,17 @@ async function sendBatch(
   for (const burn of batch) await markSent(tx, burn, id, treasury.entityId)
   failpoint('before-burn-commit')
   return true
+}
+
+/** The burns that go together. One that failed goes alone, so that it takes no others down with it. */
+function batchOf(first: DueBurn, due: readonly DueBurn[]): readonly DueBurn[] {
+  if (first.failures > 0) return [first]
+  let bytes = 0
+  return due.filter(({ failures, intents }) => {
+    if (failures > 0 || (bytes > 0 && bytes + intents.length > batchBytesMax)) return false
+    bytes += intents.length
+    return true
+  })
 }
 
 async function payloadOf(tx: Db, { crosschain }: UnifiedChain, batch: readonly DueBurn[]) {
