@@ -156,17 +156,28 @@ const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
 
 /** Cross-chain messages and unified balances: at the addresses of the configuration, or at the known ones of a local chain. */
 function crosschainThrough(
-  rpc: Rpc,
+  rpc: Endpoints,
   { network, local, crosschain }: EvmChainInput,
 ): Pick<Chain, 'crosschain' | 'planCrosschain' | 'crosschainAddressesOf'> {
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
   const read = (to: Address, data: Hex) => ask(rpc, to, data)
+  const agreed = (to: Address, data: Hex) => askAgreed(rpc, to, data)
   const hasCode = async (address: Address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
   return {
-    crosschain: crosschainAt(network, addresses, read),
+    crosschain: crosschainAt(network, addresses, { any: read, agreed }),
     planCrosschain: (terms) => planSetup(network, terms, { read, hasCode }),
     crosschainAddressesOf: plannedAddresses,
   }
+}
+
+/** The answer of a contract on which enough endpoints agree; throws RpcUnreachable where they do not. */
+async function askAgreed(rpc: Endpoints, to: Address, data: Hex): Promise<unknown> {
+  const answer = await ask(rpc, to, data)
+  if (rpc.agreeing === 1) return answer
+  const askOne = async (one: Rpc) => String(await ask(one, to, data))
+  const { verdict, said } = await rpc.agreedOn(String(answer), askOne)
+  if (verdict === 'agreed') return answer
+  throw new RpcUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
 }
 
 /** More blocks than finality takes on any network. */
