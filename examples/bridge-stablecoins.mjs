@@ -3,13 +3,14 @@
 //
 //   npm start -- --chains AVAX-FUJI,BASE-SEPOLIA   in one terminal
 //   node examples/bridge-stablecoins.mjs           in another
-import { drip, findSandbox } from './sandbox.mjs'
+import { chainOf, drip, findSandbox } from './sandbox.mjs'
 
 const { BridgeKit } = await import('@circle-fin/bridge-kit')
 const { createViemAdapterFromPrivateKey } = await import('@circle-fin/adapter-viem-v2')
 const { createPublicClient, createWalletClient, erc20Abi, formatUnits, http } = await import('viem')
 const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
 const sandbox = await findSandbox()
+const chains = ['BASE-SEPOLIA', 'AVAX-FUJI'].map((blockchain) => chainOf(sandbox, blockchain))
 
 const send = globalThis.fetch
 globalThis.fetch = (url, options) =>
@@ -18,8 +19,7 @@ globalThis.fetch = (url, options) =>
 const privateKey = generatePrivateKey()
 const account = privateKeyToAccount(privateKey)
 // The kit asks clients of all its chains for the address of the account.
-const transportOf = (chain) =>
-  http((sandbox.chains.find(({ chainId }) => chainId === chain.id) ?? sandbox.chains[0]).rpcUrl)
+const transportOf = (chain) => http((chains.find(({ chainId }) => chainId === chain.id) ?? chains[0]).rpcUrl)
 const adapter = createViemAdapterFromPrivateKey({
   privateKey,
   getPublicClient: ({ chain }) => createPublicClient({ chain, transport: transportOf(chain) }),
@@ -27,11 +27,11 @@ const adapter = createViemAdapterFromPrivateKey({
 })
 const kit = new BridgeKit({ disableErrorReporting: true })
 
-for (const { blockchain } of sandbox.chains)
+for (const { blockchain } of chains)
   await drip(sandbox, { address: account.address, blockchain, usdc: true, native: true })
 
 async function balances() {
-  const texts = sandbox.chains.map(async ({ blockchain, rpcUrl, tokens }) => {
+  const texts = chains.map(async ({ blockchain, rpcUrl, tokens }) => {
     const client = createPublicClient({ transport: http(rpcUrl) })
     const call = { abi: erc20Abi, functionName: 'balanceOf', args: [account.address] }
     return `${formatUnits(await client.readContract({ address: tokens.USDC, ...call }), 6)} on ${blockchain}`

@@ -3,7 +3,7 @@
 //
 //   npm start -- --chains AVAX-FUJI,BASE-SEPOLIA,OP-SEPOLIA   in one terminal
 //   node examples/unified-balance.mjs                         in another
-import { drip, findSandbox, waitFor } from './sandbox.mjs'
+import { chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 
 const { createViemAdapterFromPrivateKey } = await import('@circle-fin/adapter-viem-v2')
 const { createUnifiedBalanceKitContext, deposit, getBalances, spend } = await import(
@@ -12,6 +12,8 @@ const { createUnifiedBalanceKitContext, deposit, getBalances, spend } = await im
 const { createPublicClient, createWalletClient, http } = await import('viem')
 const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
 const sandbox = await findSandbox()
+const names = ['BASE-SEPOLIA', 'AVAX-FUJI', 'OP-SEPOLIA']
+const chains = names.map((blockchain) => chainOf(sandbox, blockchain))
 
 const send = globalThis.fetch
 globalThis.fetch = (url, options) =>
@@ -20,8 +22,7 @@ globalThis.fetch = (url, options) =>
 const privateKey = generatePrivateKey()
 const account = privateKeyToAccount(privateKey)
 // The kit asks clients of all its chains for the address of the account.
-const transportOf = (chain) =>
-  http((sandbox.chains.find(({ chainId }) => chainId === chain.id) ?? sandbox.chains[0]).rpcUrl)
+const transportOf = (chain) => http((chains.find(({ chainId }) => chainId === chain.id) ?? chains[0]).rpcUrl)
 const adapter = createViemAdapterFromPrivateKey({
   privateKey,
   getPublicClient: ({ chain }) => createPublicClient({ chain, transport: transportOf(chain) }),
@@ -29,7 +30,7 @@ const adapter = createViemAdapterFromPrivateKey({
 })
 const context = createUnifiedBalanceKitContext({ disableErrorReporting: true, disableAnalytics: true })
 
-for (const { blockchain } of sandbox.chains)
+for (const { blockchain } of chains)
   await drip(sandbox, { address: account.address, blockchain, usdc: true, native: true })
 await deposit(context, { from: { adapter, chain: 'Base_Sepolia' }, amount: '12' })
 await deposit(context, { from: { adapter, chain: 'Avalanche_Fuji' }, amount: '8' })
