@@ -49,8 +49,14 @@ it('makes a key, which signs messages once the former one is retired, and shows 
 
 it('names its actions and purposes, and makes no key without the root key', async () => {
   expect(await bezant('forget')).toMatchObject({ code: 2, stderr: expect.stringContaining('retire') })
-  expect(await bezant('create')).toMatchObject({ code: 1, stderr: expect.stringContaining('--purpose') })
-  expect((await bezant('list', '--purpose', 'other')).stderr).toContain('message or balance')
+  expect(await bezant('create')).toMatchObject({ code: 2, stderr: expect.stringContaining('--purpose') })
+  const other = await bezant('list', '--purpose', 'other')
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('message or balance') })
+  for (const ids of [[], ['x']])
+    expect(await bezant('retire', ...ids)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('retire needs the id of a key: see bezant attestation-keys list'),
+    })
   const env = { DATABASE_URL: urlOf(harness.connection), BEZANT_ROOT_KEY: '11'.repeat(32) }
   const args = ['create', '--purpose', 'message']
   const refused = await runCommand({ command: 'attestation-keys', args, env })

@@ -6,8 +6,9 @@ import {
   listAttestationKeys,
 } from '#custody/index'
 import { hexOf } from '#lib/hex'
+import { isUuid } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
-import { type Command, chooseAction, type ParsedArgs, textFlag } from './command.ts'
+import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 import { withContext } from './with-context.ts'
@@ -18,8 +19,10 @@ export const attestationKeysCommand: Command = {
        bezant attestation-keys retire ID
 
 The keys that sign cross-chain messages (message), and attestations and burns of unified balances (balance).
-create makes a key. Make its address known to the contracts of every chain before it signs: as an attester of each message
-transmitter, or as an attestation signer of each minter and a burn signer of each wallet contract.
+create makes a key. The first one of a purpose signs at once, each further one when those before it are retired. Until
+then, make its address known to the contracts of every chain: as an attester of each message transmitter, or as an
+attestation signer of each minter and a burn signer of each wallet contract.
+list shows addresses; with --json also the public keys, which BEZANT_ATTESTERS names.
 retire ends the use of a key; the oldest key that is left signs from then on. Leave the address with the contracts
 until what it signed is delivered. The root key is needed to create.`,
   takesArguments: true,
@@ -52,13 +55,14 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
     }),
   create: async (args) => {
     const purpose = purposeOf(args)
-    if (!purpose) throw new Error('--purpose is required: message or balance')
+    if (!purpose) throw new UsageError('--purpose is missing: message or balance')
     const made = await withContext(args, (ctx) => createAttestationKey({ ...ctx, db: ctx.database }, purpose))
     printRow(args, shownKey(made))
   },
   retire: async (args) => {
     const [, id] = args.positionals
-    if (!id) throw new Error('name the key: bezant attestation-keys retire ID')
+    if (id === undefined || !isUuid(id))
+      throw new UsageError('retire needs the id of a key: see bezant attestation-keys list')
     const did = await withContext(args, (ctx) => endAttestationKey({ ...ctx, db: ctx.database }, id))
     if (!did) throw new Error(`there is no key ${id} in use: see bezant attestation-keys list`)
     process.stdout.write(`The key ${id} signs nothing more.\n`)
@@ -69,7 +73,7 @@ function purposeOf(args: ParsedArgs): AttestationPurpose | undefined {
   const text = textFlag(args, 'purpose')
   if (text === undefined) return undefined
   const purpose = purposes.find((each) => each === text)
-  if (!purpose) throw new Error(`--purpose must be message or balance, not "${text}"`)
+  if (!purpose) throw new UsageError(`--purpose must be message or balance, not "${text}"`)
   return purpose
 }
 

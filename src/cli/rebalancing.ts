@@ -25,15 +25,15 @@ export const rebalancingCommand: Command = {
        bezant rebalancing forbid --entity ID
        bezant rebalancing list --entity ID [--limit N]
 
-Payouts, transfers and refunds are paid from the coins that the entity has on their chain; without enough,
-they wait and fail. allow has the treasury move what is missing from another chain, where the entity has
+Payouts, transfers and refunds in USD are paid from the USDC that the entity has on their chain; without enough,
+they wait, and fail after 24 hours. allow has the treasury move what is missing from another chain, where the entity has
 as much beside the reserve and its own disbursements: it burns the coins there, the attester of this
 installation attests the message, and the treasury mints them here. One message moves at most --max.
 It is forbidden until it is allowed. forbid ends what is not burned yet; burned coins are minted anyway.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'Entity.' },
-    max: { type: 'string', value: 'AMOUNT', about: 'The most that one message moves, such as 10000.' },
+    max: { type: 'string', value: 'AMOUNT', about: 'The most USDC that one message moves, such as 10000.' },
     reserve: {
       type: 'string',
       value: 'AMOUNT',

@@ -35,7 +35,7 @@ function attesterOf(item: unknown): AttesterSetting {
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined) throw wrong(`there is no setting "${unknown}"`)
   if (typeof publicKey !== 'string' || !/^0x04[\da-fA-F]{128}$/.test(publicKey))
-    throw wrong('publicKey must be the one that bezant attestation-keys shows')
+    throw wrong('publicKey must be the one that bezant attestation-keys list --json shows')
   const known = { publicKey: publicKey.toLowerCase() as `0x${string}` }
   if (url === undefined && token === undefined) return known
   if (typeof url !== 'string' || typeof token !== 'string' || token === '')
