@@ -135,7 +135,9 @@ export type RefusedEndpoint = {
   /** The host alone: the rest of the URL may hold a key. */
   endpoint: string
   reason: string
+  /** The token, or the contract of the setting `crosschain`, that the endpoint lacks at the address. */
   token?: string
+  contract?: string
   address?: string
 }
 

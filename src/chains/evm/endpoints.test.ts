@@ -13,8 +13,10 @@ import {
 } from '../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { until } from '../../../testing/until.ts'
-import type { BroadcastOutcome, RefusedEndpoint } from '../chain.ts'
+import type { Address, BroadcastOutcome, RefusedEndpoint } from '../chain.ts'
+import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import { combineOutcomes } from './broadcast.ts'
+import { knownCrosschainAddresses } from './crosschain/index.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { createEvmChain } from './index.ts'
 import { RpcError, RpcUnreachable } from './rpc.ts'
@@ -155,6 +157,25 @@ describe('reads from several endpoints', () => {
     }
     await until(accepted, 'it is used again')
     inspected.close()
+  })
+
+  it('never go to a node without one of the contracts of messages that the configuration names', async () => {
+    const urls = nodes.map(({ url }) => url)
+    const inspection = { refused: () => {}, accepted: () => {} }
+    const known = knownCrosschainAddresses(baseSepolia)!
+    const open = (crosschain: CrosschainAddresses) =>
+      createEndpoints({ urls, network: baseSepolia, inspection, crosschain })
+    const connected = open(known)
+    expect(await connected.inspect()).toEqual([])
+    connected.close()
+    for (const contract of Object.keys(known)) {
+      const address = `0x${'de'.repeat(20)}` as Address
+      const missing = open({ ...known, [contract]: address })
+      const reason = `it has no contract where ${contract} of BASE-SEPOLIA is`
+      const refusal = expect.objectContaining({ reason, contract, address })
+      expect(await missing.inspect()).toEqual([refusal, refusal, refusal])
+      missing.close()
+    }
   })
 
   it('prefer a head that is not far behind', async () => {

@@ -14,6 +14,7 @@ import type {
   Inspection,
   RefusedEndpoint,
 } from '../chain.ts'
+import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Network } from '../network.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
@@ -56,6 +57,8 @@ export type EndpointsInput = {
   network: Network
   /** Without it, an endpoint is asked for its chain id only, and a single endpoint is not verified. */
   inspection?: Inspection | undefined
+  /** Contracts that an inspected endpoint has to have besides the tokens. */
+  crosschain?: CrosschainAddresses | undefined
   /** Quorum of endpoints that must name the same block; more than half when absent. */
   agree?: number | undefined
   timeoutMs?: number | undefined

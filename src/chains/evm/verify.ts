@@ -1,4 +1,5 @@
 import type { Inspection } from '../chain.ts'
+import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Network } from '../network.ts'
 import type { Health } from './endpoint-health.ts'
 import { inspectEndpoint } from './inspect.ts'
@@ -7,7 +8,11 @@ import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export type RpcEndpoint = { rpc: Rpc; health: Health }
 
-export type VerifyInput = { network: Network; inspection?: Inspection | undefined }
+export type VerifyInput = {
+  network: Network
+  inspection?: Inspection | undefined
+  crosschain?: CrosschainAddresses | undefined
+}
 
 /** Backoff of an endpoint of another network: doubles with each refusal, up to one request per minute. */
 const refusedRestMs = { first: 1_000, most: 60_000 }
@@ -29,9 +34,12 @@ export function openVerifier(input: VerifyInput): (endpoint: RpcEndpoint) => Pro
   }
 }
 
-async function verify({ rpc, health }: RpcEndpoint, { network, inspection }: VerifyInput): Promise<void> {
+async function verify(
+  { rpc, health }: RpcEndpoint,
+  { network, inspection, crosschain }: VerifyInput,
+): Promise<void> {
   if (inspection) {
-    const refusal = await inspectEndpoint(rpc, network)
+    const refusal = await inspectEndpoint(rpc, network, crosschain)
     if (refusal) {
       if (health.refusal?.reason !== refusal.reason) inspection.refused(refusal)
       health.refusal = refusal
