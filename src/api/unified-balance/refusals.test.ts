@@ -105,6 +105,17 @@ describe('property 106: an intent is refused', () => {
       expect((await refusal(with_({ salt }))).slice(0, 2)).toEqual([400, 2])
   })
 
+  it('by an estimate, too, with a height or a fee that nobody can sign', async () => {
+    const { spec: of } = (await signed()).burnIntent
+    for (const field of ['maxBlockHeight', 'maxFee'] as const) {
+      const above = { spec: of, [field]: String(greatest + 1n) }
+      const estimate = (item: object) => unified.http('POST', '/v1/estimate', { body: [item] })
+      expect((await estimate(above)).body.errors?.[0].location).toBe(`[0].${field}`)
+      expect((await estimate({ intents: [above] })).body.errors?.[0].location).toBe(`[0].intents[0].${field}`)
+      expect((await estimate({ ...above, [field]: String(greatest) })).status).toBe(200)
+    }
+  })
+
   it('with values whose sum is above 256 bits', async () => {
     const two = [spec({ value: greatest }), spec({ value: greatest })].map((each) => intentOf(each))
     expect((await refusal([await signedSet(alice, two)])).slice(0, 2)).toEqual([400, 2])

@@ -129,7 +129,11 @@ function requireDomain(
   throw invalid(at, reason, domain, 'unifiedDomainUnknown')
 }
 
-function requireFields({ spec, at }: PlacedIntent, source: UnifiedChain, destination: UnifiedChain): void {
+function requireFields(intent: PlacedIntent, source: UnifiedChain, destination: UnifiedChain): void {
+  const { spec, at } = intent
+  for (const name of ['maxBlockHeight', 'maxFee'] as const)
+    if (intent[name] > maxUint256)
+      throw invalid(`${at}.${name}`, 'does not fit its type', String(intent[name]))
   const must = (name: keyof typeof spec, holds: boolean, rule: string) => {
     if (!holds) throw invalid(`${at}.spec.${name}`, rule, String(spec[name]))
   }
