@@ -34,10 +34,10 @@ export function knownCrosschainAddresses(network: Network): CrosschainAddresses 
 
 const canonical = (address: string) => canonicalAddress(address) as Address
 
-type Read = (to: Address, data: Hex) => Promise<unknown>
+type ReadContract = (to: Address, data: Hex) => Promise<unknown>
 
 /** `agreed`: the answer on which as many endpoints agree as an irreversible conclusion needs. */
-export type ContractReads = { any: Read; agreed: Read }
+export type ContractReads = { any: ReadContract; agreed: ReadContract }
 
 /** Cross-chain messages and unified balances of a network whose contracts are at these addresses. */
 export function crosschainAt(
