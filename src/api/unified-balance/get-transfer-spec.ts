@@ -2,7 +2,7 @@ import { decodeBurnIntents } from '#chains/crosschain/transfer-payload'
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import type { Ctx } from '#engines/ctx'
 import { findIntent, findTransfer, signedIntentsOf } from '#engines/unified-balance/index'
-import { notFound } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { showIntent } from './read-intents.ts'
 
 export async function getTransferSpec(ctx: Ctx, given: string) {
@@ -10,7 +10,12 @@ export async function getTransferSpec(ctx: Ctx, given: string) {
   const intent = await findIntent(ctx.db, specHash)
   const transfer = intent && (await findTransfer(ctx.db, intent.transferId))
   if (!intent || !transfer)
-    throw notFound('transfer specification', given, 'unifiedTransferNotFound', 'transferSpecHash')
+    throw invalid(
+      'transferSpecHash',
+      'matches no transfer specification of this server',
+      given,
+      'unifiedTransferNotFound',
+    )
   const signed = (await signedIntentsOf(ctx.db, transfer.id)).find(({ entry }) => entry === intent.entry)!
   const found = decodeBurnIntents(signed.intents).find(({ spec }) => transferSpecHash(spec) === specHash)!
   return {

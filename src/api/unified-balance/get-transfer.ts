@@ -1,13 +1,14 @@
 import type { Ctx } from '#engines/ctx'
 import { findTransfer, intentsOf, unifiedChains } from '#engines/unified-balance/index'
-import { notFound } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 
 /** The state of a transfer. What is not known is absent, never null: clients refuse null. */
 export async function getTransfer(ctx: Ctx, id: string) {
   const transfer = await findTransfer(ctx.db, id)
   const destination = unifiedChains(ctx).find(({ blockchain }) => blockchain === transfer?.blockchain)
-  if (!transfer || !destination) throw notFound('transfer', id, 'unifiedTransferNotFound')
+  if (!transfer || !destination)
+    throw invalid('id', 'matches no transfer of this server', id, 'unifiedTransferNotFound')
   const intents = await intentsOf(ctx.db, id)
   const { state, forwarded, failureReason, mintTxHash, fees, payload, signature, expirationBlock } = transfer
   return {

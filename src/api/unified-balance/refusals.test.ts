@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
@@ -18,7 +19,6 @@ import {
   unifiedBalances,
   word,
 } from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
 
 /* What the service must not attest: each request is signed as it is sent, so that only the rule in question refuses it. */
 let harness: Harness
@@ -288,9 +288,10 @@ describe('property 105: a balance', () => {
       [1, 'Avalanche'],
       [6, 'Base'],
     ])
-    await until(
-      async () => (await unified.http('GET', '/v1/transfer/nope')).status === 400,
-      'a bad id is refused',
-    )
+    expect((await unified.http('GET', '/v1/transfer/nope')).status).toBe(400)
+    const unknown = await unified.http('GET', `/v1/transfer/${randomUUID()}`)
+    expect(unknown).toMatchObject({ status: 404, body: { code: 178007 } })
+    // Callers have no key, and transfers no entity.
+    expect(unknown.body.message).toContain('id matches no transfer of this server')
   })
 })
