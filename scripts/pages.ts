@@ -90,6 +90,8 @@ function chainsPage(): string {
       .filter(({ localOnly }) => !localOnly)
       .map(({ symbol }) => symbol)
       .join(', '),
+    network.domain === undefined ? 'none' : `${network.domain}`,
+    network.unifiedBalance ? 'yes' : 'no',
   ])
   const headings = [
     'Blockchain',
@@ -100,6 +102,8 @@ function chainsPage(): string {
     'Confirmations',
     'Take about',
     'Coins',
+    'Domain',
+    'Unified balance',
   ]
   return `# Chains and confirmations
 
@@ -109,6 +113,8 @@ on it, its own counted. The chains of a sandbox, which are local, count one.
 ${table(headings, rows)}
 
 An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all.
+A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
+column tells whether the chain takes part in [unified balances](unified-balance.md).
 `
 }
 
