@@ -9,5 +9,5 @@ export async function inspectChains(chains: Chains): Promise<void> {
   const endpoints = chains.list().flatMap(({ hosts }) => hosts)
   if (refused.length === 0 || refused.length < endpoints.length) return
   const words = refused.map(({ blockchain, endpoint, reason }) => `${blockchain} at ${endpoint}: ${reason}`)
-  throw new Error(`no endpoint of BEZANT_NETWORKS is of the network it is given for: ${words.join('; ')}`)
+  throw new Error(`no endpoint of BEZANT_NETWORKS can be used: ${words.join('; ')}`)
 }
