@@ -45,9 +45,10 @@ export async function mintCoins(
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
   const due = await rebalancingsToMint(ctx.database, blockchain, completeTo, batchMax)
+  const isFull = due.length === batchMax
   for (const burned of due) {
     try {
-      await mint(ctx, { chain, completeTo, gasFaucet }, burned, await attestedOf(burned))
+      await mint(ctx, { chain, completeTo, gasFaucet, isFull }, burned, await attestedOf(burned))
     } catch (error) {
       const { entityId, id } = burned
       if (!(error instanceof ApiError) && !(error instanceof WalletFrozen))
@@ -55,7 +56,7 @@ export async function mintCoins(
       await rest(ctx, burned)
     }
   }
-  return due.length === batchMax
+  return isFull
 }
 
 const rest = (ctx: EngineCtx, burned: BurnedRebalancing) =>
@@ -65,23 +66,27 @@ const rest = (ctx: EngineCtx, burned: BurnedRebalancing) =>
     deferralMsOf(ctx.clock.nowMs() - parseInstant(burned.createDate)!),
   )
 
-/** Looked up whenever there is news for the chain at first, and ever less often if no message comes. */
+/**
+ * Looked up whenever there is news for the chain at first, and ever less often if no message comes, or if it would keep others out
+ * of the batch.
+ */
 const youngMs = 60_000
 
-async function awaitMessage(ctx: EngineCtx, burned: BurnedRebalancing): Promise<void> {
-  if (ctx.clock.nowMs() - parseInstant(burned.createDate)! > youngMs) await rest(ctx, burned)
+async function awaitMessage(ctx: EngineCtx, burned: BurnedRebalancing, isFull: boolean): Promise<void> {
+  if (isFull || ctx.clock.nowMs() - parseInstant(burned.createDate)! > youngMs) await rest(ctx, burned)
 }
 
-type MintRound = { chain: Chain; completeTo: number; gasFaucet: GasFaucet | undefined }
+/** `isFull`: the batch may have left others out. */
+type MintRound = { chain: Chain; completeTo: number; gasFaucet: GasFaucet | undefined; isFull: boolean }
 
 async function mint(
   ctx: EngineCtx,
-  { chain, completeTo, gasFaucet }: MintRound,
+  { chain, completeTo, gasFaucet, isFull }: MintRound,
   burned: BurnedRebalancing,
   attested: AttestedBurn | undefined,
 ): Promise<void> {
   const { entityId, id, blockchain, mintId: failedId } = burned
-  if (!attested) return awaitMessage(ctx, burned)
+  if (!attested) return awaitMessage(ctx, burned, isFull)
   const costAtomic = await transactionCost(chain)
   const done = await ctx.database.tx(async (tx) => {
     if (!(await lockToMint(tx, burned, completeTo))) return undefined
