@@ -18,6 +18,7 @@ import { unifiedBalanceContracts } from '../unified-balance/deployment.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, depositCall } from './calls.ts'
 import { crosschainContracts, hasDomain } from './deployment.ts'
+import type { ReadContract } from './left-calls.ts'
 
 /** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
 export function knownCrosschainAddresses(network: Network): CrosschainAddresses | undefined {
@@ -33,8 +34,6 @@ export function knownCrosschainAddresses(network: Network): CrosschainAddresses 
 }
 
 const canonical = (address: string) => canonicalAddress(address) as Address
-
-type ReadContract = (to: Address, data: Hex) => Promise<unknown>
 
 /** `agreed`: the answer on which as many endpoints agree as an irreversible conclusion needs. */
 export type ContractReads = { any: ReadContract; agreed: ReadContract }
