@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { seededRandom } from './adversary/seeded-random.ts'
 
 /**
- * Test files that wait long, of which a run of the whole suite draws a third. `.ci/run` runs all of them: those of `src` on the
- * system's PostgreSQL, the others at the deep size.
+ * Test files that wait long, of which a run of the whole suite draws a third. `.ci/run` runs all of them, those of
+ * `src` on the system's PostgreSQL.
  */
 const files = [
   'src/api/business-transfers/business-transfers.test.ts',
