@@ -99,7 +99,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect((await deploy('--yes', '--wait', '0')).stderr).toContain('repeat the command')
   harness.startEngines()
   const done = await deploy('--yes', '--json')
-  expect([done.code, await callCount()]).toEqual([0, 6])
+  expect([done.code, await callCount()], done.stderr).toEqual([0, 6])
   const created = shownOf(done.stdout)
   // As planned, and the same on both chains.
   expect(created.map(({ setting }) => setting)).toEqual(plans.map(({ setting }) => setting))

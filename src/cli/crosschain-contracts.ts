@@ -74,12 +74,16 @@ export async function deployCrosschain(ctx: EngineCtx, args: ParsedArgs): Promis
   return now.every(({ setup }) => setup.calls.every(({ isDone }) => isDone)) ? 0 : 1
 }
 
-/** Makes the missing calls of one chain, each when the one before it is in a block. Returns why it had to stop. */
+/**
+ * Makes the missing calls of one chain, each when the one before it is in a block. Returns why it had to stop. A call that an
+ * earlier command made may still be under way: then this waits for that one first, and `tried` names the call that has to follow.
+ */
 async function createAll(
   ctx: EngineCtx,
   { chain, payer, setup }: ChainSetup,
   plan: (chain: Chain) => Promise<ChainSetup[]>,
   waitMs: number,
+  tried?: string,
 ): Promise<string[]> {
   const next = setup.calls.find(({ isDone }) => !isDone)
   if (!next) return []
@@ -91,10 +95,10 @@ async function createAll(
   const failures = await follow(ctx, chain, payer, ids, waitMs)
   if (failures.length > 0) return failures
   const [now] = await plan(chain)
-  const isStuck = now?.setup.calls.find((each) => each.name === name)?.isDone !== true
-  return !now || isStuck
+  const isThere = now?.setup.calls.some((each) => each.name === name && each.isDone) === true
+  return !now || (!isThere && tried === name)
     ? [`${chain.network.blockchain}: the ${name} are not there: repeat the command`]
-    : createAll(ctx, now, plan, waitMs)
+    : createAll(ctx, now, plan, waitMs, name)
 }
 
 /** The creator of contracts is itself created by the deterministic deployer. */
