@@ -88,7 +88,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     const sandbox = await startProgram({ dataDir: two, args: ['--chains', 'AVAX-FUJI,BASE-SEPOLIA'] })
     try {
       expect(await example('bridge-stablecoins.mjs', sandbox)).toMatch(
-        /has 20 on AVAX-FUJI, 20 on BASE-SEPOLIA\n5 USDC fast: 24\.9995 on AVAX-FUJI, 15 on BASE-SEPOLIA\n5 USDC slowly: 19\.9995 on AVAX-FUJI, 20 on BASE-SEPOLIA\n5 USDC delivered: 24\.7995 on AVAX-FUJI, 15 on BASE-SEPOLIA/,
+        /has 20 on BASE-SEPOLIA, 20 on AVAX-FUJI\n5 USDC fast: 15 on BASE-SEPOLIA, 24\.9995 on AVAX-FUJI\n5 USDC slowly: 20 on BASE-SEPOLIA, 19\.9995 on AVAX-FUJI\n5 USDC delivered: 15 on BASE-SEPOLIA, 24\.7995 on AVAX-FUJI/,
       )
     } finally {
       sandbox.signal('SIGTERM', 'process')

@@ -35,7 +35,7 @@ it('property 94: a thousand proposals that an attester does not sign delay no ne
   expect(first.filter(({ blockchain }) => blockchain === 'new')).toHaveLength(2)
   // One that is not due yet there is asked for again before them, too.
   const [young] = first.filter(({ blockchain }) => blockchain === 'new')
-  await setNextAsk(test.database, young!.messageId, attester, 0)
+  await setNextAsk(test.database, young!.messageId, attester, -1_000)
   const second = await claim()
   expect(second.map(({ messageId }) => messageId)).toContain(young!.messageId)
   const asked = new Set([...first, ...second].map(({ nonce }) => nonce))
