@@ -1,3 +1,4 @@
+import { parseListSetting } from './list-setting.ts'
 import { parseTarget, TargetRefused } from './outbound/target.ts'
 
 /** Another attester, as the operator configures it. */
@@ -14,16 +15,8 @@ const attestersMax = 15
 
 /** Reads `BEZANT_ATTESTERS`. Messages contain no token. */
 export function parseAttesters(text: string | undefined): AttesterSetting[] {
-  if (!text) return []
-  let list: unknown
-  try {
-    list = JSON.parse(text)
-  } catch {
-    throw new Error(`${setting} must be JSON such as ${example}`)
-  }
-  if (!Array.isArray(list) || list.length > attestersMax)
-    throw new Error(`${setting} must be a list of at most ${attestersMax} attesters, such as ${example}`)
-  const attesters = list.map(attesterOf)
+  const list = `a list of at most ${attestersMax} attesters,`
+  const attesters = parseListSetting(text, { name: setting, example, list }, attestersMax).map(attesterOf)
   if (new Set(attesters.map(({ publicKey }) => publicKey)).size < attesters.length)
     throw new Error(`${setting} names a publicKey twice`)
   return attesters

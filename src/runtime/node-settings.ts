@@ -1,3 +1,5 @@
+import { parseListSetting } from './list-setting.ts'
+
 /** The nodes of one network, as the operator configures them. */
 export type NodeSetting = {
   blockchain: string
@@ -29,15 +31,7 @@ const endpointsMax = 16
 
 /** Reads `BEZANT_NETWORKS`. Messages contain no endpoint URL, since it may hold a key. */
 export function parseNodeSettings(text: string | undefined): NodeSetting[] {
-  if (!text) return []
-  let list: unknown
-  try {
-    list = JSON.parse(text)
-  } catch {
-    throw new Error(`BEZANT_NETWORKS must be JSON such as ${example}`)
-  }
-  if (!Array.isArray(list)) throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
-  const settings = list.map(settingOf)
+  const settings = parseListSetting(text, { name: 'BEZANT_NETWORKS', example }).map(settingOf)
   const twice = settings.find(({ blockchain }, index) =>
     settings.slice(0, index).some((other) => other.blockchain === blockchain),
   )

@@ -1,4 +1,5 @@
 import { isUuid } from '#lib/ids'
+import { parseListSetting } from '../list-setting.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { type SocialProvider, type SocialProviderName, socialProviderNames } from './types.ts'
 
@@ -14,15 +15,7 @@ const idsMax = 32
 
 /** Reads `BEZANT_SOCIAL_PROVIDERS`. Messages contain no secret. */
 export function parseSocialProviders(text: string | undefined): SocialProvider[] {
-  if (!text) return []
-  let list: unknown
-  try {
-    list = JSON.parse(text)
-  } catch {
-    throw new Error(`${setting} must be JSON such as ${example}`)
-  }
-  if (!Array.isArray(list)) throw new Error(`${setting} must be a list such as ${example}`)
-  const providers = list.map(providerOf)
+  const providers = parseListSetting(text, { name: setting, example }).map(providerOf)
   for (const [index, each] of providers.entries())
     for (const other of providers.slice(0, index)) requireApart(each, other)
   return providers
