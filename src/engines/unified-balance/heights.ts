@@ -1,4 +1,4 @@
-import { canonicalHead, canonicalHeights } from '#engines/indexer/index'
+import { canonicalHeights } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
 import { oncePer } from '#lib/once'
 import type { Db } from '#runtime/db/db'
@@ -15,7 +15,7 @@ const delays = oncePer((_chain: UnifiedChain['chain']) => ({
 }))
 
 /** Blocks between the start and the end of a withdrawal; throws `unavailable` when no node tells. */
-export function withdrawalDelayOf({ chain, crosschain }: UnifiedChain): Promise<bigint> {
+function withdrawalDelayOf({ chain, crosschain }: UnifiedChain): Promise<bigint> {
   const kept = delays(chain)
   if (!kept.delay || performance.now() - kept.atMs > keptMs) {
     kept.atMs = performance.now()
@@ -27,13 +27,6 @@ export function withdrawalDelayOf({ chain, crosschain }: UnifiedChain): Promise<
   return kept.delay
 }
 
-/** The newest block that the indexer followed; throws `unavailable` before the first one. */
-export async function headOf(db: Db, { blockchain }: UnifiedChain): Promise<number> {
-  const head = await canonicalHead(db, blockchain)
-  if (!head) throw new ApiError('unavailable')
-  return head.number
-}
-
 /** The newest blocks of these chains that the indexer followed, by blockchain; throws `unavailable` before the first ones. */
 export async function headsOf(db: Db, chains: readonly UnifiedChain[]): Promise<Map<string, number>> {
   const blockchains = [...new Set(chains.map(({ blockchain }) => blockchain))]
@@ -42,9 +35,17 @@ export async function headsOf(db: Db, chains: readonly UnifiedChain[]): Promise<
   return new Map(rows.map(({ blockchain, number }) => [blockchain, number]))
 }
 
+/** The newest block that the indexer followed; throws `unavailable` before the first one. */
+export const headOf = async (db: Db, chain: UnifiedChain): Promise<number> =>
+  (await headsOf(db, [chain])).get(chain.blockchain)!
+
 /** The lowest `maxBlockHeight` of an intent that this service attests: a withdrawal cannot end before its burn. */
 export const expirationHeightOf = async (db: Db, source: UnifiedChain): Promise<bigint> =>
-  BigInt(await headOf(db, source)) + (await withdrawalDelayOf(source))
+  expirationHeightAbove(await headOf(db, source), source)
+
+/** The same, where the newest block is known. */
+export const expirationHeightAbove = async (head: number, source: UnifiedChain): Promise<bigint> =>
+  BigInt(head) + (await withdrawalDelayOf(source))
 
 /** Blocks of the destination within which a transfer can be minted. */
 export const mintableBlocks = ({ chain: { network } }: UnifiedChain): number =>

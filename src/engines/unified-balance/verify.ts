@@ -5,7 +5,7 @@ import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
 import { feeOf, forwardingFeeOf } from './fees.ts'
-import { headsOf, mintableBlocks, withdrawalDelayOf } from './heights.ts'
+import { expirationHeightAbove, headsOf, mintableBlocks } from './heights.ts'
 import {
   digestOfEntry,
   isAccountWord,
@@ -213,8 +213,7 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
   }
   const heads = await headsOf(db, [destination, ...intents.map(({ source }) => source)])
   for (const { maxBlockHeight, source, at } of intents) {
-    // A withdrawal cannot end before the burn.
-    const least = BigInt(heads.get(source.blockchain)!) + (await withdrawalDelayOf(source))
+    const least = await expirationHeightAbove(heads.get(source.blockchain)!, source)
     if (maxBlockHeight < least)
       throw invalid(
         `${at}.maxBlockHeight`,
