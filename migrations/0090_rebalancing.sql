@@ -4,7 +4,7 @@
 create table rebalancing_policies (
   entity_id uuid primary key references entities (id),
   message_max numeric(78, 0) not null check (message_max > 0),
-  -- What stays on the chain that the coins leave, besides what its own disbursements need.
+  -- Coins that stay on the chain that the others leave, besides those that its own disbursements need.
   reserve numeric(78, 0) not null check (reserve >= 0),
   update_date timestamptz(3) not null
 );

@@ -23,7 +23,7 @@ afterAll(() => harness?.close())
 
 const asked = { maxFee: 300_000n, hookData: forwardHookData }
 
-/** Nobody pays for deliveries during the work. */
+/** Does the work while no entity is set that pays for deliveries. */
 async function withoutPayer<Result>(work: () => Promise<Result>): Promise<Result> {
   const { config } = harness.ctx
   const { crosschainEntity } = config

@@ -170,7 +170,7 @@ async function requireDue(
   if (row.blockNumber! <= heights.final) return
   if (execution.finalityThreshold === finalizedThreshold) throw notDue('its block is not final here')
   if (!isAgreed) throw notDue('its block has too few confirmations here, or the endpoints do not agree on it')
-  // What was signed of it before already takes its part of the allowance.
+  // The part of the allowance was taken when it was signed before.
   if (row.amount === null || row.allowanceTaken === row.amount) return
   if (row.state === 'complete') throw notDue('another message with its nonce takes the allowance')
   const delay = await delayOf(ctx, tx, source, row, false)

@@ -67,7 +67,8 @@ export const claimProposals = (
       select p.message_id from message_proposals p
         left join message_signatures s on s.message_id = p.message_id and s.attester = ${attester}
       where s.message_id is null or (s.signature is null and s.ask_date <= now())
-      order by least(coalesce(s.tries, 0), ${triesMax}::integer), coalesce(s.ask_date, p.create_date) limit ${limit} for key share of p skip locked),
+      order by least(coalesce(s.tries, 0), ${triesMax}::integer), coalesce(s.ask_date, p.create_date)
+      limit ${limit} for key share of p skip locked),
     asked as (insert into message_signatures as s (message_id, attester, ask_date, tries)
       select message_id, ${attester}, now() + ${leaseMs} * interval '1 millisecond', 1 from due
       on conflict (message_id, attester) do update set ask_date = excluded.ask_date, tries = s.tries + 1
