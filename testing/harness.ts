@@ -6,6 +6,7 @@ import type { Blockchain } from '#chains/blockchains'
 import { type ContextInput, openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
+import { canonicalHead } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
@@ -22,6 +23,7 @@ import { requireDeclaredAnswers } from './declared-answers.ts'
 import { testLog } from './log.ts'
 import { testRootKey } from './template.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
+import { until } from './until.ts'
 
 export type HarnessOptions = {
   /** The chains to start, one node each. Default: BASE-SEPOLIA. */
@@ -111,6 +113,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(faucet.stop)
   let engines = options.engines === false ? undefined : startSandboxEngines(ctx, faucet)
   undo.push(async () => engines?.stop())
+  if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
   const mails = openMailCatcher()
   const api = await startApi(ctx, { faucet, mailer: mails, apiKey, endpoints: [mailEndpoint(mails)] })
@@ -153,6 +156,14 @@ const sandboxTenant = {
   apiKey: sandboxApiKey,
   clientKey: sandboxClientKey,
   entitySecret: sandboxEntitySecret,
+}
+
+/** A chain that is not local is followed from the head that the indexer finds first: it would miss what a test does before that. */
+async function untilFollowed({ database, chains }: EngineCtx): Promise<void> {
+  for (const { local, network } of chains.list()) {
+    const isFollowed = async () => local || (await canonicalHead(database, network.blockchain)) !== undefined
+    await until(isFollowed, `${network.blockchain} is followed`)
+  }
 }
 
 function chainIn(chains: readonly TestChain[], blockchain: string | undefined): TestChain {
