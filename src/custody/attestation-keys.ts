@@ -15,7 +15,9 @@ import { addressOf } from './hierarchy.ts'
 import { seal, withUnsealed } from './sealing.ts'
 import {
   type AttestationKey,
+  type AttestationKeyRow,
   type AttestationPurpose,
+  attestationKeyRowInUse,
   findAttestationKey,
   insertAttestationKey,
   insertAttestationSignatures,
@@ -93,12 +95,30 @@ export type AttestationRequest = {
  * the lower half of the order, and 27 or 28. Throws for a retired key, and for another digest of a transfer that has one.
  */
 export async function signAttestations(
-  { custody, db, clock }: CustodyScope,
+  scope: CustodyScope,
   keyId: string,
   requests: readonly AttestationRequest[],
 ): Promise<Buffer[]> {
-  const key = await findAttestationKey(db, keyId)
+  const key = await findAttestationKey(scope.db, keyId)
   if (!key || key.retiredDate !== null) throw new Error(`there is no attestation key ${keyId} in use`)
+  return signWith(scope, key, requests)
+}
+
+/** Signs in the same way with the key in use of a purpose; `undefined` without one. */
+export async function signWithKeyInUse(
+  scope: CustodyScope,
+  purpose: AttestationPurpose,
+  requests: readonly AttestationRequest[],
+): Promise<Buffer[] | undefined> {
+  const key = await attestationKeyRowInUse(scope.db, purpose)
+  return key && signWith(scope, key, requests)
+}
+
+async function signWith(
+  { custody, db, clock }: CustodyScope,
+  key: AttestationKeyRow,
+  requests: readonly AttestationRequest[],
+): Promise<Buffer[]> {
   await insertAttestationSignatures(db, key, requests, clock.nowMs())
   const { sign } = familyOfKey({ family: 'evm' })
   const context = attestationPrivateKey(key.purpose, key.id)

@@ -9,6 +9,7 @@ export {
   endAttestationKey,
   importAttestationKey,
   signAttestations,
+  signWithKeyInUse,
 } from './attestation-keys.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {

@@ -23,11 +23,16 @@ export async function createTransfer(
   const forwarded = query.enableForwarder ?? false
   const priced = priceTransfer(ctx, entries, forwarded)
   requireSize(priced.intents.length, query.maxAttestationSize)
-  const before = await findAttested(ctx.database, entries, forwarded)
-  if (before) return attested(before)
-  await requireCovered(ctx.db, priced)
-  const verified = await verifyTransfer(ctx.db, priced)
-  return attested(await attestTransfer(ctx, verified, ctx.receivedMs))
+  try {
+    await requireCovered(ctx.db, priced)
+    const verified = await verifyTransfer(ctx.db, priced)
+    return attested(await attestTransfer(ctx, verified, ctx.receivedMs))
+  } catch (refusal) {
+    // What is attested stays so, although its balance is taken now, and its heights may be past.
+    const before = await findAttested(ctx.database, entries, forwarded)
+    if (before) return attested(before)
+    throw refusal
+  }
 }
 
 /** Bytes of an attestation without hook data: its head and the specification. */

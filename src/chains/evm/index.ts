@@ -23,6 +23,7 @@ import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
+import { RpcError } from './rpc-errors.ts'
 import { tokensThrough } from './tokens.ts'
 
 export type EvmChainInput = {
@@ -154,6 +155,14 @@ const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
 
+/** Calls view functions of a contract in one request. Throws when the node refuses one of them. */
+async function askMany(rpc: Rpc, to: Address, data: readonly Hex[]): Promise<unknown[]> {
+  const calls = data.map((each) => ({ method: 'eth_call', params: [{ to, data: each }, 'latest'] }))
+  const answers = await rpc.batch(calls)
+  for (const answer of answers) if (answer instanceof RpcError) throw answer
+  return answers
+}
+
 /** Cross-chain messages and unified balances: at the addresses of the configuration, or at the known ones of a local chain. */
 function crosschainThrough(
   rpc: Endpoints,
@@ -164,7 +173,7 @@ function crosschainThrough(
   const agreed = (to: Address, data: Hex) => askAgreed(rpc, to, data)
   const hasCode = async (address: Address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
   return {
-    crosschain: crosschainAt(network, addresses, { any: read, agreed }),
+    crosschain: crosschainAt(network, addresses, { many: (to, data) => askMany(rpc, to, data), agreed }),
     planCrosschain: (terms) => planSetup(network, terms, { read, hasCode }),
     crosschainAddressesOf: plannedAddresses,
   }

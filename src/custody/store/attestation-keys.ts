@@ -25,10 +25,18 @@ export const listAttestationKeys = (db: Db, purpose: AttestationPurpose) =>
   db.all<AttestationKey>(sql`select ${columns} from attestation_keys where purpose = ${purpose}
     order by create_date desc, id desc`)
 
+const inUse = (purpose: AttestationPurpose) =>
+  sql`from attestation_keys where purpose = ${purpose} and retired_date is null order by create_date, id limit 1`
+
 /** The oldest key in use: a further one is made known to the contracts first, and signs when this one is retired. */
 export const attestationKeyInUse = (db: Db, purpose: AttestationPurpose) =>
-  db.maybe<AttestationKey>(sql`select ${columns} from attestation_keys
-    where purpose = ${purpose} and retired_date is null order by create_date, id limit 1`)
+  db.maybe<AttestationKey>(sql`select ${columns} ${inUse(purpose)}`)
+
+/** The same with its sealed private key. */
+export const attestationKeyRowInUse = (db: Db, purpose: AttestationPurpose) =>
+  db.maybe<AttestationKeyRow>(
+    sql`select ${columns}, sealed_private_key as "sealedPrivateKey" ${inUse(purpose)}`,
+  )
 
 export const findAttestationKey = (db: Db, id: string) =>
   db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key as "sealedPrivateKey"

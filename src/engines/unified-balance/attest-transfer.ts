@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
-import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/index'
+import { signWithKeyInUse } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -17,12 +17,11 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
-import { tokenSymbol, type UnifiedChain } from './networks.ts'
+import { tokenSymbol } from './networks.ts'
 import { takeAvailable } from './store/balances.ts'
 import {
-  countHour,
   findTransferOf,
-  insertIntents,
+  type HourlyLimit,
   insertTransfer,
   type ShownFees,
   setSignature,
@@ -70,8 +69,6 @@ async function attestIn(
   const { blockchain } = destination
   for (const chain of new Set([blockchain, ...intents.map(({ source }) => source.blockchain)]))
     await requireNotHalted(tx, chain)
-  const key = await attestationKeyInUse(tx, 'balance')
-  if (!key) throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
   const payload = encodePayload(intents, BigInt(expirationBlock))
   const valueAtomic = intents.reduce((sum, { spec }) => sum + spec.value, 0n)
   const fees = shownFees(intents)
@@ -83,18 +80,15 @@ async function attestIn(
   const signed = entries.map((entry, index) => ({
     ...{ entry: index, intents: hexOf(encodeEntry(entry)), signature: entry.signature },
   }))
-  if (!(await insertTransfer(tx, transfer, signed))) return undefined
-  const inserted = await insertIntents(
-    tx,
-    intents.map((intent) => reservationOf(id, intent)),
-  )
-  if (inserted < intents.length) throw new ApiError('unifiedSpecUsed')
+  const inserted = await insertTransfer(tx, transfer, signed, intents.map(reservationOf))
+  if (!inserted) return undefined
+  if (inserted.fresh < intents.length) throw new ApiError('unifiedSpecUsed')
   const missing = await takeAvailable(tx, takenBy(intents))
   if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
-  await requireLimit(ctx, destination, valueAtomic, nowMs)
-  // Last, so that no digest is recorded for a transfer that is refused or recorded already.
-  const signature = await signPayload(ctx, key, intents, payload)
-  await setSignature(tx, id, signature)
+  // Late, so that no digest is recorded for a transfer that is recorded already.
+  const signature = await signPayload(ctx, intents, payload)
+  if (!(await setSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))
+    throw limitReached(ctx, transfer)
   failpoint('before-attestation-commit')
   return { ...transfer, signature, state: 'pending', failureReason: null, mintTxHash: null }
 }
@@ -109,20 +103,21 @@ function encodePayload(intents: readonly PricedIntent[], maxBlockHeight: bigint)
 /** One signature, recorded under the hash of each specification, for which there is never another one. */
 async function signPayload(
   ctx: EngineCtx,
-  key: AttestationKey,
   intents: readonly PricedIntent[],
   payload: Buffer,
 ): Promise<Buffer> {
   const digest = payloadDigest(payload)
   const requests = intents.map(({ specHash }) => ({ subject: specHash, digest }))
-  const [signature] = await signAttestations(ctx, key.id, requests)
-  return signature!
+  const signatures = await signWithKeyInUse(ctx, 'balance', requests)
+  if (!signatures)
+    throw new ApiError('unavailable', 'This server has no attestation key for unified balances.')
+  return signatures[0]!
 }
 
-const reservationOf = (transferId: string, intent: PricedIntent) => {
+const reservationOf = (intent: PricedIntent) => {
   const { specHash, entry, position, source, depositor, spec, feeAtomic, maxFee, maxBlockHeight } = intent
   return {
-    ...{ transferId, specHash, entry, position, blockchain: source.blockchain, depositor, feeAtomic },
+    ...{ specHash, entry, position, blockchain: source.blockchain, depositor, feeAtomic },
     ...{ valueAtomic: spec.value, maxFeeAtomic: maxFee, maxBlockHeight },
   }
 }
@@ -146,21 +141,22 @@ export function shownFees(intents: readonly PricedIntent[]): ShownFees {
 
 const hourMs = 3_600_000
 
-/** A limit of the value that is attested within an hour: what a stolen key of a depositor or a defect here can cost. */
-async function requireLimit(
-  ctx: EngineCtx,
-  { blockchain }: UnifiedChain,
-  valueAtomic: bigint,
-  nowMs: number,
-): Promise<void> {
-  const maxAtomic = ctx.config.unifiedHourlyMaxAtomic
-  const hour = formatInstant(Math.floor(nowMs / hourMs) * hourMs)
-  if (await countHour(ctx.db, { blockchain, hour, atomic: valueAtomic, maxAtomic })) return
+/** What a stolen key of a depositor or a defect here can cost. */
+const hourlyLimit = ({ config }: EngineCtx, blockchain: string, nowMs: number): HourlyLimit => ({
+  blockchain,
+  hour: formatInstant(Math.floor(nowMs / hourMs) * hourMs),
+  maxAtomic: config.unifiedHourlyMaxAtomic,
+})
+
+function limitReached(
+  { log }: EngineCtx,
+  { blockchain, valueAtomic }: Pick<UnifiedTransfer, 'blockchain' | 'valueAtomic'>,
+): ApiError {
   raiseAlarm(
-    ctx.log,
+    log,
     'transfer-limit',
     { blockchain, value: String(valueAtomic) },
     'transfers of unified balances reached the limit of an hour and are refused',
   )
-  throw new ApiError('unifiedLimitReached')
+  return new ApiError('unifiedLimitReached')
 }

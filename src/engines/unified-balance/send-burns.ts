@@ -4,7 +4,7 @@
  */
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { attestationKeyInUse, signAttestations } from '#custody/index'
+import { signWithKeyInUse } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
@@ -75,14 +75,13 @@ async function sendBatch(
   const batch = batchOf(first, due)
   const id = newId(nowMs)
   const payload = await payloadOf(tx, unified, batch)
-  const key = await attestationKeyInUse(tx, 'balance')
-  if (!key) throw new Error('there is no attestation key for unified balances')
   const request = { subject: `burn:${id}`, digest: payloadDigest(bytesOf(payload)) }
-  const [signature] = await signAttestations({ ...ctx, db: tx }, key.id, [request])
+  const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [request])
+  if (!signatures) throw new Error('there is no attestation key for unified balances')
   await submitPlatformCall(ctx, tx, unified.chain, treasury, {
     ...{ actor: 'unified-balance', requestId: id, id },
     refId: `burn ${id}`,
-    call: unified.crosschain.burnCall(payload, hexOf(signature!)),
+    call: unified.crosschain.burnCall(payload, hexOf(signatures[0]!)),
   })
   for (const burn of batch) await markSent(tx, burn, id, treasury.entityId)
   failpoint('before-burn-commit')

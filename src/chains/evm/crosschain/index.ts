@@ -19,6 +19,7 @@ import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, depositCall } from './calls.ts'
 import { crosschainContracts, hasDomain } from './deployment.ts'
 import type { ReadContract } from './left-calls.ts'
+import { openMintObstacles, type ReadMany } from './mint-obstacles.ts'
 
 /** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
 export function knownCrosschainAddresses(network: Network): CrosschainAddresses | undefined {
@@ -35,8 +36,11 @@ export function knownCrosschainAddresses(network: Network): CrosschainAddresses 
 
 const canonical = (address: string) => canonicalAddress(address) as Address
 
-/** `agreed`: the answer on which as many endpoints agree as an irreversible conclusion needs. */
-export type ContractReads = { any: ReadContract; agreed: ReadContract }
+export type ContractReads = {
+  many: ReadMany
+  /** The answer on which as many endpoints agree as an irreversible conclusion needs. */
+  agreed: ReadContract
+}
 
 /** Cross-chain messages and unified balances of a network whose contracts are at these addresses. */
 export function crosschainAt(
@@ -51,8 +55,9 @@ export function crosschainAt(
   ])
   if (wallet) readers.set(wallet, (log) => walletFact(argsOf(gatewayWalletAbi, log)))
   if (minter) readers.set(minter, (log) => minterFact(argsOf(gatewayMinterAbi, log)))
+  const isAbsent = () => new Error(`${network.blockchain} has no unified balance`)
   const call = (to: Address | undefined, data: Hex) => {
-    if (!to) throw new Error(`${network.blockchain} has no unified balance`)
+    if (!to) throw isAbsent()
     return { to, valueAtomic: 0n, data }
   }
   return {
@@ -70,18 +75,7 @@ export function crosschainAt(
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,
     signerOf: recoverSigner,
-    mintObstacle: async (accounts) => {
-      const ask = async (functionName: 'paused' | 'isDenylisted', args: readonly unknown[]) => {
-        const encoded = encodeFunctionData({ abi: gatewayMinterAbi, functionName, args } as never)
-        const { to, data } = call(minter, encoded)
-        return quantity(await read.any(to, data), functionName) !== 0n
-      }
-      const answers = [ask('paused', []), ...accounts.map((account) => ask('isDenylisted', [account]))]
-      const [paused, ...denied] = await Promise.all(answers)
-      const account = accounts[denied.indexOf(true)]
-      if (paused) return 'paused'
-      return account === undefined ? undefined : { denied: account }
-    },
+    mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(isAbsent()),
     withdrawalDelay: async () => {
       const { to, data } = call(
         wallet,

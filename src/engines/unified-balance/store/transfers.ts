@@ -37,40 +37,6 @@ const columns = sql`id, fingerprint, state, blockchain, payload, signature, expi
 /** Signed content of one signature, in hexadecimal digits. */
 export type SignedIntentRow = { entry: number; intents: string; signature: string }
 
-/**
- * Inserts a transfer with what its depositors signed; `false` when one of this fingerprint exists, also when another `tx` commits
- * it meanwhile.
- */
-export const insertTransfer = async (
-  tx: Db,
-  row: NewUnifiedTransfer,
-  signed: readonly SignedIntentRow[],
-): Promise<boolean> =>
-  (await tx.maybe(sql`with made as (
-      insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block, fees, value, forwarded,
-        create_date, update_date)
-      values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
-        ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
-        ${row.createDate})
-      on conflict (fingerprint) do nothing returning id),
-    signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature)
-      select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex')
-      from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb) as row(entry integer, intents text, signature text))
-    select id from made`)) !== undefined
-
-export const setSignature = (tx: Db, id: string, signature: Buffer) =>
-  tx.run(sql`update unified_transfers set signature = ${signature} where id = ${id}`)
-
-export const findTransfer = (db: Db, id: string) =>
-  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where id = ${id}`)
-
-export const findTransferOf = (db: Db, fingerprint: Buffer) =>
-  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where fingerprint = ${fingerprint}`)
-
-export type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
-
-export type ReservationState = 'reserved' | 'returned' | 'burned'
-
 export type Intent = {
   specHash: string
   transferId: string
@@ -84,16 +50,66 @@ export type Intent = {
   maxBlockHeight: bigint
 }
 
-/** Inserts reservations, in the order of their hashes so that two requests never deadlock; returns how many were new. */
-export const insertIntents = (tx: Db, rows: readonly Intent[]): Promise<number> =>
-  tx.run(sql`insert into unified_intents (spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee,
-      max_fee, max_block_height)
-    select "specHash", "transferId", entry, position, blockchain, depositor, "valueAtomic", "feeAtomic", "maxFeeAtomic",
-      "maxBlockHeight"
-    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("specHash" text, "transferId" uuid, entry integer,
-      position integer, blockchain text, depositor text, "valueAtomic" numeric, "feeAtomic" numeric,
-      "maxFeeAtomic" numeric, "maxBlockHeight" numeric)
-    order by "specHash" on conflict (spec_hash) do nothing`)
+/**
+ * Inserts a transfer with what its depositors signed, and its reservations. `fresh` is the number of reservations that are new;
+ * `undefined` when a transfer of this fingerprint exists, also when another `tx` commits it meanwhile. Reservations are inserted
+ * in the order of their hashes, so that two requests never deadlock.
+ */
+export const insertTransfer = (
+  tx: Db,
+  row: NewUnifiedTransfer,
+  signed: readonly SignedIntentRow[],
+  intents: readonly Omit<Intent, 'transferId'>[],
+) =>
+  tx.maybe<{ fresh: number }>(sql`with made as (
+      insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block, fees, value, forwarded,
+        create_date, update_date)
+      values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
+        ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
+        ${row.createDate})
+      on conflict (fingerprint) do nothing returning id),
+    signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature)
+      select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex')
+      from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb) as row(entry integer, intents text, signature text)),
+    reserved as (insert into unified_intents (spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee,
+        max_fee, max_block_height)
+      select "specHash", made.id, entry, position, blockchain, depositor, "valueAtomic", "feeAtomic", "maxFeeAtomic",
+        "maxBlockHeight"
+      from made, jsonb_to_recordset(${jsonOf(intents)}::jsonb) as row("specHash" text, entry integer, position integer,
+        blockchain text, depositor text, "valueAtomic" numeric, "feeAtomic" numeric, "maxFeeAtomic" numeric,
+        "maxBlockHeight" numeric)
+      order by "specHash" on conflict (spec_hash) do nothing returning 1)
+    select (select count(*)::integer from reserved) as fresh from made`)
+
+/** The limit of the value that is attested for a chain within an hour. */
+export type HourlyLimit = { blockchain: string; hour: string; maxAtomic: bigint }
+
+/**
+ * Stores the signature of a transfer and counts its value against the limit of its hour; `false` when that is reached. All transfers
+ * to a chain wait for each other from here until their `tx` ends.
+ */
+export const setSignature = async (
+  tx: Db,
+  { id, valueAtomic }: Pick<UnifiedTransfer, 'id' | 'valueAtomic'>,
+  signature: Buffer,
+  { blockchain, hour, maxAtomic }: HourlyLimit,
+): Promise<boolean> =>
+  (await tx.run(sql`with counted as (insert into unified_hours as h (blockchain, hour, value)
+      select ${blockchain}, ${hour}::timestamptz, ${valueAtomic}::numeric where ${valueAtomic}::numeric <= ${maxAtomic}::numeric
+      on conflict (blockchain, hour) do update set value = h.value + excluded.value
+      where h.value + excluded.value <= ${maxAtomic}::numeric returning 1)
+    update unified_transfers set signature = ${signature} where id = ${id} and exists (select 1 from counted)`)) ===
+  1
+
+export const findTransfer = (db: Db, id: string) =>
+  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where id = ${id}`)
+
+export const findTransferOf = (db: Db, fingerprint: Buffer) =>
+  db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where fingerprint = ${fingerprint}`)
+
+export type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
+
+export type ReservationState = 'reserved' | 'returned' | 'burned'
 
 const intentColumns = sql`spec_hash as "specHash", transfer_id as "transferId", entry, position, blockchain, depositor,
   value as "valueAtomic", fee as "feeAtomic", max_fee as "maxFeeAtomic", max_block_height as "maxBlockHeight", state`
@@ -141,21 +157,6 @@ export const lockExpired = (tx: Db, blockchain: string, finalTo: number) =>
 export const returnIntents = (tx: Db, transferIds: readonly string[]) =>
   tx.all<StoredIntent>(sql`update unified_intents set state = 'returned' where transfer_id = any(${transferIds}::uuid[])
     and state = 'reserved' returning ${intentColumns}`)
-
-/** Counts a value against the limit of its hour; `false` when that is reached. */
-export const countHour = async (
-  tx: Db,
-  {
-    blockchain,
-    hour,
-    atomic,
-    maxAtomic,
-  }: { blockchain: string; hour: string; atomic: bigint; maxAtomic: bigint },
-): Promise<boolean> =>
-  atomic <= maxAtomic &&
-  (await tx.run(sql`insert into unified_hours as h (blockchain, hour, value) values (${blockchain}, ${hour}, ${atomic})
-    on conflict (blockchain, hour) do update set value = h.value + excluded.value
-    where h.value + excluded.value <= ${maxAtomic}`)) === 1
 
 /** The signed bytes of a transfer, in their order. */
 export const signedIntentsOf = (db: Db, transferId: string) =>
