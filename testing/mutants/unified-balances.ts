@@ -78,7 +78,9 @@ export const unifiedBalanceMutants: readonly Mutant[] = [
   {
     name: 'unified-spec-again',
     about: 'a specification becomes part of two transfers',
-    edits: [edit(`${engine}/attest-transfer.ts`, 'if (inserted < intents.length)', 'if (inserted < 0)')],
+    edits: [
+      edit(`${engine}/attest-transfer.ts`, 'if (inserted.fresh < intents.length)', 'if (inserted.fresh < 0)'),
+    ],
     test: refusals('never in another composition'),
   },
 ]

@@ -141,7 +141,7 @@ export function shownFees(intents: readonly PricedIntent[]): ShownFees {
 
 const hourMs = 3_600_000
 
-/** What a stolen key of a depositor or a defect here can cost. */
+/** The most that a stolen key of a depositor, or a defect here, can cost. */
 const hourlyLimit = ({ config }: EngineCtx, blockchain: string, nowMs: number): HourlyLimit => ({
   blockchain,
   hour: formatInstant(Math.floor(nowMs / hourMs) * hourMs),

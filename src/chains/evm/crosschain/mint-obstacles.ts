@@ -9,9 +9,9 @@ import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts
 /** Asks a contract many questions in one request. Throws when one of them has no answer. */
 export type ReadMany = (to: Address, data: readonly Hex[]) => Promise<readonly unknown[]>
 
-type Question = { functionName: 'paused' } | { functionName: 'isDenylisted'; args: [Address] }
+type MinterQuestion = { functionName: 'paused' } | { functionName: 'isDenylisted'; args: [Address] }
 
-const encode = (question: Question): Hex =>
+const encode = (question: MinterQuestion): Hex =>
   encodeFunctionData({ abi: gatewayMinterAbi, ...question } as never)
 
 /** Why a minter contract refuses accounts. Transfers that ask at a time share a request to the node. */
@@ -20,7 +20,9 @@ export function openMintObstacles(minter: Address, read: ReadMany): Crosschain['
   const answer = shareNext(async () => {
     const accounts = [...waiting]
     waiting = new Set()
-    const denials = accounts.map((account): Question => ({ functionName: 'isDenylisted', args: [account] }))
+    const denials = accounts.map(
+      (account): MinterQuestion => ({ functionName: 'isDenylisted', args: [account] }),
+    )
     const answers = await read(minter, [{ functionName: 'paused' as const }, ...denials].map(encode))
     const [paused, ...denied] = answers.map((word) => quantity(word, 'flag') !== 0n)
     return { paused, denied: new Set(accounts.filter((_, index) => denied[index])) }
