@@ -22,15 +22,16 @@ import {
   claimMessages,
   type FilledMessage,
   fastBlocks,
-  findMessageHeights,
+  heightsOfWaiting,
   type MessageHeights,
   type MessageRow,
-  messagesWait,
   setAttested,
 } from './store/messages.ts'
 import { dropLateProposals, insertProposal } from './store/proposals.ts'
 
 const batchMax = 50
+/** While the database records one batch, another is signed. */
+const batchesAtOnce = 2
 /** Blocks whose contents are compared at a time. */
 const comparedMax = 16
 /** An attestation before finality that takes longer is none: its message is attested anew once its block is final. */
@@ -40,22 +41,17 @@ const fastPatienceMs = 600_000
 export async function attestMessages(ctx: EngineCtx, source: MessageChain): Promise<boolean> {
   const { blockchain } = source
   // Every transaction and block wakes this loop, and few of them are of messages.
-  if (!(await messagesWait(ctx.database, blockchain))) return false
-  const heights = await findMessageHeights(ctx.database, blockchain)
+  const heights = await heightsOfWaiting(ctx.database, blockchain)
   if (!heights) return false
   const range = { ...fastRange(source, heights), limit: comparedMax }
-  const agreed = await agreedBlocks(
-    ctx,
-    source,
-    heights.final,
-    await fastBlocks(ctx.database, blockchain, range),
-  )
-  const { claimed, decided, destinations } = await ctx.database.tx((tx) =>
-    attestBatch(ctx, tx, source, { heights, agreed }),
-  )
+  const fast = range.from > range.to ? [] : await fastBlocks(ctx.database, blockchain, range)
+  const agreed = await agreedBlocks(ctx, source, heights.final, fast)
+  const attestOne = () => ctx.database.tx((tx) => attestBatch(ctx, tx, source, { heights, agreed }))
+  const batches = await Promise.all(Array.from({ length: batchesAtOnce }, attestOne))
   failpoint('after-message-commit')
+  const destinations = new Set(batches.flatMap((batch) => [...batch.destinations]))
   for (const chain of destinations) await announceWork(ctx.database, chain)
-  return claimed === batchMax && decided > 0
+  return batches.some(({ claimed, decided }) => claimed === batchMax && decided > 0)
 }
 
 type Batch = {
@@ -74,7 +70,8 @@ async function attestBatch(
 ): Promise<Batch> {
   const { blockchain } = source
   const { final } = heights
-  await dropLateProposals(tx, blockchain, final, ctx.clock.nowMs() - fastPatienceMs)
+  const isAlone = ctx.config.attestationThreshold === 1
+  if (!isAlone) await dropLateProposals(tx, blockchain, final, ctx.clock.nowMs() - fastPatienceMs)
   const due = await claimMessages(tx, blockchain, { final, agreed, limit: batchMax })
   const batch: Batch = { claimed: due.length, decided: 0, destinations: new Set() }
   if (due.length === 0) return batch
@@ -82,7 +79,6 @@ async function attestBatch(
   if (!key) return batch
   const destinations = new Map(messageChains(ctx).map((chain) => [chain.domain, chain]))
   const canonical = await lockedAmong(tx, blockchain, due)
-  const isAlone = ctx.config.attestationThreshold === 1
   const decided: DecidedMessage[] = []
   for (const message of due) {
     if (!canonical.has(message.blockHash!)) continue

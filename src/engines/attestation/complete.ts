@@ -34,6 +34,7 @@ async function completeBatch(
 ): Promise<readonly SignedProposal[]> {
   const threshold = ctx.config.attestationThreshold
   const signed = await claimSigned(tx, blockchain, { threshold, limit: batchMax })
+  if (signed.length === 0) return []
   const canonical = await lockedAmong(tx, blockchain, signed)
   const standing = signed.filter(({ blockHash }) => canonical.has(blockHash))
   const joined = standing.map(async ({ signatures, ...filled }) => {

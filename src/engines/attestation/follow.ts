@@ -5,19 +5,17 @@ import { MessageProblem } from '#chains/crosschain/message-problem'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import type { EngineCtx } from '#engines/ctx'
 import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#engines/indexer/index'
-import { announceWork } from '#engines/transactions/index'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { type MessageChain, messageChainOf } from './networks.ts'
 import {
+  announceMessages,
   insertMessages,
   markReceived,
-  messagesWait,
   type NewMessage,
   orphanMessages,
-  releaseAllowance,
   setMessageHeights,
   unmarkReceived,
 } from './store/messages.ts'
@@ -31,9 +29,8 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (kind === 'undone') await undo(ctx, tx, blockchain, blockHash)
   else await apply(ctx, tx, source, blockHash)
   const followed = kind === 'undone' ? blockNumber - 1 : blockNumber
-  await setMessageHeights(tx, blockchain, { followed, final: finalTo })
-  await releaseAllowance(tx, ctx.config.crosschainEnvironment, blockchain, finalTo)
-  if (await messagesWait(tx, blockchain)) await announceWork(tx, blockchain)
+  await setMessageHeights(tx, ctx.config.crosschainEnvironment, blockchain, { followed, final: finalTo })
+  await announceMessages(tx, blockchain)
 }
 
 async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: string): Promise<void> {

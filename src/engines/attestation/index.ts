@@ -1,13 +1,13 @@
 /**
  * Attests cross-chain messages: the blocks of each chain show what contracts sent, and this engine signs it once it cannot vanish,
  * or earlier within an allowance. Where several attesters have to sign, it asks the others. It also delivers messages whose burns
- * ask for it. Woken by NOTIFY `block_steps`, `transactions` and `message_proposals`; any number of processes may run.
+ * ask for it. Woken by NOTIFY `block_steps`, `messages`, `transactions` and `message_proposals`; any number of processes may run.
  */
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
-import { logTrouble, repeat } from '#runtime/loop'
+import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { startAsking } from './ask.ts'
 import { attestMessages } from './attest.ts'
@@ -17,6 +17,7 @@ import { deliverMessages } from './deliver.ts'
 import { followStep } from './follow.ts'
 import { mintRebalancings } from './mint-rebalancings.ts'
 import { messageChainOf } from './networks.ts'
+import { messageChannel } from './store/messages.ts'
 import { proposalChannel } from './store/proposals.ts'
 
 export { burnFees, forwardFees } from './fees.ts'
@@ -42,20 +43,26 @@ export const startRecordingMessages = (ctx: EngineCtx): { stop(): Promise<void> 
 /** Starts attesting and delivering on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
 export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
   const recording = startRecordingMessages(ctx)
+  const attestingOf = new Map<string, Loop>()
+  const unlisten = hearNotices(ctx, messageChannel, (blockchain) => attestingOf.get(blockchain)?.wake())
   const loops = startChainLoops(ctx, (chain) => {
     const found = messageChainOf(ctx, chain)
     if (!found) return []
     const { blockchain } = found
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
+    const attesting = repeat(() => attestMessages(ctx, found), trouble('attesting messages'))
+    attestingOf.set(blockchain, attesting)
     return [
-      repeat(() => attestMessages(ctx, found), trouble('attesting messages')),
+      attesting,
       repeat(() => completeMessages(ctx, found), trouble('completing messages')),
       repeat(() => deliverMessages(ctx, found, gasFaucet), trouble('delivering messages')),
       repeat(() => mintRebalancings(ctx, found, gasFaucet), trouble('minting moved coins')),
     ]
   })
   const asking = startAskingAll(ctx)
-  return { stop: async () => void (await Promise.all([recording.stop(), loops.stop(), asking.stop()])) }
+  return {
+    stop: async () => void (await Promise.all([unlisten(), recording.stop(), loops.stop(), asking.stop()])),
+  }
 }
 
 /** Starts to ask every other attester for its signatures of proposals. */

@@ -2,6 +2,9 @@ import { finalizedThreshold } from '#chains/crosschain/message'
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
+/** The channel that announces messages to attest on a chain. */
+export const messageChannel = 'messages'
+
 export type DelayReason = 'insufficient_fee' | 'amount_above_max' | 'insufficient_allowance_available'
 
 /** A message that a contract sent. Amounts are base units of the token. */
@@ -130,18 +133,41 @@ export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
 
 export type MessageHeights = { followed: number; final: number }
 
-export const setMessageHeights = (tx: Db, blockchain: string, { followed, final }: MessageHeights) =>
-  tx.run(sql`insert into message_heights (blockchain, followed, final) values (${blockchain}, ${followed}, ${final})
-    on conflict (blockchain) do update set followed = excluded.followed, final = excluded.final`)
+/** Records how far a chain was followed, and returns what messages took of the allowance whose blocks are final now. */
+export const setMessageHeights = (
+  tx: Db,
+  environment: string,
+  blockchain: string,
+  { followed, final }: MessageHeights,
+) =>
+  tx.run(sql`with heights as (insert into message_heights (blockchain, followed, final)
+      values (${blockchain}, ${followed}, ${final})
+      on conflict (blockchain) do update set followed = excluded.followed, final = excluded.final),
+    held as materialized (
+      select id, allowance_taken as amount from messages
+      where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update),
+    released as (update messages m set allowance_taken = 0 from held where m.id = held.id returning held.amount)
+    update fast_allowances set used = used - (select sum(amount) from released)
+    where environment = ${environment} and exists (select 1 from released)`)
 
 export const findMessageHeights = (db: Db, blockchain: string) =>
   db.maybe<MessageHeights>(sql`select followed, final from message_heights where blockchain = ${blockchain}`)
 
+const waits = (blockchain: string) =>
+  sql`exists (select 1 from messages where blockchain = ${blockchain} and (state = 'pending' or reattest))`
+
 /** Whether a message of the chain waits to be attested, now or later. */
 export const messagesWait = async (db: Db, blockchain: string): Promise<boolean> =>
-  (await db.maybe(
-    sql`select 1 from messages where blockchain = ${blockchain} and (state = 'pending' or reattest) limit 1`,
-  )) !== undefined
+  (await db.maybe(sql`select 1 where ${waits(blockchain)}`)) !== undefined
+
+/** Announces messages that wait to be attested, if there are any. */
+export const announceMessages = (tx: Db, blockchain: string) =>
+  tx.run(sql`select pg_notify(${messageChannel}, ${blockchain}) where ${waits(blockchain)}`)
+
+/** The heights of a chain of which a message waits to be attested, now or later; `undefined` where none does. */
+export const heightsOfWaiting = (db: Db, blockchain: string) =>
+  db.maybe<MessageHeights>(sql`select followed, final from message_heights
+    where blockchain = ${blockchain} and ${waits(blockchain)}`)
 
 const asksFast = sql`fast and delay_reason is null and not reattest`
 
@@ -197,15 +223,6 @@ export async function takeAllowance(
   await tx.run(sql`update messages set allowance_taken = ${amount.toString()} where id = ${id}`)
   return true
 }
-
-/** Returns what messages took of the allowance whose blocks are final. */
-export const releaseAllowance = (tx: Db, environment: string, blockchain: string, final: number) =>
-  tx.run(sql`with held as materialized (
-      select id, allowance_taken as amount from messages
-      where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update),
-    released as (update messages m set allowance_taken = 0 from held where m.id = held.id returning held.amount)
-    update fast_allowances set used = used - (select sum(amount) from released)
-    where environment = ${environment} and exists (select 1 from released)`)
 
 export const usedAllowance = async (db: Db, environment: string): Promise<bigint> =>
   (await db.one<{ used: bigint }>(sql`select used from fast_allowances where environment = ${environment}`))
