@@ -15,7 +15,7 @@ import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
-import { testRule } from './tidy/tests.ts'
+import { drawRule, testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
@@ -47,6 +47,7 @@ const rules: Rule[] = [
   failpointRule,
   mutantRule,
   testRule,
+  drawRule,
   commitRule,
 ]
 

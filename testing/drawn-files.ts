@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto'
 import { seededRandom } from './adversary/seeded-random.ts'
 
 /**
- * Test files that wait long, of which a run of the whole suite draws a third. `.ci/run` runs all of them, those of
- * `src` on the system's PostgreSQL.
+ * Test files that wait long, of which a run of the whole suite draws a quarter. `.ci/run` runs all of them, those of operations and
+ * engines on the system's PostgreSQL.
  */
-const files = [
+export const drawnFiles = [
+  'contracts/test/unified-balance/invariants.test.ts',
   'src/api/business-transfers/business-transfers.test.ts',
   'src/api/challenges/challenges.test.ts',
   'src/api/challenges/device-users.test.ts',
@@ -25,6 +26,9 @@ const files = [
   'src/api/unified-balance/spend.test.ts',
   'src/api/users/email-login.test.ts',
   'src/api/users/social-login.test.ts',
+  'src/cli/adjust.test.ts',
+  'src/cli/attest.test.ts',
+  'src/cli/messages.test.ts',
   'src/custody/rotation.test.ts',
   'src/custody/user-keys/guesses.test.ts',
   'src/custody/user-keys/memory.test.ts',
@@ -70,6 +74,7 @@ const files = [
   'src/engines/transactions/screening.test.ts',
   'src/engines/transactions/turns.test.ts',
   'src/engines/treasury/bundling/booked-deposits.test.ts',
+  'src/engines/treasury/deposits/deposits.test.ts',
   'src/engines/treasury/deposits/missed-blocks.test.ts',
   'src/engines/treasury/disbursements/crashes.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
@@ -87,13 +92,29 @@ const files = [
   'src/engines/webhooks/notifications.test.ts',
   'src/engines/webhooks/order-of-changes.test.ts',
   'src/engines/webhooks/webhooks.test.ts',
+  'src/sandbox/chains/kill.test.ts',
+  'src/sandbox/chains/local-chains.test.ts',
+  'src/sandbox/chains/persistence.test.ts',
+  'src/sandbox/postgres/crash.test.ts',
+  'testing/adversary/matrix.test.ts',
+  'testing/at-rest.test.ts',
+  'testing/bridge-kit.test.ts',
+  'testing/clocks.test.ts',
+  'testing/crash.test.ts',
+  'testing/foreign-database.test.ts',
   'testing/frozen-processes.test.ts',
+  'testing/health.test.ts',
   'testing/kept-files.test.ts',
+  'testing/modular-wallets-client.test.ts',
   'testing/process.test.ts',
+  'testing/unified-balance-kit.test.ts',
+  'testing/user-page-screens.test.ts',
+  'testing/web-clients.test.ts',
+  'testing/worker-health.test.ts',
 ]
 
 /** Files that a run of this size leaves out, others in each run; none where all draws are wanted, as in `testing/drawn.ts`. */
 export function leftOutFiles(size: string | undefined): readonly string[] {
   if (size === 'deep' || process.env['TEST_DRAWS'] === 'all') return []
-  return seededRandom(randomInt(2 ** 31)).sample(files, Math.floor((files.length * 2) / 3))
+  return seededRandom(randomInt(2 ** 31)).sample(drawnFiles, Math.floor((drawnFiles.length * 3) / 4))
 }

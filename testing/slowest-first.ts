@@ -52,6 +52,11 @@ export class SlowestFirst extends BaseSequencer {
     const size = this.ctx.config.env['TEST_SIZE']
     const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles(size))
     const sorted = (await super.sort(files)).filter((file) => !isLeftOut(file))
+    const leftOut = files.length - sorted.length
+    if (leftOut > 0)
+      process.stdout.write(
+        `${leftOut} slow files are left out, others in each run: TEST_DRAWS=all npm test leaves out none\n`,
+      )
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { drawnFiles } from '../../testing/drawn-files.ts'
 import type { Rule } from './repository.ts'
 
 const tests = /^(src|testing|contracts|scripts)\/.*\.test\.ts$/
@@ -27,4 +30,17 @@ export const testRule: Rule = {
             .map(({ reason }) => `${path}:${index + 1} ${reason}`),
         ),
       ),
+}
+
+const continuous = '.ci/run'
+
+export const drawRule: Rule = {
+  name: 'the checks of each change run every test file',
+  why: `A run of the suite leaves out some of testing/drawn-files.ts, and ${continuous} runs them all: by name, or by a folder.`,
+  check: ({ root }) => {
+    const named = readFileSync(join(root, continuous), 'utf8').split(/\s+/)
+    return drawnFiles
+      .filter((file) => !named.some((each) => file === each || file.startsWith(`${each}/`)))
+      .map((file) => `${continuous} does not name ${file}`)
+  },
 }
