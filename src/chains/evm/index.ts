@@ -155,10 +155,13 @@ const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
 
+/** Questions that requests wait for: a node that hangs holds up those that are asked next. */
+const patience = { timeoutMs: 5_000 }
+
 /** Calls view functions of a contract in one request. Throws when the node refuses one of them. */
 async function askMany(rpc: Rpc, to: Address, data: readonly Hex[]): Promise<unknown[]> {
   const calls = data.map((each) => ({ method: 'eth_call', params: [{ to, data: each }, 'latest'] }))
-  const answers = await rpc.batch(calls)
+  const answers = await rpc.batch(calls, patience)
   for (const answer of answers) if (answer instanceof RpcError) throw answer
   return answers
 }
