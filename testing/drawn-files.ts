@@ -2,19 +2,25 @@ import { randomInt } from 'node:crypto'
 import { seededRandom } from './adversary/seeded-random.ts'
 
 /**
- * Test files that wait long, of which a run of the whole suite draws a quarter. `.ci/run` runs all of them, those of operations and
+ * Test files that wait long, of which a run of the whole suite draws a fifth. `.ci/run` runs all of them, those of operations and
  * engines on the system's PostgreSQL.
  */
 export const drawnFiles = [
   'contracts/test/unified-balance/invariants.test.ts',
+  'src/api/business-deposits/business-deposits.test.ts',
   'src/api/business-transfers/business-transfers.test.ts',
+  'src/api/challenges/approved-later.test.ts',
   'src/api/challenges/challenges.test.ts',
   'src/api/challenges/device-users.test.ts',
   'src/api/challenges/sample-server.test.ts',
   'src/api/contracts/deploy-contract.test.ts',
+  'src/api/contracts/monitors/event-monitors.test.ts',
   'src/api/contracts/revert-reasons.test.ts',
   'src/api/deposit-addresses/deposit-addresses.test.ts',
+  'src/api/faucet/request-drip.test.ts',
   'src/api/json-rpc/user-operations/user-operations.test.ts',
+  'src/api/messages/attestation-service.test.ts',
+  'src/api/messages/deliveries.test.ts',
   'src/api/modular-wallets/modular-wallets.test.ts',
   'src/api/payments/refund-payment-intent.test.ts',
   'src/api/payouts/payouts.test.ts',
@@ -28,6 +34,7 @@ export const drawnFiles = [
   'src/api/users/social-login.test.ts',
   'src/cli/adjust.test.ts',
   'src/cli/attest.test.ts',
+  'src/cli/crosschain-contracts.test.ts',
   'src/cli/messages.test.ts',
   'src/custody/rotation.test.ts',
   'src/custody/user-keys/guesses.test.ts',
@@ -41,6 +48,7 @@ export const drawnFiles = [
   'src/engines/indexer/event-logs.test.ts',
   'src/engines/indexer/false-contents.test.ts',
   'src/engines/indexer/follow.test.ts',
+  'src/engines/indexer/prune.test.ts',
   'src/engines/indexer/reconcile.test.ts',
   'src/engines/indexer/reorgs.test.ts',
   'src/engines/tokens/any-token.test.ts',
@@ -51,10 +59,12 @@ export const drawnFiles = [
   'src/engines/transactions/final-tag.test.ts',
   'src/engines/transactions/frozen.test.ts',
   'src/engines/transactions/healing.test.ts',
+  'src/engines/transactions/journal/refused-after-restore.test.ts',
   'src/engines/transactions/journal/repeat.test.ts',
   'src/engines/transactions/journal/restore.test.ts',
   'src/engines/transactions/journal/write-ahead.test.ts',
   'src/engines/transactions/liveness.test.ts',
+  'src/engines/transactions/many-workers.test.ts',
   'src/engines/transactions/nonce-too-low.test.ts',
   'src/engines/transactions/operations/account-contracts.test.ts',
   'src/engines/transactions/operations/bundles.test.ts',
@@ -96,6 +106,7 @@ export const drawnFiles = [
   'src/sandbox/chains/local-chains.test.ts',
   'src/sandbox/chains/persistence.test.ts',
   'src/sandbox/postgres/crash.test.ts',
+  'src/sandbox/postgres/supervisor.test.ts',
   'testing/adversary/matrix.test.ts',
   'testing/at-rest.test.ts',
   'testing/bridge-kit.test.ts',
@@ -116,5 +127,5 @@ export const drawnFiles = [
 /** Files that a run of this size leaves out, others in each run; none where all draws are wanted, as in `testing/drawn.ts`. */
 export function leftOutFiles(size: string | undefined): readonly string[] {
   if (size === 'deep' || process.env['TEST_DRAWS'] === 'all') return []
-  return seededRandom(randomInt(2 ** 31)).sample(drawnFiles, Math.floor((drawnFiles.length * 3) / 4))
+  return seededRandom(randomInt(2 ** 31)).sample(drawnFiles, Math.floor((drawnFiles.length * 4) / 5))
 }
