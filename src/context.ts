@@ -70,6 +70,20 @@ export type Context = { ctx: EngineCtx; close(): Promise<void> }
 
 /** Creates every dependency once and migrates the database: the only place where the parts are wired together. */
 export async function openContext(input: ContextInput): Promise<Context> {
+  const opened: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const end of opened.splice(0).reverse()) await end()
+  }
+  try {
+    return { ctx: await openParts(input, opened), close }
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** `opened` gets the function that ends each part. */
+async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]): Promise<EngineCtx> {
   const { config, log, rootKey, pinCost } = input
   if (config.failpoint) {
     log.warn({ ...config.failpoint }, 'BEZANT_FAILPOINT is set: this process will end or freeze itself')
@@ -77,15 +91,14 @@ export async function openContext(input: ContextInput): Promise<Context> {
   }
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
+  opened.push(() => Promise.all(chains.list().map((chain) => chain.close())))
   await inspectChains(chains)
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'database migrated')
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
+  opened.push(database.close)
   await database.run(sql`select 1`).catch(explainRole)
-  const time = input.clock
-    ? { clock: input.clock, stop: async () => undefined }
-    : await openDatabaseClock({ database, log })
-  const { clock } = time
+  const clock = input.clock ?? (await followDatabaseClock({ database, log }, opened))
   await seedTokens(
     database,
     chains.list().map((chain) => chain.network),
@@ -94,17 +107,19 @@ export async function openContext(input: ContextInput): Promise<Context> {
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
   const guessDirectory = guessDirectoryOf(config)
   const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
+  opened.push(custody.close)
   if (input.inspects) void inspectAccounts({ ...scope, chains })
-  const sessions = watchSessions(scope)
-  return {
-    ctx: { ...scope, chains, custody },
-    close: async () => {
-      await Promise.all([sessions.stop(), time.stop()])
-      await custody.close()
-      await Promise.all(chains.list().map((chain) => chain.close()))
-      await database.close()
-    },
-  }
+  opened.push(watchSessions(scope).stop)
+  return { ...scope, chains, custody }
+}
+
+async function followDatabaseClock(
+  scope: Pick<Scope, 'database' | 'log'>,
+  opened: (() => Promise<unknown>)[],
+): Promise<Clock> {
+  const { clock, stop } = await openDatabaseClock(scope)
+  opened.push(stop)
+  return clock
 }
 
 const inspectionTo = (log: Log): Inspection => ({
