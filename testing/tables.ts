@@ -25,15 +25,13 @@ export async function watchWrites(connection: Connection): Promise<WriteWatch> {
       begin
         insert into written_rows (what) values (lower(tg_op) || ' ' || tg_table_name);
         return null;
-      end $$;
-    ${tables
-      .map(
-        (name) => `
-    create trigger note_write after insert or delete on "${name}" for each row execute function note_write();
-    create trigger note_update after update on "${name}" for each row when (old.* is distinct from new.*)
-      execute function note_write();`,
-      )
-      .join('')}`)
+      end $$;`)
+  // Table by table: with locks on several, this and work under way could wait for each other.
+  for (const name of tables)
+    await owner.script(`
+      create trigger note_write after insert or delete on "${name}" for each row execute function note_write();
+      create trigger note_update after update on "${name}" for each row when (old.* is distinct from new.*)
+        execute function note_write();`)
   const reader = openDatabase(connection, 1)
   await owner.script('grant select on written_rows to bezant_runtime')
   await owner.close()

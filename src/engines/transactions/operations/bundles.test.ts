@@ -16,6 +16,7 @@ import { executeOperation, openModularAccount, usdcPayment } from '../../../../t
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
 import { type StoredAttempt, transferActions } from '../../../../testing/transfers.ts'
 import { mineUntil, until } from '../../../../testing/until.ts'
+import { feeAt, suggestedFees } from '../fees.ts'
 
 let harness: Harness
 let accounts: ReturnType<typeof accountActions>
@@ -70,7 +71,11 @@ async function sentBundle() {
   engines.start('indexer', 'transactions', 'modular')
   const { recipients, ids } = await signedTransfers()
   const fromPage = freshAddress()
-  const hash = await page.bundler.sendUserOperation({ calls: [usdcPayment(harness, fromPage)] } as never)
+  // The node suggests prices to clients without regard to its blocks, which may be cheap here.
+  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(await suggestedFees(chainOf()), 'HIGH')
+  const price = { maxFeePerGas: maxFeeAtomic, maxPriorityFeePerGas: priorityFeeAtomic }
+  const calls = [usdcPayment(harness, fromPage)]
+  const hash = await page.bundler.sendUserOperation({ calls, ...price } as never)
   await harness.chain().setAutomine(false)
   engines.start('treasury')
   for (const id of ids) await accounts.reaches(id, 'SENT')
