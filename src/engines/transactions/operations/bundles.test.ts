@@ -16,7 +16,7 @@ import { executeOperation, openModularAccount, usdcPayment } from '../../../../t
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
 import { type StoredAttempt, transferActions } from '../../../../testing/transfers.ts'
 import { mineUntil, until } from '../../../../testing/until.ts'
-import { feeAt, suggestedFees } from '../fees.ts'
+import { currentFees, feeAt } from '../fees.ts'
 
 let harness: Harness
 let accounts: ReturnType<typeof accountActions>
@@ -72,7 +72,7 @@ async function sentBundle() {
   const { recipients, ids } = await signedTransfers()
   const fromPage = freshAddress()
   // The node suggests prices to clients without regard to its blocks, which may be cheap here.
-  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(await suggestedFees(chainOf()), 'HIGH')
+  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(await currentFees(chainOf()), 'HIGH')
   const price = { maxFeePerGas: maxFeeAtomic, maxPriorityFeePerGas: priorityFeeAtomic }
   const calls = [usdcPayment(harness, fromPage)]
   const hash = await page.bundler.sendUserOperation({ calls, ...price } as never)
