@@ -28,7 +28,7 @@ export async function createTransfer(
     const verified = await verifyTransfer(ctx.db, priced)
     return attested(await attestTransfer(ctx, verified, ctx.receivedMs))
   } catch (refusal) {
-    // What is attested stays so, although its balance is taken now, and its heights may be past.
+    // A repeated request gets its attestation, although its balance is taken now and its heights may be past.
     const before = await findAttested(ctx.database, entries, forwarded)
     if (before) return attested(before)
     throw refusal

@@ -155,7 +155,7 @@ const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
 
-/** Questions that requests wait for: a node that hangs holds up those that are asked next. */
+/** Requests wait for these answers, and a node that hangs holds up the questions that come next. */
 const patience = { timeoutMs: 5_000 }
 
 /** Calls view functions of a contract in one request. Throws when the node refuses one of them. */

@@ -55,9 +55,9 @@ export function crosschainAt(
   ])
   if (wallet) readers.set(wallet, (log) => walletFact(argsOf(gatewayWalletAbi, log)))
   if (minter) readers.set(minter, (log) => minterFact(argsOf(gatewayMinterAbi, log)))
-  const isAbsent = () => new Error(`${network.blockchain} has no unified balance`)
+  const noUnifiedBalance = () => new Error(`${network.blockchain} has no unified balance`)
   const call = (to: Address | undefined, data: Hex) => {
-    if (!to) throw isAbsent()
+    if (!to) throw noUnifiedBalance()
     return { to, valueAtomic: 0n, data }
   }
   return {
@@ -75,7 +75,7 @@ export function crosschainAt(
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,
     signerOf: recoverSigner,
-    mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(isAbsent()),
+    mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(noUnifiedBalance()),
     withdrawalDelay: async () => {
       const { to, data } = call(
         wallet,

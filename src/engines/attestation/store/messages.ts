@@ -133,7 +133,7 @@ export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
 
 export type MessageHeights = { followed: number; final: number }
 
-/** Records how far a chain was followed, and returns what messages took of the allowance whose blocks are final now. */
+/** Records how far a chain was followed, and gives back the allowance of messages whose blocks are final now. */
 export const setMessageHeights = (
   tx: Db,
   environment: string,
