@@ -11,9 +11,9 @@ let browser: Browser
 let context: BrowserContext
 let page: Page
 /** Requests of the page that could change something. */
-let written: string[]
+let written: string[] = []
 /** The messages that the page wrote to the browser's console. */
-let complaints: string[]
+let complaints: string[] = []
 
 beforeAll(async () => {
   harness = await openHarness({ engines: false })
