@@ -382,6 +382,26 @@ it('property 94: a burn that left the chain just before its last signature is no
   await until(async () => (await messages.find(base, hash)).status === 404, 'the burn is gone')
 })
 
+it('property 94: what an attester signed before it was removed attests nothing', async () => {
+  await second.stop()
+  await restartWith(harness, { attestationThreshold: 3 })
+  const hash = await messages.burn(base, avalanche)
+  await until(
+    async () => (await proposalsOf(hash))[0]?.signatures === 2,
+    'this server and the first attester have signed',
+  )
+  await restartWith(harness, { attesters: [second.setting], attestationThreshold: 2 })
+  for (const chain of harness.chains) await manageAttesters(chain, 'disableAttester', first.address)
+  // A later message waits, too, so that this one has been considered.
+  await isProposed(await messages.burn(base, avalanche))
+  const chain = messageChains(harness.ctx).find(({ blockchain }) => blockchain === base.blockchain)!
+  expect(await completeMessages(harness.ctx, chain)).toBe(false)
+  expect((await messages.find(base, hash)).body.messages[0]).toMatchObject({ attestation: 'PENDING' })
+  await second.start()
+  expect((await messages.deliver(avalanche, await messages.attested(base, hash))).ok).toBe(true)
+  for (const chain of harness.chains) await manageAttesters(chain, 'enableAttester', first.address)
+})
+
 it('property 94: the key of an attester is replaced while messages flow', async () => {
   const burned: Hex[] = []
   let flows = true

@@ -10,6 +10,10 @@ export const attestersOf = ({ attesters }: Config): Attester[] =>
     service ? [{ address: addressOfPublicKey(publicKey), ...service }] : [],
   )
 
+/** The addresses of all other attesters that the settings name, those that are asked no more included. */
+export const attesterAddresses = ({ attesters }: Config): string[] =>
+  attesters.map(({ publicKey }) => addressOfPublicKey(publicKey))
+
 /** The canonical address of an uncompressed public key. */
 const addressOfPublicKey = (publicKey: Hex): string =>
   hexOf(keccak_256(bytesOf(publicKey).subarray(1)).subarray(-20))

@@ -3,12 +3,14 @@
  * meanwhile is never attested.
  */
 import { joinSignatures } from '#chains/crosschain/attestation'
+import { listAttestationKeys } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { lockedAmong } from './attest.ts'
+import { attesterAddresses } from './attesters.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import { messagesWait, setAttested } from './store/messages.ts'
 import { claimSigned, deleteProposals, type SignedProposal } from './store/proposals.ts'
@@ -33,7 +35,9 @@ async function completeBatch(
   { blockchain }: MessageChain,
 ): Promise<readonly SignedProposal[]> {
   const threshold = ctx.config.attestationThreshold
-  const signed = await claimSigned(tx, blockchain, { threshold, limit: batchMax })
+  const own = (await listAttestationKeys(tx, 'message')).map(({ address }) => address)
+  const attesters = [...own, ...attesterAddresses(ctx.config)]
+  const signed = await claimSigned(tx, blockchain, { threshold, attesters, limit: batchMax })
   if (signed.length === 0) return []
   const canonical = await lockedAmong(tx, blockchain, signed)
   const standing = signed.filter(({ blockHash }) => canonical.has(blockHash))

@@ -101,11 +101,14 @@ export type SignedProposal = FilledMessage & {
   signatures: readonly Hex[]
 }
 
-/** Claims proposals of a chain with this many signatures, oldest first, until the `tx` ends. */
+/**
+ * Claims proposals of a chain with this many signatures of these attesters, oldest first, until the `tx` ends. Those of an attester
+ * that was removed meanwhile do not count: the contracts may not take them any more.
+ */
 export const claimSigned = (
   tx: Db,
   blockchain: string,
-  { threshold, limit }: { threshold: number; limit: number },
+  { threshold, attesters, limit }: { threshold: number; attesters: readonly string[]; limit: number },
 ) =>
   tx.all<SignedProposal>(sql`select p.message_id as id, m.destination_domain as "destinationDomain",
       m.block_hash as "blockHash", p.attested_message as "attestedMessage", p.digest,
@@ -113,6 +116,7 @@ export const claimSigned = (
       p.forward_fee as "forwardFeeAtomic", signed.signatures
     from message_proposals p join messages m on m.id = p.message_id
       cross join lateral (select (array_agg(s.signature order by s.attester))[:${threshold}::integer] as signatures
-        from message_signatures s where s.message_id = p.message_id and s.signature is not null) signed
+        from message_signatures s
+        where s.message_id = p.message_id and s.signature is not null and s.attester = any(${attesters})) signed
     where m.blockchain = ${blockchain} and m.block_hash is not null and cardinality(signed.signatures) >= ${threshold}
     order by p.create_date limit ${limit} for update of m, p skip locked`)
