@@ -14,12 +14,12 @@ export async function reattestElsewhere(ctx: Ctx, givenNonce: string) {
 }
 
 /**
- * Asks for an attestation without an end, in place of one that has expired or will. No key is needed, so a repetition signs
- * nothing, and so does a request for a message that has one.
+ * Asks for an attestation without an end, in place of one that has expired or will, or whose attesters were replaced. No key is
+ * needed, so a repetition signs nothing, and so does a request for a message that has one.
  */
 export async function reattest(ctx: Ctx, givenNonce: string) {
   const nonce = canonicalTxId(givenNonce)
-  const asked = await askAgain(ctx.db, nonce)
+  const asked = await askAgain(ctx, nonce)
   if (asked) await announceWork(ctx.db, asked.blockchain)
   const message = await messageByNonce(ctx.db, nonce)
   if (!message) throw new ApiError('messageNotFound')

@@ -80,7 +80,7 @@ export const messageEndpoints = [
     operationId: 'reattestMessage',
     summary: 'Attest a message again',
     description:
-      'Asks for an attestation without an end, in place of one of a fast message that has expired or will. The former one counts until then, and the message is delivered once. Needs no key.',
+      'Asks for an attestation without an end, in place of one of a fast message that has expired or will, or whose attesters were replaced. The former one counts until then, and the message is delivered once. Needs no key.',
     params: nonceParams,
     response: reattestSchema,
     errors: ['messageNotFound', 'messageNotAttested', 'attestationServiceAway'],

@@ -345,7 +345,7 @@ it('property 94: a burn that leaves the chain while it waits for signatures is n
 })
 
 it('property 94: a burn that left the chain just before its last signature is not completed', async () => {
-  await restartWith(harness, { attesters: [] })
+  await restartWith(harness, { attesters: [{ publicKey: first.setting.publicKey }] })
   const burnIt = await messages.prepareBurn(base, avalanche)
   const snapshot = await base.snapshot()
   const hash = await burnIt()
@@ -384,6 +384,9 @@ it('property 94: a burn that left the chain just before its last signature is no
 
 it('property 94: what an attester signed before it was removed attests nothing', async () => {
   await second.stop()
+  const earlier = await messages.burn(base, avalanche)
+  const undelivered = await messages.attested(base, earlier)
+  expect((await messages.reattest(undelivered.eventNonce)).body.message).toContain('has no end')
   await restartWith(harness, { attestationThreshold: 3 })
   const hash = await messages.burn(base, avalanche)
   await until(
@@ -399,6 +402,17 @@ it('property 94: what an attester signed before it was removed attests nothing',
   expect((await messages.find(base, hash)).body.messages[0]).toMatchObject({ attestation: 'PENDING' })
   await second.start()
   expect((await messages.deliver(avalanche, await messages.attested(base, hash))).ok).toBe(true)
+  // One that was complete is attested again on request, and only once.
+  expect((await messages.deliver(avalanche, undelivered)).ok).toBe(false)
+  const { eventNonce } = undelivered
+  expect((await messages.reattest(eventNonce)).body.message).toContain('attested again')
+  const renewed = await messages.messageWhen(
+    base,
+    earlier,
+    ({ attestation }) => attestation !== undelivered.attestation,
+  )
+  expect((await messages.reattest(eventNonce)).body.message).toContain('has no end')
+  expect((await messages.deliver(avalanche, renewed)).ok).toBe(true)
   for (const chain of harness.chains) await manageAttesters(chain, 'enableAttester', first.address)
 })
 

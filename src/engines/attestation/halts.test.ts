@@ -44,7 +44,7 @@ const askFor = async (hash: Hex) => {
 }
 
 it('property 94: nothing is proposed, signed or completed on a halted chain, and all of it once the chain is resumed', async () => {
-  await restartWith(harness, { attesters: [] })
+  await restartWith(harness, { attesters: [{ publicKey: attester.setting.publicKey }] })
   await harness.database.run(sql`update attestation_keys set retired_date = now() where purpose = 'message'`)
   const hash = await messages.burn(base, avalanche)
   await until(async () => (await messages.find(base, hash)).status === 200, 'the burn is recorded')

@@ -20,11 +20,11 @@ import { messageChainOf } from './networks.ts'
 import { messageChannel } from './store/messages.ts'
 import { proposalChannel } from './store/proposals.ts'
 
+export { askAgain } from './ask-again.ts'
 export { burnFees, forwardFees } from './fees.ts'
 export { isDomain, type MessageChain, messageChains } from './networks.ts'
 export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
 export {
-  askAgain,
   type MessageQuery,
   type MessageRow,
   messageByDigest,

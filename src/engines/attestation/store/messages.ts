@@ -1,4 +1,3 @@
-import { finalizedThreshold } from '#chains/crosschain/message'
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
@@ -51,6 +50,8 @@ export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
   reattest: boolean
   attestedMessage: string | null
   attestation: string | null
+  /** The finality that the attestation names. */
+  finalityThreshold: number | null
   allowanceTaken: bigint
   receivedTxHash: string | null
   forwardFee: bigint | null
@@ -60,7 +61,7 @@ export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
 const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce, block_hash as "blockHash",
   block_number as "blockNumber", log_index as "logIndex", message, destination_domain as "destinationDomain", amount,
   max_fee as "maxFee", fast, forwards, delay_reason as "delayReason", state, reattest, attested_message as "attestedMessage",
-  attestation, allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
+  attestation, finality_threshold as "finalityThreshold", allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
   forward_fee as "forwardFee", forward_failure as "forwardFailure"`
 
 /**
@@ -261,10 +262,10 @@ export const messageByNonce = (db: Db, nonce: string) =>
 export const lockMessage = (tx: Db, nonce: string) =>
   tx.maybe<MessageRow>(sql`select ${columns} from messages where nonce = ${nonce} for update`)
 
-/** Asks for a further attestation of a message that was attested before finality; returns its blockchain, once. */
-export const askAgain = (db: Db, nonce: string) =>
+/** Asks for a further attestation of a message, unless it has another one meanwhile; returns its blockchain, once. */
+export const askForAnother = (db: Db, { nonce, attestation }: Pick<MessageRow, 'nonce' | 'attestation'>) =>
   db.maybe<{ blockchain: string }>(sql`update messages set reattest = true
-    where nonce = ${nonce} and state = 'complete' and finality_threshold < ${finalizedThreshold} and not reattest
+    where nonce = ${nonce} and state = 'complete' and attestation = ${attestation} and not reattest
       and received_tx_hash is null
     returning blockchain`)
 
