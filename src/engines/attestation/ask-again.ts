@@ -1,27 +1,24 @@
 import { attestationProblem } from '#chains/crosschain/attestation'
 import { finalizedThreshold } from '#chains/crosschain/message'
 import { listAttestationKeys } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
-import type { Config } from '#runtime/config'
-import type { Db } from '#runtime/db/db'
 import { attesterAddresses } from './attesters.ts'
 import { askForAnother, type MessageRow, messageByNonce } from './store/messages.ts'
-
-type Asked = { db: Db; config: Config }
 
 /**
  * Asks for a further attestation of a message that is not delivered, in place of one that has an end, or that contracts refuse
  * since its attesters were replaced. Returns the blockchain of the message, once; `undefined` where there is nothing to ask for.
  */
-export async function askAgain(asked: Asked, nonce: string): Promise<{ blockchain: string } | undefined> {
-  const message = await messageByNonce(asked.db, nonce)
+export async function askAgain(ctx: Ctx, nonce: string): Promise<{ blockchain: string } | undefined> {
+  const message = await messageByNonce(ctx.db, nonce)
   const isLasting = message?.finalityThreshold === finalizedThreshold
-  if (!message || (isLasting && !(await isRefused(asked, message)))) return undefined
-  return askForAnother(asked.db, message)
+  if (!message || (isLasting && !(await isRefused(ctx, message)))) return undefined
+  return askForAnother(ctx.db, message)
 }
 
 /** Whether contracts with the attesters and the threshold of the settings would refuse the attestation. */
-async function isRefused({ db, config }: Asked, message: MessageRow): Promise<boolean> {
+async function isRefused({ db, config }: Ctx, message: MessageRow): Promise<boolean> {
   const { attestedMessage, attestation } = message
   if (attestedMessage === null || attestation === null) return false
   const inUse = (await listAttestationKeys(db, 'message')).filter(({ retiredDate }) => retiredDate === null)
