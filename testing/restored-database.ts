@@ -72,7 +72,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
     cleanups.push(() => closeFront())
     return tenantOf(api.url, credentials)
   }
-  const open = async (clone: Clone, machine: string): Promise<Worker> => {
+  const open = async (clone: Clone, machine: string, logLevel?: string): Promise<Worker> => {
     const worker = idle.pop() ?? (await spawnWorker())
     running.add(worker)
     await worker.open({
@@ -81,6 +81,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
       blockchain,
       roles: ['transactions'],
       dataDir: join(home, machine),
+      ...(logLevel && { logLevel }),
     })
     await worker.start()
     return worker

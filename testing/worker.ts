@@ -23,6 +23,8 @@ export type Worker = {
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
   /** State of the process: frozen means stopped by a signal. */
   state(): 'running' | 'frozen' | 'dead'
+  /** What its log says. */
+  logged(): string
   exited: Promise<void>
   /** Whether it ended without being killed, which is a defect. */
   failed(): boolean
@@ -31,7 +33,11 @@ export type Worker = {
 /** Starts `node` with the compiled worker among `args`, and resolves when it has loaded everything and waits for orders. */
 export async function startWorker(args: readonly string[]): Promise<Worker> {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
-  child.stderr.on('data', (text: Buffer) => console.error(text.toString()))
+  let logged = ''
+  child.stderr.on('data', (text: Buffer) => {
+    logged += text.toString()
+    console.error(text.toString())
+  })
   child.stdin.on('error', () => undefined)
   const exited = once(child, 'exit').then(() => undefined)
   const waiting: { resolve(answer: WorkerAnswer): void; reject(error: Error): void }[] = []
@@ -59,6 +65,7 @@ export async function startWorker(args: readonly string[]): Promise<Worker> {
     collect: async () => void (await order({ say: 'collect' })),
     close: async () => void (await order({ say: 'close' })),
     signal: (name) => void child.kill(name),
+    logged: () => logged,
     state: () => (isDead(child) ? 'dead' : isFrozen(child.pid!) ? 'frozen' : 'running'),
     exited,
     failed: () => child.exitCode !== null,

@@ -81,9 +81,8 @@ const burst = 128
 
 /**
  * Returns one signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws
- * when a grant is missing (the intent is final, or was never accepted) or was made for other intent bytes, `SecondPayload`
- * when another payload was signed for one of the nonces, and `WalletFrozen` when a wallet is frozen and the batch must wait.
- * Then nothing is signed.
+ * `GrantMissing`, an error when a grant was made for other intent bytes, `SecondPayload` when another payload was signed for one
+ * of the nonces, and `WalletFrozen` when a wallet is frozen and the batch must wait. Then nothing is signed.
  */
 export async function signForIntents(
   custody: Custody,
@@ -118,6 +117,9 @@ export async function signOperations(
   return signWithGrants(custody, requests, grants)
 }
 
+/** There is no grant to sign for an intent: it is final, was never accepted, or was restored from a journal. */
+export class GrantMissing extends Error {}
+
 type Grants = ReadonlyMap<string, FoundGrant>
 
 /**
@@ -133,7 +135,7 @@ async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Gra
   if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
   const grants = new Map(rows.map((row) => [keyOf(row), row]))
   const missing = requests.find((request) => !grants.has(keyOf(request)))
-  if (missing) throw new Error(`there is no grant to sign for intent ${missing.intentId}`)
+  if (missing) throw new GrantMissing(`there is no grant to sign for intent ${missing.intentId}`)
   return grants
 }
 

@@ -39,6 +39,7 @@ export {
 } from './entity-secret.ts'
 export {
   eraseGrants,
+  GrantMissing,
   grantPlatformSigning,
   grantSigning,
   type OperationSigningRequest,

@@ -1,10 +1,13 @@
 import type { Chain, UnsignedTransaction } from '#chains/chain'
-import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
+import { GrantMissing, signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
+import { oncePer } from '#lib/once'
+import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
@@ -67,7 +70,8 @@ async function fillGaps(
   for (const gap of gaps) {
     if (deferred.has(gap.address)) continue
     const outcome = await fillGap(ctx, chain, gap).catch((error): SigningOutcome => {
-      if (!(error instanceof WalletFrozen))
+      if (error instanceof GrantMissing) reportLostNonce(ctx, chain, gap)
+      else if (!(error instanceof WalletFrozen))
         ctx.log.error(
           { err: error, blockchain: chain.network.blockchain, ...gap },
           'filling a nonce gap failed; trying again',
@@ -79,6 +83,23 @@ async function fillGaps(
   }
   await deferGaps(ctx, chain, turn, [...deferred.values()])
   return did
+}
+
+const isFirstReport = oncePer((_chain: Chain) => createRepeatFilter(60_000))
+
+/**
+ * Raises the alarm of a nonce that no journal has, below a transaction that a journal restored without its grant. The next
+ * transaction of the address takes the nonce.
+ */
+function reportLostNonce({ log }: EngineCtx, chain: Chain, gap: NonceGap): void {
+  const { entityId, address, nonce, transactionId } = gap
+  if (!isFirstReport(chain)(`${address} ${nonce}`)) return
+  raiseAlarm(
+    log,
+    'nonce-lost',
+    { blockchain: chain.network.blockchain, entityId, address, nonce, transactionId },
+    'a restored transaction waits for a nonce that the restored database has lost: send another transaction from this address, which takes the nonce',
+  )
 }
 
 const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly NonceGap[]) =>

@@ -24,6 +24,7 @@ export const alarmNames = [
   'mint-after-expiry',
   'mint-unknown',
   'money-differs',
+  'nonce-lost',
   'nonce-unaccounted',
   'nonce-used-outside',
   'one-endpoint',

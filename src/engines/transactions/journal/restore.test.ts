@@ -20,6 +20,7 @@ import {
   fundedWallets,
   openTwoMachines,
   type SubmittedTransfer,
+  submit,
   submitSome,
 } from '../../../../testing/restored-database.ts'
 import { isDeep } from '../../../../testing/size.ts'
@@ -92,6 +93,9 @@ it.each(seedsOf(1))(
       ...(await submitSome(again, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 10 : 3), random)),
     )
     await until(async () => {
+      // A nonce that was signed for, and is in no journal, is taken by the next transfer of its wallet.
+      for (const { address } of await sendersWithLostNonces(database))
+        fresh.push(await submit(again, chain, wallets.find((wallet) => wallet.address === address)!))
       const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
       return (await database.all(open)).length === 0
     }, 'every transfer is complete')
@@ -213,6 +217,14 @@ drawnIt(
     expect(await epochNow()).toBe(first + 1)
   },
 )
+
+/** The addresses with an attempt in flight above a nonce without any, for which no transfer waits to be signed. */
+const sendersWithLostNonces = (database: Database) =>
+  database.all<{ address: string }>(sql`select distinct a.address from attempts a
+    where a.state in ('signed', 'sent') and a.nonce > 0
+      and not exists (select 1 from attempts b where b.address = a.address and b.nonce = a.nonce - 1)
+      and not exists (select 1 from transactions t where t.address = a.address and t.tx_hash is null
+        and t.state in ('INITIATED', 'CLEARED', 'QUEUED'))`)
 
 const countOf = async (database: Database) =>
   (await database.one<{ n: number }>(sql`select count(*) as n from attempts`)).n
