@@ -81,8 +81,8 @@ const burst = 128
 
 /**
  * Returns one signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws
- * `GrantMissing`, an error when a grant was made for other intent bytes, `SecondPayload` when another payload was signed for one
- * of the nonces, and `WalletFrozen` when a wallet is frozen and the batch must wait. Then nothing is signed.
+ * `GrantMissing`, `SecondPayload` when another payload was signed for one of the nonces, `WalletFrozen` when a wallet is frozen and
+ * the batch must wait, and another error when a grant was made for other intent bytes. Then nothing is signed.
  */
 export async function signForIntents(
   custody: Custody,

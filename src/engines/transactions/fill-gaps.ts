@@ -70,7 +70,7 @@ async function fillGaps(
   for (const gap of gaps) {
     if (deferred.has(gap.address)) continue
     const outcome = await fillGap(ctx, chain, gap).catch((error): SigningOutcome => {
-      if (error instanceof GrantMissing) reportLostNonce(ctx, chain, gap)
+      if (error instanceof GrantMissing && !gap.replaced) reportLostNonce(ctx, chain, gap)
       else if (!(error instanceof WalletFrozen))
         ctx.log.error(
           { err: error, blockchain: chain.network.blockchain, ...gap },
