@@ -23,7 +23,7 @@ export type Worker = {
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
   /** State of the process: frozen means stopped by a signal. */
   state(): 'running' | 'frozen' | 'dead'
-  /** What its log says. */
+  /** The text that its log has written so far. */
   logged(): string
   exited: Promise<void>
   /** Whether it ended without being killed, which is a defect. */

@@ -2,7 +2,7 @@ import { parseAddress } from '#chains/address'
 import type { Address, Chain } from '#chains/chain'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import type { CrosschainSetup, CrosschainTerms, LeftCall, RemoteContracts } from '#chains/crosschain/setup'
-import { type AttestationKey, attestationKeyInUse, listAttestationKeys } from '#custody/index'
+import { attestationKeyInUse, attestationKeysInUse } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
 import { deployContracts, openPayer, type TreasuryRow } from '#engines/treasury/index'
@@ -149,9 +149,7 @@ async function readTerms(ctx: EngineCtx, args: ParsedArgs, chains: readonly Chai
 }
 
 const keysInUse = async ({ db }: EngineCtx): Promise<string[]> =>
-  (await listAttestationKeys(db, 'message'))
-    .filter(({ retiredDate }: AttestationKey) => retiredDate === null)
-    .map(({ address }) => address)
+  (await attestationKeysInUse(db, 'message')).map(({ address }) => address)
 
 /** The other chains of the environment that are configured: the same payer has its contracts at the same addresses there. */
 function linkedTo(

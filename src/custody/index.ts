@@ -85,6 +85,7 @@ export {
   type AttestationKey,
   type AttestationPurpose,
   attestationKeyInUse,
+  attestationKeysInUse,
   attestedDigests,
   listAttestationKeys,
 } from './store/attestation-keys.ts'

@@ -25,6 +25,10 @@ export const listAttestationKeys = (db: Db, purpose: AttestationPurpose) =>
   db.all<AttestationKey>(sql`select ${columns} from attestation_keys where purpose = ${purpose}
     order by create_date desc, id desc`)
 
+/** The keys of a purpose that sign, or may sign next, newest first. */
+export const attestationKeysInUse = async (db: Db, purpose: AttestationPurpose) =>
+  (await listAttestationKeys(db, purpose)).filter(({ retiredDate }) => retiredDate === null)
+
 const inUse = (purpose: AttestationPurpose) =>
   sql`from attestation_keys where purpose = ${purpose} and retired_date is null order by create_date, id limit 1`
 

@@ -1,6 +1,6 @@
 import { attestationProblem } from '#chains/crosschain/attestation'
 import { finalizedThreshold } from '#chains/crosschain/message'
-import { listAttestationKeys } from '#custody/index'
+import { attestationKeysInUse } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import { attesterAddresses } from './attesters.ts'
@@ -21,7 +21,7 @@ export async function askAgain(ctx: Ctx, nonce: string): Promise<{ blockchain: s
 async function isRefused({ db, config }: Ctx, message: MessageRow): Promise<boolean> {
   const { attestedMessage, attestation } = message
   if (attestedMessage === null || attestation === null) return false
-  const inUse = (await listAttestationKeys(db, 'message')).filter(({ retiredDate }) => retiredDate === null)
+  const inUse = await attestationKeysInUse(db, 'message')
   const problem = await attestationProblem({
     ...{ message: attestedMessage as Hex, attestation: attestation as Hex },
     attesters: [...inUse.map(({ address }) => address), ...attesterAddresses(config)],

@@ -12,14 +12,14 @@ import type { Db } from '#runtime/db/db'
 import { lockedAmong } from './attest.ts'
 import { attesterAddresses } from './attesters.ts'
 import { type MessageChain, messageChains } from './networks.ts'
-import { messagesWait, setAttested } from './store/messages.ts'
-import { claimSigned, deleteProposals, type SignedProposal } from './store/proposals.ts'
+import { setAttested } from './store/messages.ts'
+import { claimSigned, deleteProposals, proposalsWait, type SignedProposal } from './store/proposals.ts'
 
 const batchMax = 50
 
 /** Completes the messages of a chain that have their signatures; returns whether there may be more. */
 export async function completeMessages(ctx: EngineCtx, source: MessageChain): Promise<boolean> {
-  if (!(await messagesWait(ctx.database, source.blockchain))) return false
+  if (!(await proposalsWait(ctx.database, source.blockchain))) return false
   const completed = await ctx.database.tx((tx) => completeBatch(ctx, tx, source))
   if (completed.length === 0) return false
   failpoint('after-completion-commit')

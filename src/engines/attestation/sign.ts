@@ -11,7 +11,7 @@ import {
   finalizedThreshold,
 } from '#chains/crosschain/message'
 import { MessageProblem } from '#chains/crosschain/message-problem'
-import { attestedDigests, listAttestationKeys, signAttestations } from '#custody/index'
+import { attestationKeysInUse, attestedDigests, signAttestations } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, isHalted, lockCanonical } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
@@ -81,9 +81,7 @@ export async function signProposed(
   request: SignatureRequest,
   { agreedHash }: FastAgreement,
 ): Promise<Hex> {
-  const key = (await listAttestationKeys(tx, 'message')).find(
-    ({ address, retiredDate }) => address === request.attester && retiredDate === null,
-  )
+  const key = (await attestationKeysInUse(tx, 'message')).find(({ address }) => address === request.attester)
   if (!key) throw refused(ctx, request, 'no key in use has the address of the attester')
   const chains = messageChains(ctx)
   const source = chains.find((chain) => chain.domain === request.domain)

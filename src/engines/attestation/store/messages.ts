@@ -157,10 +157,6 @@ export const findMessageHeights = (db: Db, blockchain: string) =>
 const waits = (blockchain: string) =>
   sql`exists (select 1 from messages where blockchain = ${blockchain} and (state = 'pending' or reattest))`
 
-/** Whether a message of the chain waits to be attested, now or later. */
-export const messagesWait = async (db: Db, blockchain: string): Promise<boolean> =>
-  (await db.maybe(sql`select 1 where ${waits(blockchain)}`)) !== undefined
-
 /** Announces messages that wait to be attested, if there are any. */
 export const announceMessages = (tx: Db, blockchain: string) =>
   tx.run(sql`select pg_notify(${messageChannel}, ${blockchain}) where ${waits(blockchain)}`)
