@@ -7,7 +7,7 @@ import { listTransactions, type TransactionFilters } from '#engines/transactions
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
-import { openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import {
   type AnyToken,
   actorOn,
@@ -19,6 +19,7 @@ import {
   hostileCodes,
   whileListed,
 } from '../../../testing/any-tokens.ts'
+import { untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { readMetrics } from '../../../testing/metrics.ts'
@@ -317,24 +318,18 @@ it('two workers that decide parts of one log find it complete together', async (
   const ids = await database.all<{ id: string }>(
     sql`select id from observed_token_transfers where block_hash = ${blockHash} order by position`,
   )
-  const decide = (index: number, hold: () => Promise<void>) =>
-    database.tx(async (tx) => {
-      const claim = { place: 0, entityId, id: ids[index]!.id, amount: 1n, covered: true }
-      const complete = await decideClaims(tx, newId(Date.now()), [claim])
-      await hold()
-      return complete.length
-    })
-  let release = () => {}
-  let second: Promise<number> | undefined
-  const first = decide(0, () => {
-    second = decide(1, async () => undefined)
-    return new Promise((resolve) => (release = resolve))
+  const decide = (tx: Db, index: number) =>
+    decideClaims(tx, newId(Date.now()), [
+      { place: 0, entityId, id: ids[index]!.id, amount: 1n, covered: true },
+    ])
+  let second!: ReturnType<typeof decideClaims>
+  const first = await database.tx(async (tx) => {
+    const complete = await decide(tx, 0)
+    second = database.tx((other) => decide(other, 1))
+    await untilBlockedBy(tx, database, 'the second waits for the first')
+    return complete
   })
-  const isWaiting = async () =>
-    (await database.maybe(sql`select 1 from pg_locks where not granted`)) !== undefined
-  await until(isWaiting, 'the second waits for the first')
-  release()
-  expect([await first, await second].sort()).toEqual([0, 1])
+  expect([first.length, (await second).length].sort()).toEqual([0, 1])
 })
 
 /** Answers the requests that are `chosen` with an error, as a node that has not the block or has had enough. */

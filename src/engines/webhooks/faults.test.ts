@@ -6,6 +6,7 @@ import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
+import { untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -281,13 +282,10 @@ describe('an endpoint', () => {
     const [first, second, , last] = deliveries.map(({ id }) => id) as [string, string, string, string]
     let deletion: Promise<unknown> | undefined
     await harness.database.tx(async (tx) => {
-      const { pid } = await tx.one<{
-        pid: number
-      }>(sql`select pg_backend_pid() as pid from notification_deliveries
+      await tx.run(sql`select 1 from notification_deliveries
         where entity_id = ${entityId} and message_id = ${second} for update`)
       deletion = world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
-      const waits = sql`select 1 from pg_stat_activity a where ${pid} = any(pg_blocking_pids(a.pid))`
-      await until(async () => (await harness.database.all(waits)).length > 0, 'the deletion waits')
+      await untilBlockedBy(tx, harness.database, 'the deletion waits')
       // The deletion holds the first one.
       held.get(first)!()
       await until(async () => sink.notices().length === 1, 'the first one is taken')
