@@ -80,6 +80,9 @@ export type UnsignedTransaction = Call & {
   priorityFeeAtomic: bigint
 }
 
+/** A signed transaction, and the address whose key signed it. */
+export type SignedTransaction = { from: Address; transaction: UnsignedTransaction }
+
 /** Current fees suggested by a node: the base fee and a priority fee for each level. */
 export type FeeSuggestion = {
   baseFeeAtomic: bigint
@@ -226,6 +229,8 @@ export type Chain = {
   /** The 32 bytes to sign. */
   digestOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
+  /** Reads a signed transaction; `undefined` where the bytes are none of this network. */
+  readSigned(raw: Hex): Promise<SignedTransaction | undefined>
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
   /**

@@ -3,7 +3,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
-import type { Custody, CustodyCtx, CustodyScope, KeyOpener } from './custody.ts'
+import type { Custody, CustodyScope, KeyOpener } from './custody.ts'
 import { familyOfKey } from './families.ts'
 import { type Decision, useDecision } from './policy/decide-policy.ts'
 import { WalletFrozen } from './policy/freeze.ts'
@@ -20,7 +20,7 @@ import type { PayloadRow } from './store/signatures.ts'
  * root key and bound to entity, intent, address and the intent bytes that policy decided on. Signing requires the same bytes.
  * Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
-export async function grantSigning(ctx: CustodyCtx, opener: KeyOpener, decision: Decision): Promise<void> {
+export async function grantSigning(ctx: CustodyScope, opener: KeyOpener, decision: Decision): Promise<void> {
   const { entityId } = opener
   useDecision(ctx.db, decision)
   const key = await requireKeyOf(ctx.db, opener, decision)
@@ -117,6 +117,10 @@ export async function signOperations(
   return signWithGrants(custody, requests, grants)
 }
 
+/** Whether there is a grant to sign for the intent. */
+export const hasGrant = async (db: Db, intent: IntentRef): Promise<boolean> =>
+  (await findGrants(db, [intent])).length > 0
+
 /** There is no grant to sign for an intent: it is final, was never accepted, or was restored from a journal. */
 export class GrantMissing extends Error {}
 
@@ -135,7 +139,10 @@ async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Gra
   if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
   const grants = new Map(rows.map((row) => [keyOf(row), row]))
   const missing = requests.find((request) => !grants.has(keyOf(request)))
-  if (missing) throw new GrantMissing(`there is no grant to sign for intent ${missing.intentId}`)
+  if (missing)
+    throw new GrantMissing(
+      `there is no grant to sign for intent ${missing.intentId}: a restored transaction gets one when it is accelerated or cancelled`,
+    )
   return grants
 }
 

@@ -42,6 +42,7 @@ export {
   GrantMissing,
   grantPlatformSigning,
   grantSigning,
+  hasGrant,
   type OperationSigningRequest,
   type SigningRequest,
   signForIntents,
@@ -63,7 +64,9 @@ export {
   type DecisionRequest,
   decidePolicy,
   releaseAllowance,
+  repeatDecision,
   reserveAllowanceAgain,
+  type SignedIntent,
 } from './policy/decide-policy.ts'
 export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
 export { type PolicyChange, policyHistory } from './policy/history.ts'

@@ -48,6 +48,7 @@ const approvalErrors: readonly ErrorName[] = [
   'sponsoredGasExceeded',
   'transactionNotFound',
   'transactionNotEligible',
+  'chainNotStarted',
   'smartAccountNotDeployed',
 ]
 

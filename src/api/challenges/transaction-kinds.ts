@@ -121,7 +121,7 @@ const control = (
     )
     return { details: first, warnings: [] }
   },
-  execute: async (ctx: Ctx, { id }) => created(await replaceTransaction(ctx, id, requested)),
+  execute: async (ctx: Ctx, { id }, key) => created(await replaceTransaction(ctx, id, requested, key)),
 })
 
 export const accelerateTransaction = control('ACCELERATE_TRANSACTION', 'bump')

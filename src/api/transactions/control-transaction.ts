@@ -1,4 +1,4 @@
-import { type EntitySecret, spendCiphertext } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import {
   findTransaction,
@@ -15,13 +15,13 @@ import { usableBy } from '#runtime/owner'
  */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
-  return { id: (await replaceTransaction(ctx, id, 'bump')).id }
+  return { id: (await replaceTransaction(ctx, id, 'bump', secret)).id }
 }
 
 /** Cancels a transaction: at once while nothing is signed, else by a no-op transaction with its nonce. */
 export async function cancelTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
-  const row = await replaceTransaction(ctx, id, 'cancel')
+  const row = await replaceTransaction(ctx, id, 'cancel', secret)
   return { id: row.id, state: row.state }
 }
 
@@ -33,9 +33,10 @@ export async function replaceTransaction(
   ctx: Ctx,
   id: string,
   requested: ReplacementKind,
+  opener: KeyOpener,
 ): Promise<TransactionRow> {
   const row = await requireReplaceable(ctx, id)
-  const changed = await requestReplacement(ctx, row, requested)
+  const changed = await requestReplacement(ctx, opener, row, requested)
   if (changed) return changed
   throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(requested, row)}.`)
 }

@@ -45,6 +45,7 @@ const controlErrors = [
   'transactionNotFound',
   'transactionNotEligible',
   'replacementUnsupported',
+  'chainNotStarted',
 ] as const
 
 export const transactionEndpoints = [

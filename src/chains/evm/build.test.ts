@@ -7,7 +7,7 @@ import { isDeep } from '../../../testing/size.ts'
 import type { UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { baseSepolia } from '../networks/base-sepolia.ts'
-import { attachSignature, digestOf, intrinsicGas, transferCall } from './build.ts'
+import { attachSignature, digestOf, intrinsicGas, readSigned, transferCall } from './build.ts'
 
 const privateKey: Hex = `0x${'4c'.repeat(32)}`
 const account = privateKeyToAccount(privateKey)
@@ -61,6 +61,12 @@ describe.each([
         expect(prices).toEqual(asked.slice(0, prices.length))
         const sender = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
         expect(sender).toBe(account.address)
+        const priorityFeeAtomic = network.eip1559 ? transaction.priorityFeeAtomic : 0n
+        expect(await readSigned(network, raw)).toEqual({
+          from: account.address.toLowerCase(),
+          transaction: { ...transaction, priorityFeeAtomic },
+        })
+        expect(await readSigned({ ...network, chainId: network.chainId + 1 }, raw)).toBeUndefined()
       }),
       { numRuns: isDeep ? 60 : 15 },
     )
@@ -89,6 +95,13 @@ describe.each([
     const elsewhere = { ...network, chainId: network.chainId + 1 }
     expect(hexOf(digestOf(elsewhere, base))).not.toBe(digests[0])
   })
+})
+
+it('reads nothing from bytes that are no signed transaction', async () => {
+  const transaction = { ...transferCall(`0x${'11'.repeat(20)}`, 1n), nonce: 7, gasLimit: 21_000n }
+  const { raw } = await signed(baseSepolia, { ...transaction, maxFeeAtomic: 2n, priorityFeeAtomic: 1n })
+  for (const bytes of ['0x', '0x02', `${raw.slice(0, -2)}`, `${raw}00`, `0x${'c0'.repeat(40)}`])
+    expect(await readSigned(baseSepolia, bytes as Hex)).toBeUndefined()
 })
 
 describe('the lowest gas limit', () => {

@@ -1,7 +1,8 @@
-import { keccak256, serializeTransaction } from 'viem'
+import { keccak256, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
 import type { Hex } from '#lib/hex'
 import { bytesOf } from '#lib/hex'
-import type { Address, Call, Signature, UnsignedTransaction } from '../chain.ts'
+import { canonicalAddress } from '../addresses/canonical.ts'
+import type { Address, Call, Signature, SignedTransaction, UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { splitSignature } from './signature.ts'
 
@@ -59,4 +60,25 @@ export function attachSignature(network: Network, transaction: UnsignedTransacti
     ...(network.eip1559 ? { yParity } : { v: BigInt(27 + yParity) }),
   }) as Hex
   return { raw, hash: keccak256(raw) }
+}
+
+/** The reverse of `attachSignature`; `undefined` where the bytes are no signed transaction of the network. */
+export async function readSigned(network: Network, raw: Hex): Promise<SignedTransaction | undefined> {
+  try {
+    const parsed = parseTransaction(raw)
+    if (parsed.chainId !== network.chainId) return undefined
+    const from = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
+    const transaction = {
+      to: parsed.to ? (canonicalAddress(parsed.to) as Address) : undefined,
+      valueAtomic: parsed.value ?? 0n,
+      data: parsed.data ?? '0x',
+      nonce: parsed.nonce ?? 0,
+      gasLimit: parsed.gas ?? 0n,
+      maxFeeAtomic: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
+      priorityFeeAtomic: parsed.maxPriorityFeePerGas ?? 0n,
+    }
+    return { from: canonicalAddress(from) as Address, transaction }
+  } catch {
+    return undefined
+  }
 }

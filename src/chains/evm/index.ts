@@ -7,7 +7,14 @@ import { canonicalPins, type PinnedCode } from './accounts/contracts.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
-import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
+import {
+  attachSignature,
+  callDataBytesMax,
+  digestOf,
+  intrinsicGas,
+  readSigned,
+  transferCall,
+} from './build.ts'
 import { contractsThrough } from './contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
@@ -117,6 +124,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
+    readSigned: (raw) => readSigned(network, raw),
     broadcast: (raws) => rpc.broadcast(raws),
     agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),

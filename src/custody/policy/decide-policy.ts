@@ -10,9 +10,12 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { EntityScope } from '#runtime/scope'
+import type { CustodyScope } from '../custody.ts'
 import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
+import { findManaged } from '../store/managed-addresses.ts'
 import {
+  type DecisionRow,
   insertDecision,
   type PolicyRow,
   policiesOver,
@@ -20,6 +23,7 @@ import {
   setReleased,
   spentSince,
 } from '../store/policies.ts'
+import { type NonceRef, payloadsOf } from '../store/signatures.ts'
 import type { Signatory } from '../types.ts'
 import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
@@ -89,15 +93,50 @@ export async function decidePolicy(
     createDate: formatInstant(ctx.clock.nowMs()),
   }
   await insertDecision(db, row, spends)
-  const evidence: DecisionEvidence = {
-    decisionId: id,
-    operation: row.operation,
-    policyVersions: row.versionIds,
-  }
-  const by = { entityId, walletId: wallet.id, keyId: wallet.keyId }
-  const decision = { id, ...by, intentId, intent, evidence } as Decision
+  return made(db, row, { keyId: wallet.keyId, intent })
+}
+
+/** The permission that this row records. */
+function made(
+  db: Db,
+  { entityId, id, intentId, wallet, operation, versionIds }: DecisionRow,
+  { keyId, intent }: { keyId: string; intent: Buffer },
+): Decision {
+  const evidence: DecisionEvidence = { decisionId: id, operation, policyVersions: versionIds }
+  const decision = { id, entityId, walletId: wallet.id, keyId, intentId, intent, evidence } as Decision
   unused.set(decision, db)
   return decision
+}
+
+/** An intent, and the payload that was signed for it; `digest` as the signing ledger has it. */
+export type SignedIntent = NonceRef & { intentId: string; intent: Buffer; digest: Buffer }
+
+/**
+ * Repeats, in `ctx.db`'s tx, the decision on an intent of which a restored database has the signed payload alone: the line of
+ * the signing ledger proves the first decision. Rules do not apply again, and what the intent spends is on record already.
+ * Returns `undefined` where the ledger has no such line, or the sender no key here.
+ */
+export async function repeatDecision(ctx: CustodyScope, signed: SignedIntent): Promise<Decision | undefined> {
+  const { db } = ctx
+  const { entityId, intentId, intent, blockchain, address, digest } = signed
+  const payloads = await payloadsOf(db, [signed])
+  if (!payloads.some((row) => row.intentId === intentId && !row.noop && row.digest.equals(digest)))
+    return undefined
+  const signer = await findManaged(db, entityId, blockchain, address)
+  if (!signer?.keyId) return undefined
+  const row = {
+    entityId,
+    id: newId(ctx.clock.nowMs()),
+    intentId,
+    // The set is where spending counts, and this decision adds none.
+    wallet: { id: signer.ownerId, walletSetId: signer.ownerId },
+    operation: 'repeated',
+    intentSha256: createHash('sha256').update(intent).digest(),
+    versionIds: [],
+    createDate: formatInstant(ctx.clock.nowMs()),
+  }
+  await insertDecision(db, row, [])
+  return made(db, row, { keyId: signer.keyId, intent })
 }
 
 /** Refuses frozen wallets. A worker checks again before it signs later; signing at once must see a concurrent freeze here. */

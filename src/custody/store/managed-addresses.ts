@@ -11,6 +11,10 @@ export const insertManaged = (tx: Db, rows: readonly ManagedAddress[], createDat
       ${rows.map((row) => row.keyId)}::uuid[], ${rows.map((row) => row.purpose)}::text[],
       ${rows.map((row) => row.ownerId)}::uuid[]) as row`)
 
+export const findManaged = (db: Db, entityId: string, blockchain: string, address: string) =>
+  db.maybe<ManagedAddress>(sql`select ${columns} from managed_addresses m
+    where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.address = ${address}`)
+
 /** The managed ones of these addresses on the blockchain, of any entity. */
 export const managedAmong = (db: Db, blockchain: string, addresses: readonly string[]) =>
   db.all<ManagedAddress>(sql`select ${columns} from managed_addresses m

@@ -11,6 +11,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
+import { renewTreasuryGrant } from './renew-grant.ts'
 import { pricedNonce } from './sign.ts'
 import type { SigningOutcome } from './signing-round.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
@@ -88,8 +89,7 @@ async function fillGaps(
 const isFirstReport = oncePer((_chain: Chain) => createRepeatFilter(60_000))
 
 /**
- * Raises the alarm of a nonce that no journal has, below a transaction that a journal restored without its grant. The next
- * transaction of the address takes the nonce.
+ * Raises the alarm of a nonce that no journal has, below a transaction of a wallet that a journal restored without its grant.
  */
 function reportLostNonce({ log }: EngineCtx, chain: Chain, gap: NonceGap): void {
   const { entityId, address, nonce, transactionId } = gap
@@ -98,7 +98,7 @@ function reportLostNonce({ log }: EngineCtx, chain: Chain, gap: NonceGap): void 
     log,
     'nonce-lost',
     { blockchain: chain.network.blockchain, entityId, address, nonce, transactionId },
-    'a restored transaction waits for a nonce that the restored database has lost: send another transaction from this address, which takes the nonce',
+    'a restored transaction waits for a nonce that the restored database has lost: accelerate it, or send another transaction from this address, which takes the nonce',
   )
 }
 
@@ -187,6 +187,7 @@ async function signNoop(
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
   const signing = { payload, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
+  await renewTreasuryGrant(tx, ctx, chain, { entityId, id: transactionId })
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)

@@ -14,6 +14,7 @@ import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { logSigningFailure } from './provider-failures.ts'
 import { recipientsOf } from './recipients.ts'
+import { renewTreasuryGrant } from './renew-grant.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import { bundledCalls } from './store/operations.ts'
@@ -191,6 +192,7 @@ async function signReplacement(
     replaces: await signedDigest(tx, replaced),
     ...pricedNonce(blockchain, unsigned),
   }
+  await renewTreasuryGrant(tx, ctx, chain, row)
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: id, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)

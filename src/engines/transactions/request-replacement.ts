@@ -1,8 +1,9 @@
-import { eraseGrants, releaseAllowance } from '#custody/index'
+import { eraseGrants, type KeyOpener, releaseAllowance } from '#custody/index'
 import { withdrawReviews } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import { recordChanges } from '#runtime/record/store'
+import { renewGrant } from './renew-grant.ts'
 import { bundleCarrying } from './store/operations.ts'
 import { cancelUnsigned, type ReplacementKind, setReplacementRequest } from './store/replacements.ts'
 import { findTransaction, type TransactionRow } from './store/transactions.ts'
@@ -10,11 +11,12 @@ import { findTransaction, type TransactionRow } from './store/transactions.ts'
 /**
  * Requests that a pending transaction is bumped or cancelled, in `ctx.db`'s tx. An unsigned one is cancelled at once;
  * otherwise a worker sends a replacement with the same nonce and a higher price, and the one that is mined decides. The
- * operation of a smart account is bumped with the bundle that carries it. Returns the updated row, or `undefined` when its
- * state does not allow the request.
+ * operation of a smart account is bumped with the bundle that carries it. A restored transaction gets a grant with `opener`.
+ * Returns the updated row, or `undefined` when its state does not allow the request.
  */
 export async function requestReplacement(
   ctx: Ctx,
+  opener: KeyOpener,
   row: TransactionRow,
   requested: ReplacementKind,
 ): Promise<TransactionRow | undefined> {
@@ -33,6 +35,8 @@ export async function requestReplacement(
       !(await setReplacementRequest(ctx.db, ctx.receivedMs, row.blockchain, carrier, requested))
     )
       return undefined
+    // The bundle is a transaction of the treasury, whose grants workers renew.
+    if (row.userOpHash === null) await renewGrant(ctx, opener, row)
   }
   const { actor, requestId } = ctx
   const type = isCancelled

@@ -94,6 +94,12 @@ export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAt
       where a.entity_id = n.e and a.id = n.i and a.state in ('signed', 'sent')`)
 }
 
+/** The newest bytes that were signed for the call of a transaction. */
+export const signedBytesOf = (db: Db, { entityId, id }: { entityId: string; id: string }) =>
+  db.all<{ nonce: number; raw: Buffer }>(sql`select nonce, raw_transaction as raw from attempts
+    where entity_id = ${entityId} and transaction_id = ${id} and kind in ('original', 'bump')
+    order by max_fee desc limit 1`)
+
 /** Whether another attempt took over its nonce. Under `lockNonces` the answer holds until the `tx` ends. */
 export const isReplaced = async (tx: Db, entityId: string, id: string): Promise<boolean> =>
   (
