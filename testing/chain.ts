@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blockchain } from '#chains/blockchains'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { networks } from '#chains/networks/index'
 import { type Intercept, type LocalChain, startLocalChains } from '#sandbox/chains/index'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
-import { quantity, rpc } from './json-rpc.ts'
+import { quantity, rpc, rpcBatch } from './json-rpc.ts'
 import { testLog } from './log.ts'
 import { type Oracle, openOracle } from './oracle.ts'
 import { isDeep } from './size.ts'
+import { until } from './until.ts'
 
 type Address = `0x${string}`
 
@@ -126,14 +126,17 @@ async function mintForOutsider({ rpcUrl, tokens }: LocalChain): Promise<void> {
 
 /**
  * Waits until the transaction is mined, because a node answers before; returns at once when the node does not mine by
- * itself.
+ * itself, or no longer has the transaction.
  */
 async function mined(rpcUrl: string, hash: string): Promise<void> {
-  if (!(await rpc<boolean>(rpcUrl, 'anvil_getAutomine'))) return
-  for (const due = Date.now() + 2_000; Date.now() < due; await sleep(2)) {
-    const sent = await rpc<{ blockHash: string | null } | null>(rpcUrl, 'eth_getTransactionByHash', [hash])
-    if (sent?.blockHash) return
-  }
+  const calls = [{ method: 'anvil_getAutomine' }, { method: 'eth_getTransactionByHash', params: [hash] }]
+  await until(async () => {
+    const [minesAtOnce, sent] = (await rpcBatch(rpcUrl, calls)) as [
+      boolean,
+      { blockHash: string | null } | null,
+    ]
+    return !minesAtOnce || sent?.blockHash !== null
+  }, `${hash} is mined`)
 }
 
 const callData = (selector: string, address: string, value: bigint) =>
