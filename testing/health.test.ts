@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteHalt, insertHalt } from '#engines/indexer/store/halts'
 import { insertApiKey } from '#runtime/auth/store'
 import { openAsOwner, raw, sql } from '#runtime/db/db'
-import { alarmNames, raiseAlarm } from '#runtime/log/alarms'
+import { alarmCounts, alarmNames, raiseAlarm } from '#runtime/log/alarms'
 import { cloneDatabase } from './database.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { readMetrics } from './metrics.ts'
@@ -51,15 +51,18 @@ async function statusWhen(holds: (body: Readiness) => boolean): Promise<number> 
 const stateIs = (wanted: string) => (body: Readiness) => body.chains.some(({ state }) => state === wanted)
 const isReady = (body: Readiness) => body.ready
 
-it('property 60: each alarm is counted from zero, under its name', async () => {
+it('property 60: each alarm is counted under its name, also one that was never raised', async () => {
   const name = (alarm: string) => `bezant_alarms_total{alarm="${alarm}"}`
   const before = await scrape()
   for (const alarm of alarmNames)
     expect([alarm, before.get(name(alarm))]).toEqual([alarm, expect.any(Number)])
-  expect(before.get(name('journal-conflict'))).toBe(0)
   for (const alarm of alarmNames) raiseAlarm(harness.ctx.log, alarm, {}, 'raised by a test')
+  // Files share this process, and a busy machine raises some of the alarms itself.
   for (const alarm of alarmNames)
-    await showsSoon(name(alarm), (count) => count === before.get(name(alarm))! + 1)
+    await showsSoon(
+      name(alarm),
+      (count) => count === alarmCounts().get(alarm) && count! > before.get(name(alarm))!,
+    )
 })
 
 it('property 60: metrics need a key of the scope operator:read, and readiness none', async () => {
@@ -82,9 +85,8 @@ it('property 60: requests are counted by the pattern of their route, not by thei
   for (const id of ids) await harness.http('GET', `/no/such/${id}`)
   const count = (route: string) =>
     `bezant_http_request_duration_seconds_count{method="GET",route="${route}",status="404"}`
-  await showsSoon(count('/v1/w3s/wallets/:id'), (value) => value === 2)
+  for (const route of ['/v1/w3s/wallets/:id', 'none']) await showsSoon(count(route), (value) => value === 2)
   const samples = await scrape()
-  expect(samples.get(count('none'))).toBe(2)
   const text = [...samples.keys()].join('\n')
   for (const unbounded of [...ids, harness.entityId]) expect(text).not.toContain(unbounded)
   expect([...samples.keys()].find((name) => name.startsWith('bezant_endpoint_latency_seconds{'))).toContain(
