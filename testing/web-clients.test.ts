@@ -58,6 +58,12 @@ async function leadToProvider(context: BrowserContext, pattern: string): Promise
   return asked
 }
 
+/** Stops the page's clock: a client is told after ten seconds that the page of users does not answer. */
+async function stopTime(page: Page): Promise<void> {
+  await page.clock.install({ time: 0 })
+  await page.clock.pauseAt(60_000)
+}
+
 describe.each(['published', 'own'] as const)('with the %s client, an app', (name) => {
   let context: BrowserContext
   let page: Page
@@ -189,8 +195,9 @@ describe.each(['published', 'own'] as const)('with the %s client, an app', (name
 
   inChromium('is told after ten seconds that the page of users does not answer', async () => {
     await context.route(`${users.url}/**`, (route) => route.abort())
-    await page.clock.install()
+    await stopTime(page)
     await app.run(`sdk.execute('${randomUUID()}', note)`)
+    await new Promise((r) => setTimeout(r, 3_000))
     await page.clock.fastForward(9_000)
     expect(await page.evaluate('calls.length')).toBe(0)
     await page.clock.fastForward(2_000)
@@ -199,6 +206,7 @@ describe.each(['published', 'own'] as const)('with the %s client, an app', (name
 
   inChromium('heeds no messages of other origins', async () => {
     await context.route(`${users.url}/**`, (route) => route.abort())
+    await stopTime(page)
     await app.run(`
       sdk.execute('${randomUUID()}', note)
       postMessage({ onComplete: true, result: { type: 'SIGN_MESSAGE', status: 'COMPLETE' } }, '*')`)
@@ -249,6 +257,7 @@ describe('client/web', () => {
       ({ href }) => href.startsWith(`${users.url}/?`),
       (route) => route.abort(),
     )
+    await stopTime(page)
     await app.run(`
       sdk.execute('${randomUUID()}', note)
       const other = document.createElement('iframe')
