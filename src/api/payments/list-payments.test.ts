@@ -41,7 +41,12 @@ async function openPayer() {
   const account = privateKeyToAccount(generatePrivateKey())
   const body = { address: account.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true }
   expect((await harness.http('POST', '/v1/faucet/drips', { body })).status).toBe(204)
-  const { rpcUrl, tokens } = harness.chain()
+  const { rpcUrl, tokens, oracle } = harness.chain()
+  // The faucet answers before its coins are in a block.
+  const isFunded = async () =>
+    (await oracle.balanceOf(account.address)) > 0n &&
+    (await oracle.balanceOf(account.address, tokens.USDC)) > 0n
+  await until(isFunded, 'the payer has its coins')
   const wallet = createWalletClient({ account, chain: viemChain, transport: http(rpcUrl) })
   const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
   const pay = (to: `0x${string}`, value: bigint) =>
