@@ -49,7 +49,7 @@ afterAll(async () => {
 type Ask = { path: string; body: object }
 
 /** Answers of a busy machine, which ask to send the request again with its key. */
-const tooBusy = [408, 503]
+const tooBusy = [408, 429, 503]
 
 /** Sends all at once, divided among the processes, and again where the machine was too busy. */
 const race = (asks: readonly Ask[]) =>
