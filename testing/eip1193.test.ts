@@ -46,6 +46,8 @@ describe('the published EIP-1193 provider', () => {
     const call = { from, to: tokens.USDC, data }
     expect(Number(await ask<Hex>('eth_estimateGas', call))).toBeGreaterThan(21_000)
     expect(await ask('eth_sendTransaction', call)).toMatch(/^0x[0-9a-f]{64}$/)
+    // A hash is shown once the transaction is sent, which may be before its block.
+    await until(async () => (await oracle.balanceOf(payee, tokens.USDC)) > 0n, 'the tokens are there')
     await oracle.checkMovedOnce([{ to: payee, token: tokens.USDC, amountAtomic: 55n }])
   })
 
