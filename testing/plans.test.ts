@@ -12,6 +12,8 @@ import { openTestDatabase, type TestDatabase } from './database.ts'
 
 const rowsTotal = 4_000
 const nowMs = Date.now()
+/** Later than any row that these tests write, however long they take. */
+const laterMs = nowMs + 86_400_000
 const entityId = newId(nowMs)
 
 let test: TestDatabase
@@ -89,7 +91,7 @@ it('finds notifications by the state of a delivery alone, few or many among all'
     select a.entity_id, s.id, a.id, a.resource_id,
       case when a.resource_id::integer % 1000 = 0 then 'failed' else 'delivered' end, now(), now(), now()
     from added a cross join subscription s`)
-  const page = { fromMs: undefined, toMs: nowMs + 60_000, pageSize: 50, order: 'DESC' } as const
+  const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
   const cursor = { pageAfter: undefined, pageBefore: undefined }
   const list = (state: 'failed' | 'delivered') => (db: Db) =>
     notificationsPage(db, entityId, { state }, { ...page, ...cursor })
@@ -119,7 +121,7 @@ it('finds what is due to an endpoint by its own index, before and after a burst 
     fencingToken: 0,
     failureCount: 0,
   } as const
-  const due = (db: Db) => dueDeliveries(db, lane, formatInstant(nowMs + 60_000), 3, 8)
+  const due = (db: Db) => dueDeliveries(db, lane, formatInstant(laterMs), 3, 8)
   expect(await due(test.database)).toHaveLength(8)
   for (const analysed of ['notification_subscriptions', 'notification_deliveries']) {
     const plans = await plansOf(analysed, due)
