@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { runCommand } from './command.ts'
 import { drawn, drawnTests } from './drawn.ts'
 import { rpc } from './json-rpc.ts'
-import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
+import { isRunning, type Program, processesUnder, runProgram, spawnProgram, startProgram } from './program.ts'
 import { initializedDirectory, programFile } from './programs.ts'
 import { isDeep } from './size.ts'
 import { httpAs } from './tenant.ts'
@@ -196,12 +196,11 @@ drawnIt(
     const first = await take()
     const id = await newWalletSet(first)
     const before = await readFile(join(dataDir, 'root.key'), 'utf8')
-    const second = await spawnProgram({ dataDir, args: chains })
-    expect(await second.exited).toEqual({ code: 1, signal: null })
-    expect(second.stdout()).toBe('')
-    expect(second.stderr()).toMatch(/in use by process \d+/)
-    expect(second.stderr()).toMatch(/--data-dir/)
-    expect(second.stderr()).not.toMatch(/\n\s+at /)
+    const second = await runProgram({ dataDir, args: chains })
+    expect([second.code, second.stdout]).toEqual([1, ''])
+    expect(second.stderr).toMatch(/in use by process \d+/)
+    expect(second.stderr).toMatch(/--data-dir/)
+    expect(second.stderr).not.toMatch(/\n\s+at /)
     expect((await first.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
     expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(before)
     handedOn = first
