@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
   allBlocks,
+  type Block,
   bob,
   dev,
   receipt,
@@ -21,6 +22,14 @@ import { call, callMany } from './rpc.ts'
 
 const inNode = (url: string, hash: string) => call(url, 'eth_getTransactionByHash', [hash])
 const directoryOf = (dataDir: string) => join(dataDir, 'chains', 'BASE-SEPOLIA')
+
+/** Waits until the newest of these blocks is in a journal, which takes a moment after it was mined. */
+const untilKept = (dataDir: string, blocks: readonly Block[]) =>
+  until(() => {
+    const directory = directoryOf(dataDir)
+    const journals = readdirSync(directory).filter((name) => name.startsWith('journal'))
+    return journals.some((name) => readFileSync(join(directory, name), 'utf8').includes(blocks.at(-1)!.hash))
+  }, 'the blocks are in the journal')
 
 const cycles = isDeep ? 5 : 2
 const transfers = isDeep ? 100 : 20
@@ -84,8 +93,8 @@ test('blocks keep their hashes over a kill of all processes', async () => {
     await Promise.all(Array.from({ length: count }, (_, index) => send(rpcUrl, index % 4, nonce(index))))
     const owned = async () => Number(await call(rpcUrl, 'eth_getBalance', [bob, 'latest']))
     await until(async () => (await owned()) === count * (cycle + 1))
-    await delay(150)
     const before = await allBlocks(rpcUrl)
+    await untilKept(dataDir, before)
     await victim.kill(true)
     victim = await startVictim({ dataDir })
     expect(await allBlocks(victim.chain.rpcUrl)).toEqual(before)
@@ -98,8 +107,8 @@ test('a node left running is ended, even one that does not answer, and its block
   const { rpcUrl } = first.chain
   const hash = await send(rpcUrl, 0, 0)
   await until(async () => (await receipt(rpcUrl, hash)) !== null)
-  await delay(150)
   const before = await allBlocks(rpcUrl)
+  await untilKept(dataDir, before)
   await first.kill(false)
   process.kill(first.chain.pid, 'SIGSTOP')
   const second = await startVictim({ dataDir, blockTimeMs: 1000 })
@@ -122,8 +131,8 @@ test.each([
     const hash = await send(rpcUrl, 0, nonce)
     await until(async () => (await receipt(rpcUrl, hash)) !== null)
   }
-  await delay(150)
   const before = await allBlocks(rpcUrl)
+  await untilKept(dataDir, before)
   await end(first)
   const second = await startVictim({ dataDir })
   expect(await allBlocks(rpcUrl)).toEqual(before)
