@@ -197,6 +197,7 @@ describe('a call that reverts while an earlier one is pending', () => {
         abiFunctionSignature: 'transferFrom(address,address,uint256)',
         abiParameters: [wallet.address, freshAddress(), '1'],
       })
+      await until(async () => (await read(later)).state === 'CLEARED', 'the later one waits')
       await sleep(1_500)
       expect((await read(later)).state).toBe('CLEARED')
       await mine()
