@@ -307,6 +307,7 @@ describe('a frozen wallet or entity', () => {
       if (scope === 'wallet')
         await until(async () => (await stateOf(elsewhere.body.data.id)) === 'COMPLETE', 'others go on')
       else await new Promise((resume) => setTimeout(resume, 1_500))
+      await until(async () => (await stateOf(before.body.data.id)) !== 'INITIATED', 'it is screened')
       expect(await stateOf(before.body.data.id)).toBe('CLEARED')
       expect(await unfreeze(operator(), subject)).toBe(true)
       await until(async () => (await stateOf(before.body.data.id)) === 'COMPLETE', 'it goes on')
