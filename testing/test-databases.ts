@@ -6,10 +6,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
+import { type Connection, type Database, openAsOwner, sql } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
+import { until } from './until.ts'
 
 export type TemplateName = 'empty' | 'seeded'
 export type TestConnection = { name: string; connection: Connection }
@@ -33,6 +34,7 @@ export function serveDatabases(databaseUrl: string | undefined): TestDatabases {
   const server = () => (starting ??= databaseUrl ? joinServer(databaseUrl) : startServer())
   const create = async (name: string, template?: string): Promise<TestConnection> => {
     const { admin, connection } = await server()
+    if (template) await untilUnused(admin, template)
     await admin.script(
       `create database "${name}"${template ? ` template "${template}" strategy file_copy` : ''}`,
     )
@@ -86,6 +88,14 @@ async function startServer(): Promise<Server> {
 async function joinServer(url: string): Promise<Server> {
   return { connection: { url }, admin: openAsOwner({ url }, 4), stop: async () => undefined }
 }
+
+/** A closed session ends a moment later, and the server waits only five seconds for those of a database that it copies. */
+const untilUnused = (admin: Database, name: string) =>
+  until(async () => {
+    const sessions = sql`select 1 from pg_stat_activity
+      where datname = ${name} and backend_type is distinct from 'autovacuum worker'`
+    return (await admin.all(sessions)).length === 0
+  }, `the sessions of ${name} have ended`)
 
 function within(connection: Connection, name: string): Connection {
   if (!('url' in connection)) return { ...connection, database: name }
