@@ -28,6 +28,8 @@ export type TestChain = {
   revert(snapshot: string): Promise<void>
   /** Replaces the last `depth` blocks by empty ones; their transactions are gone unless they are sent again. */
   reorg(depth: number): Promise<void>
+  /** The same from this block on, whatever was mined after it. */
+  reorgFrom(number: number): Promise<void>
   setAutomine(on: boolean): Promise<void>
   /** Pays from outside: in `USDC` or `EURC` base units, or in wei of the native coin. Returns the hash. */
   send(to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC'): Promise<Address>
@@ -86,6 +88,8 @@ function testChain(chain: LocalChain): TestChain {
     turn = paid.catch(() => undefined)
     return paid
   }
+  const height = async () => Number(await ask('eth_blockNumber'))
+  const reorg = async (depth: number) => void (await ask('anvil_reorg', [depth, []]))
   return {
     blockchain: chain.blockchain,
     chainId: chain.chainId,
@@ -95,11 +99,12 @@ function testChain(chain: LocalChain): TestChain {
     oracle: openOracle(rpcUrl),
     rpc: ask,
     send,
-    height: async () => Number(await ask('eth_blockNumber')),
+    height,
     mine: async (blocks = 1) => void (await ask('anvil_mine', [quantity(blocks)])),
     snapshot: () => ask<string>('evm_snapshot'),
     revert: async (snapshot) => void (await ask('evm_revert', [snapshot])),
-    reorg: async (depth) => void (await ask('anvil_reorg', [depth, []])),
+    reorg,
+    reorgFrom: async (number) => reorg((await height()) - number + 1),
     setAutomine: async (on) => void (await ask('evm_setAutomine', [on])),
     intercept: (hook) => chain.intercept(hook),
   }

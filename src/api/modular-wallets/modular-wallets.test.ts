@@ -142,7 +142,7 @@ describe('what wallets did', () => {
       (await get(`/v1/w3s/buidl/transfers?walletAddresses=${account.address}&transferType=OUTBOUND_TRANSFER`))
         .transfers
     await until(async () => (await outbound())[0]?.blockHash === receipt.blockHash, 'it is listed')
-    await harness.chain().reorg(1)
+    await harness.chain().reorgFrom(Number(receipt.blockNumber))
     await until(async () => {
       const found = await outbound()
       return found.length === 1 && found[0].blockHash !== receipt.blockHash && found[0].state === 'COMPLETE'
@@ -162,7 +162,7 @@ it('property 20: notifies of operations and transfers, each state once, and agai
     // Known before it is paid: otherwise it depends on the pace of the indexer whether that payment is told.
     await makeModularWallet(world, owner.address)
     const { bundler, account } = await openModularAccount(harness, world.tenant, owner)
-    const { userOpHash } = await executed(bundler, [payment(freshAddress())])
+    const { userOpHash, receipt } = await executed(bundler, [payment(freshAddress())])
     const told = () =>
       receiver
         .webhooks()
@@ -180,7 +180,7 @@ it('property 20: notifies of operations and transfers, each state once, and agai
     ]
     await until(() => expected.every((each) => told().includes(each)), 'all states are told')
     expect(told().toSorted()).toEqual(expected.toSorted())
-    await harness.chain().reorg(1)
+    await harness.chain().reorgFrom(Number(receipt.blockNumber))
     await until(() => told().length >= expected.length + 6, 'the reorg is told')
     const since = told().slice(expected.length)
     expect(since.filter((each) => each.startsWith('outboundTransfer'))).toEqual(

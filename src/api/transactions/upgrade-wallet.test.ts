@@ -129,7 +129,7 @@ it('property 80: a reorg takes the version back until a block holds the upgrade 
   const { blockHeight } = await completed(id)
   const chain = harness.chain()
   await chain.setAutomine(false)
-  await chain.reorg((await chain.height()) - blockHeight + 1)
+  await chain.reorgFrom(blockHeight)
   await until(async () => (await accounts.coreOf(wallet)) === old, 'the wallet has its first version again')
   expect([await coreOnChain(wallet), (await accounts.read(id)).state]).toEqual([old, 'SENT'])
   expect(await accounts.upgrade(wallet)).toMatchObject(refused(400, 155506, 'walletId'))

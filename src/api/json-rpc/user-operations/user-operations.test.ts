@@ -283,7 +283,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     const { bundler } = await accountOf(byAddress())
     const to = freshAddress()
     const { userOpHash, receipt } = await executed(bundler, [payment(to)])
-    await harness.chain().reorg(1)
+    await harness.chain().reorgFrom(Number(receipt.blockNumber))
     await until(async () => {
       const found = await ask('eth_getUserOperationReceipt', [userOpHash])
       return found.result && found.result.receipt.blockHash !== receipt.blockHash
@@ -294,9 +294,9 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
   it('or another one with its nonce has, which was sent while its block was orphaned', async () => {
     const { bundler, account } = await accountOf(byAddress())
     const recipients = [freshAddress(), freshAddress()] as const
-    const { userOpHash: first, nonce } = await executed(bundler, [payment(recipients[0])])
+    const { userOpHash: first, nonce, receipt } = await executed(bundler, [payment(recipients[0])])
     await harness.stopEngines()
-    await harness.chain().reorg(1)
+    await harness.chain().reorgFrom(Number(receipt.blockNumber))
     const again = { ...(await prepared(bundler, [payment(recipients[1])])), nonce }
     const { result: second } = await ask('eth_sendUserOperation', [
       await sponsoredAgain(account, again),
