@@ -77,9 +77,11 @@ it('a wire in an orphaned block is pending again, and credited once in its new b
   await until(async () => (await availableTo(merchant)) === '31.00', 'the wire is credited')
   const statusOf = async () =>
     (await merchant.http('GET', '/v1/businessAccount/deposits')).body.data[0].status as string
+  const to = await treasuryOf(merchant.entityId)
+  const [minted] = await chain.oracle.transfers({ to, token: chain.tokens.USDC })
   await chain.setAutomine(false)
   try {
-    await chain.reorg(1)
+    await chain.reorgFrom(minted!.blockNumber)
     await until(async () => (await statusOf()) === 'pending', 'the wire is taken back')
     expect(await availableTo(merchant)).toBe('0.00')
     expect(await gapOf(merchant)).toBe(0n)
