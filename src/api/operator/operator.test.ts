@@ -50,9 +50,10 @@ it('lists the entries of each account, which sum to its balance, also after a re
   const ofWallet = await world.call('GET', `/operator/accounts?address=${address}&tokenId=${world.usdcId}`)
   const entriesPath = `/operator/accounts/${ofWallet[0].id}/entries`
   const before = await readAll(entriesPath)
-  await chain.send(address, 5_000_000n, 'USDC')
+  const hash = await chain.send(address, 5_000_000n, 'USDC')
   await until(async () => (await readAll(entriesPath)).length > before.length, 'the payment is booked')
-  await chain.reorg(1)
+  const { blockNumber } = await chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [hash])
+  await chain.reorgFrom(Number(blockNumber))
   await until(
     async () => (await readAll(entriesPath)).some(({ reversesId }) => reversesId),
     'it is taken back',
