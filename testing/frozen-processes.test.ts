@@ -5,6 +5,7 @@ import type { Failpoint } from '#lib/failpoints'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { stuckSessions } from '#runtime/db/sessions'
 import { alarmCounts } from '#runtime/log/alarms'
+import { untilBlockedBy } from './blocked-sessions.ts'
 import { freshAddress, worldOf } from './builders.ts'
 import { drawnTests } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
@@ -235,8 +236,7 @@ drawnIt('property 61: an alarm names the database session that blocks others', a
       sql`select pg_backend_pid() as pid, pg_advisory_xact_lock(61)`,
     )
     waiting = harness.database.run(sql`select pg_advisory_xact_lock(61)`)
-    const blocked = sql`select 1 from pg_stat_activity a where ${pid} = any(pg_blocking_pids(a.pid))`
-    await until(async () => (await harness.database.all(blocked)).length > 0, 'the other one waits')
+    await untilBlockedBy({ pid }, harness.database, 'the other one waits')
     await until(async () => raised() > before, 'an alarm is raised')
     // Others may stand still for a moment.
     const session = (await stuckSessions(harness.database, 0)).find((each) => each.pid === pid)

@@ -197,7 +197,6 @@ describe.each(['published', 'own'] as const)('with the %s client, an app', (name
     await context.route(`${users.url}/**`, (route) => route.abort())
     await stopTime(page)
     await app.run(`sdk.execute('${randomUUID()}', note)`)
-    await new Promise((r) => setTimeout(r, 3_000))
     await page.clock.fastForward(9_000)
     expect(await page.evaluate('calls.length')).toBe(0)
     await page.clock.fastForward(2_000)

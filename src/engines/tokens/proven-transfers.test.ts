@@ -19,7 +19,7 @@ import {
   hostileCodes,
   whileListed,
 } from '../../../testing/any-tokens.ts'
-import { untilBlockedBy } from '../../../testing/blocked-sessions.ts'
+import { sessionOf, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { readMetrics } from '../../../testing/metrics.ts'
@@ -326,7 +326,7 @@ it('two workers that decide parts of one log find it complete together', async (
   const first = await database.tx(async (tx) => {
     const complete = await decide(tx, 0)
     second = database.tx((other) => decide(other, 1))
-    await untilBlockedBy(tx, database, 'the second waits for the first')
+    await untilBlockedBy(await sessionOf(tx), database, 'the second waits for the first')
     return complete
   })
   expect([first.length, (await second).length].sort()).toEqual([0, 1])

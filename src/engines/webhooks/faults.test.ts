@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
-import { untilBlockedBy } from '../../../testing/blocked-sessions.ts'
+import { sessionOf, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -285,7 +285,7 @@ describe('an endpoint', () => {
       await tx.run(sql`select 1 from notification_deliveries
         where entity_id = ${entityId} and message_id = ${second} for update`)
       deletion = world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
-      await untilBlockedBy(tx, harness.database, 'the deletion waits')
+      await untilBlockedBy(await sessionOf(tx), harness.database, 'the deletion waits')
       // The deletion holds the first one.
       held.get(first)!()
       await until(async () => sink.notices().length === 1, 'the first one is taken')
