@@ -92,11 +92,12 @@ describe('"nonce too low" for bytes that no node accepted yet', () => {
       const wallet = await on.fundedWallet()
       const before = node.rawTransactions.length
       const said = meeting(tooLow)
-      node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
+      node.play({ fault: tooLow })
       const { id, to } = await order(wallet)
-      await said(2)
+      await said(isDeep ? 3 : 2)
       // No node is known to have accepted it: it is not shown as sent.
       expect((await on.read(id)).state).toBe('QUEUED')
+      node.play()
       await on.reaches(id, 'COMPLETE')
       expect(new Set(node.rawTransactions.slice(before)).size).toBe(1)
       expect(await on.attemptsOf(id)).toHaveLength(1)
