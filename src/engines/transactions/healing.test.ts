@@ -63,10 +63,12 @@ describe('a used nonce', () => {
     const destinationAddress = freshAddress()
     const id = await on.transfer(wallet, { destinationAddress })
     const first = await on.sent(id, 'original')
-    await chain.rpc('anvil_dropTransaction', [first.txHash])
     await chain.rpc('anvil_impersonateAccount', [wallet.address])
+    // Dear enough to replace the transfer in the pool, and to stay there when the worker sends that again.
+    const price = { maxFeePerGas: '0x4000000000', maxPriorityFeePerGas: '0x4000000000' }
+    const nonce = `0x${first.nonce.toString(16)}`
     await chain.rpc('eth_sendTransaction', [
-      { from: wallet.address, to: wallet.address, nonce: `0x${first.nonce.toString(16)}`, value: '0x1' },
+      { from: wallet.address, to: wallet.address, nonce, value: '0x1', gas: '0x5208', ...price },
     ])
     await chain.mine()
     await chain.setAutomine(true)
