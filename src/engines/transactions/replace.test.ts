@@ -71,10 +71,13 @@ describe('a transaction with several signed attempts', () => {
       await on.sent(behind, 'original')
       const attempts = await on.attemptsOf(id)
       const winner = attempts.find(({ kind }) => kind === taken)!
+      // A worker would send the dropped ones again.
+      await harness.stopEngines()
       for (const { txHash } of attempts) await chain.rpc('anvil_dropTransaction', [txHash])
       await chain.rpc('eth_sendRawTransaction', [`0x${winner.raw.toString('hex')}`])
       await chain.mine()
       await chain.setAutomine(true)
+      harness.startEngines()
       const done = await on.reaches(id, taken === 'cancel' ? 'CANCELLED' : 'COMPLETE')
       expect(done.txHash).toBe(winner.txHash)
       await on.reaches(behind, 'COMPLETE')
