@@ -106,13 +106,21 @@ async function eachOnce({ recipients, ids, fromPage, hash }: SentBundle) {
   await checkLedger(harness.database)
 }
 
-/** Puts one version of a bundle into a block, and no other. */
-async function mineAlone(bundleId: string, version: StoredAttempt) {
-  for (const { txHash } of await on.attemptsOf(bundleId)) await rpc('anvil_dropTransaction', txHash)
-  await rpc('anvil_setNextBlockBaseFeePerGas', '0x7')
-  await rpc('eth_sendRawTransaction', `0x${version.raw.toString('hex')}`)
+/** Mines a block that holds what `put` sends, while no worker sends again what the pool lost. */
+async function mineOnly(put: () => Promise<unknown>) {
+  await engines.stop('transactions')
+  await rpc('anvil_dropAllTransactions')
+  await put()
   await harness.chain().mine()
+  engines.start('transactions')
 }
+
+/** Puts one version of a bundle into a block, and no other. */
+const mineAlone = (version: StoredAttempt) =>
+  mineOnly(async () => {
+    await rpc('anvil_setNextBlockBaseFeePerGas', '0x7')
+    await rpc('eth_sendRawTransaction', `0x${version.raw.toString('hex')}`)
+  })
 
 const bundlesOf = async (ids: readonly string[]) => {
   const rows = await Promise.all(ids.map(accounts.read))
@@ -146,7 +154,7 @@ for (const taken of versions)
         ])
       }
       const winner = taken === 'bump' ? bump : sent.original
-      await mineAlone(sent.bundleId, winner)
+      await mineAlone(winner)
       await eachOnce(sent)
       expect(new Set(await bundlesOf(sent.ids))).toEqual(new Set([winner.txHash]))
       const late = await on.ask(sent.ids[0]!, 'accelerate')
@@ -163,7 +171,7 @@ for (const taken of versions)
       await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(sent.original.maxFee * 3n).toString(16)}`)
       await harness.chain().mine()
       const bump = await on.sent(sent.bundleId, 'bump')
-      await mineAlone(sent.bundleId, taken === 'bump' ? bump : sent.original)
+      await mineAlone(taken === 'bump' ? bump : sent.original)
       await eachOnce(sent)
     },
   )
@@ -200,9 +208,10 @@ drawnIt(
   'property 76: of a bundle that fails because a stranger executed one of its operations, the others go into another one',
   async () => {
     const sent = await sentBundle()
-    await rpc('anvil_dropAllTransactions')
-    const txHash = await executeAsStranger(sent.ids[0]!)
-    await harness.chain().mine()
+    let txHash: unknown
+    await mineOnly(async () => {
+      txHash = await executeAsStranger(sent.ids[0]!)
+    })
     await eachOnce(sent)
     const [first, second] = await bundlesOf(sent.ids)
     expect(first).toBe(txHash)
@@ -215,9 +224,8 @@ drawnIt(
   async () => {
     const sent = await sentBundle()
     const known = sent.ids[1]!
-    await rpc('anvil_dropAllTransactions')
-    await executeAsStranger(sent.ids[0]!)
     await engines.stop('treasury')
+    await mineOnly(() => executeAsStranger(sent.ids[0]!))
     await mineUntil(
       harness.chain(),
       async () => (await on.attemptsOf(sent.bundleId)).some(({ state }) => state === 'mined'),
