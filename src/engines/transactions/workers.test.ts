@@ -22,12 +22,15 @@ let harness: Harness
 let world: World
 let wallets: Wallet[]
 let indexer: { stop(): Promise<void> }
+let stopMining: (() => Promise<void>) | undefined
+/** Number of killings that let no block be mined: what they interrupt is under way when it is counted. */
+let blocksHeld = 0
 const workers = new Set<Worker>()
 const undurable: string[] = []
 let sends = 0
 
 beforeAll(async () => {
-  harness = await openHarness({ engines: false, blockTimeMs: 150 })
+  harness = await openHarness({ engines: false })
   world = worldOf(harness)
   indexer = startIndexer(harness.ctx)
   wallets = []
@@ -38,12 +41,30 @@ beforeAll(async () => {
   }
   await until(async () => (await fundedAccounts()) === 2 * walletCount, 'the wallets have their coins')
   harness.chain().intercept(requireDurable)
+  await harness.chain().setAutomine(false)
+  stopMining = startMining()
 })
 afterAll(async () => {
   for (const worker of workers) worker.signal('SIGKILL')
+  await stopMining?.()
   await indexer?.stop()
   await harness?.close()
 })
+
+/** Mines blocks at an interval. */
+function startMining(): () => Promise<void> {
+  let stopped = false
+  const mining = (async () => {
+    while (!stopped) {
+      if (blocksHeld === 0) await harness.chain().mine()
+      await sleep(150)
+    }
+  })()
+  return () => {
+    stopped = true
+    return mining
+  }
+}
 
 const fundedAccounts = async () => {
   const addresses = wallets.map(({ address }) => address)
@@ -116,6 +137,7 @@ it(`property 2: each of ${transfersTotal} transfers moves its value once althoug
       const worker = await next
       next = prepareWorker()
       const before = sends
+      blocksHeld += 1
       await worker.start()
       started += 1
       await until(async () => sends > before, 'something is being sent')
@@ -123,6 +145,7 @@ it(`property 2: each of ${transfersTotal} transfers moves its value once althoug
       worker.signal('SIGKILL')
       await worker.exited
       struck += await underWay()
+      blocksHeld -= 1
     }
     return next
   }
