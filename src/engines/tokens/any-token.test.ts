@@ -126,10 +126,8 @@ describe('an ERC-20 that nobody lists', () => {
   })
 
   it('is sent by its address although no wallet has moved it', async () => {
-    const [quiet, cardsOfNobody] = await Promise.all([
-      deployFeeToken(harness.chain()),
-      deployCollection(harness.chain(), 'ERC1155', 'Hidden'),
-    ])
+    const quiet = await deployFeeToken(harness.chain())
+    const cardsOfNobody = await deployCollection(harness.chain(), 'ERC1155', 'Hidden')
     const named = { tokenAddress: quiet.address, amounts: ['1.5'] }
     expect((await transfer(named)).body).toMatchObject({ code: 155201, errors: [{ location: 'amounts[0]' }] })
     const nft = { tokenAddress: cardsOfNobody.address, amounts: ['1'], nftTokenIds: ['0'] }
