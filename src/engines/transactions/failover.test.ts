@@ -84,6 +84,7 @@ it(`property 22: deposits and transfers continue while one provider is down and 
   await until(async () => ((await countOf(during))['CONFIRMED'] ?? 0) > 0, 'the other one serves')
   const counted = await countOf(during)
   expect([counted['COMPLETE'], counted['FAILED']]).toEqual([undefined, undefined])
+  await until(async () => alarms.includes('providers-disagree'), 'the alarm is raised')
   // In a long outage the provider that limits its rate refuses a call three times in a row.
   const kinds = new Set(alarms.filter((alarm) => alarm !== 'provider-trouble'))
   expect(kinds).toEqual(new Set(['providers-disagree']))
