@@ -1,5 +1,9 @@
 import { type Database, type Db, sql } from '#runtime/db/db'
+import type { SessionLimits } from '#runtime/db/limits'
 import { until } from './until.ts'
+
+/** Limits of a tx that holds a lock while a test waits for others: the server ends it never, however long that takes. */
+export const unlimited: SessionLimits = { idleMs: 0, lockMs: 0, statementMs: 0 }
 
 type Session = { pid: number }
 

@@ -19,7 +19,7 @@ import {
   hostileCodes,
   whileListed,
 } from '../../../testing/any-tokens.ts'
-import { sessionOf, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
+import { sessionOf, unlimited, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { readMetrics } from '../../../testing/metrics.ts'
@@ -200,7 +200,7 @@ it('what a wallet sends is not missed while the engine of transactions is behind
       // The balance is compared before it is shown.
       await until(async () => (await tokens.amountOf(fees, wallet.id)) !== undefined, 'it is shown')
       release()
-    })
+    }, unlimited)
   })
   await followed
   await until(async () => (await stateOf()) === 'COMPLETE', 'it is complete')
@@ -253,7 +253,7 @@ async function behind() {
     await tx.run(sql`select 1 from step_cursors where engine = 'tokens' for update`)
     held()
     await released
-  })
+  }, unlimited)
   await Promise.race([isHeld, holding])
   return {
     done: async () => {

@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
-import { sessionOf, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
+import { sessionOf, unlimited, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -264,7 +264,7 @@ describe('an endpoint', () => {
       await makePaymentIntent(honest.world)
       await until(async () => (await attemptsOf(honest.entityId)).length === 1, 'another attempt is recorded')
       expect(await attemptsOf(locked.entityId)).toEqual([])
-    })
+    }, unlimited)
     await until(async () => (await attemptsOf(locked.entityId)).length === 1, 'the attempt is recorded')
     expect(await statesOf(locked.entityId)).toEqual(['delivered'])
     expect(locked.sink.notices()).toHaveLength(1)
@@ -291,7 +291,7 @@ describe('an endpoint', () => {
       await until(async () => sink.notices().length === 1, 'the first one is taken')
       held.get(last)!()
       await until(async () => (await attemptsOf(entityId)).length === 1, 'the last one is recorded')
-    })
+    }, unlimited)
     await deletion
     for (const [id, taken] of held) if (id !== first && id !== last) taken()
     await until(async () => (await attemptsOf(entityId)).length === 4, 'all are recorded')

@@ -9,6 +9,7 @@ import { sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { devAccounts } from '#sandbox/constants'
 import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
+import { unlimited } from '../../../testing/blocked-sessions.ts'
 import {
   fundMerchantWallet,
   makeBusinessTransfer,
@@ -304,7 +305,7 @@ describe('notifications', () => {
       await until(async () => sink.notices().length === 2, 'what came later and committed first is reported')
       expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(second.id)
       expect(sink.notices().at(-1)!.messageId > late).toBe(true)
-    })
+    }, unlimited)
     await until(async () => sink.notices().length === 3, 'the late one is reported')
     expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(first.id)
     const { count } = await harness.database.one<{ count: number }>(

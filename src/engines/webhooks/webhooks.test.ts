@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { topics } from '#api/index'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
+import { unlimited } from '../../../testing/blocked-sessions.ts'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { killDelivery } from '../../../testing/killed-delivery.ts'
@@ -74,7 +75,7 @@ const whileQueued = (entityId: string, work: () => Promise<void>) =>
   harness.database.tx(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`notifications of ${entityId}`}, 0))`)
     await work()
-  })
+  }, unlimited)
 
 /** Moves the clock and wakes the workers, after the round of this entity has ended: backoffs of that round start then. */
 async function pass(ms: number, entityId: string): Promise<void> {
