@@ -315,24 +315,31 @@ describe('an endpoint', () => {
   it('property 50: that ends a kept connection instead of answering is tried again at once, on a new one', async () => {
     const { world, sink, entityId } = await subscriber()
     const known = new WeakSet<object>()
+    let ended = 0
     sink.behave((received, response, taken) => {
       const socket = response.socket!
-      if (received.method === 'POST' && known.has(socket)) return void socket.destroy()
+      if (received.method === 'POST' && known.has(socket)) {
+        ended += 1
+        return void socket.destroy()
+      }
       known.add(socket)
       taken()
     })
     // No backoff ends while the clock stands still.
     harness.clock.hold()
-    for (let count = 1; count <= 3; count++) {
+    // On a busy machine a connection may be idle for too long to be kept until the next notification.
+    let sent = 0
+    while (sent < 3 || ended === 0) {
+      sent += 1
       await makePaymentIntent(world)
-      await until(async () => sink.notices().length === count, `notification ${count} arrives`)
+      await until(async () => sink.notices().length === sent, `notification ${sent} arrives`)
     }
     harness.clock.release()
     const answered = async () => (await attemptsOf(entityId)).filter(({ status }) => status === 200)
-    await until(async () => (await answered()).length === 3, 'every answer is recorded')
+    await until(async () => (await answered()).length === sent, 'every answer is recorded')
     const attempts = await attemptsOf(entityId)
     const posts = sink.received.filter(({ headers }) => headers['x-amz-sns-message-type'] === 'Notification')
-    expect([attempts.length, attempts.length > 3]).toEqual([posts.length, true])
+    expect([attempts.length, attempts.length - sent]).toEqual([posts.length, ended])
   })
 
   it('property 53: is not called when its name resolves elsewhere at sending time', async () => {
