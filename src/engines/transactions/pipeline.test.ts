@@ -7,9 +7,17 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openStrictPool, type Send, type StrictPool } from '../../../testing/adversary/index.ts'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import {
+  dataOf,
+  freshAddress,
+  makeWallet,
+  type Wallet,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { untilAdmitted } from '../../../testing/tenant.ts'
 import { until, untilNone } from '../../../testing/until.ts'
 
 const sendsTotal = sizeOf('POOL_SENDS', { usual: 36, deep: 1_000 })
@@ -50,8 +58,9 @@ const funded = async (): Promise<Wallet> => {
   return wallet
 }
 
-async function transfer(wallet: Wallet, to: string): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+async function transfer(wallet: Wallet, to: string): Promise<void> {
+  const path = '/v1/w3s/developer/transactions/transfer'
+  const body = {
     idempotencyKey: randomUUID(),
     entitySecretCiphertext: await harness.sealSecret(),
     walletId: wallet.id,
@@ -59,8 +68,8 @@ async function transfer(wallet: Wallet, to: string): Promise<string> {
     destinationAddress: to,
     amounts: ['0.01'],
     feeLevel: 'MEDIUM',
-  })
-  return id
+  }
+  dataOf(await untilAdmitted(() => harness.http('POST', path, { body })), path)
 }
 
 const unfinished = async (wallets: readonly Wallet[]) =>
