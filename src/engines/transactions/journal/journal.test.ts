@@ -118,7 +118,10 @@ describe('a journal', () => {
     for (let round = 0; round < rounds; round++) {
       const at = randomInt(three, whole.length)
       const rest = [Buffer.alloc(0), Buffer.alloc(whole.length - at), randomBytes(whole.length - at)]
-      await writeFile(file, Buffer.concat([whole.subarray(0, at), rest[round % 3]!]))
+      const torn = Buffer.concat([whole.subarray(0, at), rest[round % 3]!])
+      // By chance, a single byte is the one that was there.
+      if (torn.equals(whole)) continue
+      await writeFile(file, torn)
       const journal = await reopened(id, path)
       expect(journal.head().sequence).toBe(3)
       await journal.append([record(9)])
