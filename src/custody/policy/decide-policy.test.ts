@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
+import { whenConnected } from '../../../testing/when-connected.ts'
 import {
   createWalletSet,
   createWallets,
@@ -284,7 +285,9 @@ describe('limits', () => {
     await set(subject, 'entity', entity.id, daily(String(5 + most)))
     await set(subject, 'wallet', wallets[1]!.id, daily(String(mostOfSecond)))
     const results = await Promise.allSettled(
-      Array.from({ length: racers }, (_, index) => ask(subject, pay(1n), wallets[index % 2]!)),
+      Array.from({ length: racers }, (_, index) =>
+        whenConnected(() => ask(subject, pay(1n), wallets[index % 2]!)),
+      ),
     )
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(most)
     const second = results.filter(({ status }, index) => status === 'fulfilled' && index % 2 === 1)
