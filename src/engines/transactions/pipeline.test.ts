@@ -4,6 +4,7 @@
  * refusal. `POOL_SENDS` sets the number.
  */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openStrictPool, type Send, type StrictPool } from '../../../testing/adversary/index.ts'
@@ -15,6 +16,7 @@ import {
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
+import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
 import { untilAdmitted } from '../../../testing/tenant.ts'
@@ -28,13 +30,16 @@ const behindDelegation = isDeep ? 6 : 3
 const dropped = isDeep ? 24 : 8
 const blockTimeMs = 300
 
+/** Whether blocks are mined at the interval, each once the one before was followed: a busy machine would fall behind. */
+let mines = true
+let stopMining: (() => Promise<void>) | undefined
+
 let harness: Harness
 let world: World
 let pool: StrictPool
 
 beforeAll(async () => {
   harness = await openHarness({
-    blockTimeMs,
     gasLimit: 1_000_000_000n,
     node: async (chain) => {
       pool = await openStrictPool(chain.rpcUrl)
@@ -42,11 +47,29 @@ beforeAll(async () => {
     },
   })
   world = worldOf(harness)
+  await harness.chain().setAutomine(false)
+  stopMining = startMining()
 })
 afterAll(async () => {
+  await stopMining?.()
   await harness?.close()
   await pool?.close()
 })
+
+function startMining(): () => Promise<void> {
+  let stopped = false
+  const { mine } = followedMining(harness, harness.chain(), 1)
+  const mining = (async () => {
+    while (!stopped) {
+      if (mines) await mine()
+      await sleep(blockTimeMs)
+    }
+  })()
+  return () => {
+    stopped = true
+    return mining
+  }
+}
 
 const funded = async (): Promise<Wallet> => {
   const wallet = await makeWallet(world)
@@ -138,13 +161,12 @@ describe('a pool that enforces its limits', () => {
     const before = pool.evictions.length
     pool.change({ evictOneIn: 2 })
     // Mined transactions can no longer be dropped.
-    await harness.chain().setAutomine(false)
+    mines = false
     const recipients = Array.from({ length: dropped }, freshAddress)
     await Promise.all(recipients.map((to) => transfer(wallet, to)))
     await until(async () => pool.evictions.length > before, 'the pool drops one')
     pool.change({ evictOneIn: 0 })
-    await harness.chain().setAutomine(true)
-    await harness.chain().mine()
+    mines = true
     await allComplete([wallet])
     await movedOnce(wallet, recipients)
     const sent = sendsOf(wallet)
