@@ -67,6 +67,15 @@ function ownEndpoints(input: EvmChainInput) {
   return { historyRpc: createEndpoints(uninspected), pageRpc: createEndpoints(uninspected) }
 }
 
+/** Transactions of the network, which no node is asked about. */
+const signedTransactionsOf = (
+  network: Network,
+): Pick<Chain, 'digestOf' | 'attachSignature' | 'readSigned'> => ({
+  digestOf: (transaction) => digestOf(network, transaction),
+  attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
+  readSigned: (raw) => readSigned(network, raw),
+})
+
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
@@ -122,9 +131,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     ...crosschainThrough(rpc, input),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
-    digestOf: (transaction) => digestOf(network, transaction),
-    attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
-    readSigned: (raw) => readSigned(network, raw),
+    ...signedTransactionsOf(network),
     broadcast: (raws) => rpc.broadcast(raws),
     agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
