@@ -93,11 +93,11 @@ export async function decidePolicy(
     createDate: formatInstant(ctx.clock.nowMs()),
   }
   await insertDecision(db, row, spends)
-  return made(db, row, { keyId: wallet.keyId, intent })
+  return decisionOf(db, row, { keyId: wallet.keyId, intent })
 }
 
 /** The permission that this row records. */
-function made(
+function decisionOf(
   db: Db,
   { entityId, id, intentId, wallet, operation, versionIds }: DecisionRow,
   { keyId, intent }: { keyId: string; intent: Buffer },
@@ -136,7 +136,7 @@ export async function repeatDecision(ctx: CustodyScope, signed: SignedIntent): P
     createDate: formatInstant(ctx.clock.nowMs()),
   }
   await insertDecision(db, row, [])
-  return made(db, row, { keyId: signer.keyId, intent })
+  return decisionOf(db, row, { keyId: signer.keyId, intent })
 }
 
 /** Refuses frozen wallets. A worker checks again before it signs later; signing at once must see a concurrent freeze here. */

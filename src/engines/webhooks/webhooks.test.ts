@@ -267,8 +267,12 @@ describe('webhooks', () => {
     await pass(noticeAfterMs, entityId)
     await untilTried()
     await until(async () => (await typesOf()).includes('subscription.failing'), 'notice is given')
-    await pass(disableAfterMs, entityId)
     await receive(world, wallet)
+    const queued = async () =>
+      (await harness.database.all(sql`select 1 from notification_deliveries where entity_id = ${entityId}`))
+        .length
+    await until(async () => (await queued()) === 4, 'both states of both transactions are queued')
+    await pass(disableAfterMs, entityId)
     await until(async () => !(await read()).enabled, 'the endpoint is disabled')
     expect(await typesOf()).toEqual(['created', 'failing', 'disabled'].map((type) => `subscription.${type}`))
     const states = await harness.database.all(sql`select distinct state from notification_deliveries
@@ -277,7 +281,6 @@ describe('webhooks', () => {
     receiver.behave()
     const shown = await world.call('PATCH', `${path}/${subscriptionId}`, { name: 'Repaired', enabled: true })
     expect(shown).not.toHaveProperty('failingSince')
-    // The last state of the transaction before may be notified only now.
     const later = await receive(world, wallet)
     const arrived = () => receiver.webhooks().filter(({ notification }) => notification.txHash === later)
     await until(async () => arrived().length === 2, 'what comes later is delivered')
