@@ -29,6 +29,7 @@ export const drawnFiles = [
   'src/engines/treasury/reconciliation/money-proof.test.ts',
   'src/engines/transactions/screening.test.ts',
   'src/api/json-rpc/user-operations/user-operations.test.ts',
+  'src/api/json-rpc/user-operations/sponsor-attacks.test.ts',
   'src/engines/transactions/price-refusals.test.ts',
   'src/engines/transactions/operations/drain.test.ts',
   'src/api/transactions/upgrade-wallet.test.ts',

@@ -70,10 +70,10 @@ export type AccountUpgrade = {
 }
 
 /**
- * Gas of the EntryPoint for one operation, and of its data. `least`: less is refused. `ofData`: the part of the estimate for the
- * data on a parent chain.
+ * Gas of the EntryPoint for one operation, and of its data. `least`, `most`: less or more is not sponsored. `ofData`: the part of
+ * the estimate for the data on a parent chain.
  */
-export type PreVerificationGas = { estimated: bigint; least: bigint; ofData: bigint }
+export type PreVerificationGas = { estimated: bigint; least: bigint; most: bigint; ofData: bigint }
 
 /** The gas limits of an operation. */
 export type OperationGas = { callGas: bigint; verificationGas: bigint; preVerificationGas: bigint }
@@ -125,6 +125,8 @@ export type AccountCreation = { factory: Address; data: Hex }
 /** An operation in a block as a node tells of it, in the form of JSON-RPC. */
 export type OperationReceipt = {
   success: boolean
+  /** Why its call reverted, where the contract said so. */
+  reason: string | undefined
   feeAtomic: bigint
   gasUsed: bigint
   /** The receipt of the transaction that executed it. */
@@ -184,6 +186,8 @@ export type Accounts = {
   depositOf(paymaster: Address, atBlock?: Hex): Promise<bigint>
   /** The call that adds to it. */
   depositCall(paymaster: Address, amountAtomic: bigint): AddressedCall
+  /** The call of its sponsor that takes coins out of it. */
+  withdrawalCall(paymaster: Address, to: Address, amountAtomic: bigint): AddressedCall
   /** The gas limits of an operation whose call needs `gas` as a transaction of its own. */
   gasOf(request: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas' | 'dataGas'>): OperationGas
   /** The gas that covers the fee for the data of an operation on a parent chain, when each gas costs `priceAtomic`. */
@@ -201,9 +205,9 @@ export type Accounts = {
   gasLimitOf(operation: UnsignedOperation): bigint
   /** The deposit that the EntryPoint requires for an operation before it executes it. */
   requiredDeposit(operation: UnsignedOperation): bigint
-  /** The call that executes operations and pays their gas to `beneficiary`. */
-  bundleCall(operations: readonly UserOperation[], beneficiary: Address): AddressedCall
-  simulate(operations: readonly UserOperation[], beneficiary: Address): Promise<BundleSimulation>
+  /** The call with which the sponsor executes operations, whose gas its paymaster pays to it. */
+  bundleCall(operations: readonly UserOperation[], sponsor: Address): AddressedCall
+  simulate(operations: readonly UserOperation[], sponsor: Address): Promise<BundleSimulation>
   /** The operations in a block, and what was paid for them. */
   executedIn(block: {
     transactions: readonly {

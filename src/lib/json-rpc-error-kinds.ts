@@ -37,6 +37,11 @@ export const jsonRpcErrorKinds = {
     status: 200,
     text: 'This server bundles operations that its own paymaster pays for: call pm_getPaymasterData and change nothing but the signature after it.',
   },
+  rpcOutOfTimeRange: {
+    code: -32503,
+    status: 200,
+    text: 'The time in which the operation is valid has ended, or ends too soon: ask for its sponsorship again.',
+  },
   rpcSponsorshipExceeded: {
     code: -32504,
     status: 200,

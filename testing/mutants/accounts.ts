@@ -192,7 +192,11 @@ const pageMutants: readonly Mutant[] = [
     name: 'price-unbounded',
     about: 'a page makes the treasury promise any price',
     edits: [
-      edit(`${modular}/sponsor-operation.ts`, 'if (maxFeeAtomic > max)', 'if (maxFeeAtomic < 0n && max)'),
+      edit(
+        `${modular}/operation-gas.ts`,
+        'if (maxFeeAtomic > priceMax)',
+        'if (maxFeeAtomic < 0n && priceMax)',
+      ),
     ],
     test: paged('bad fields'),
   },
@@ -200,7 +204,15 @@ const pageMutants: readonly Mutant[] = [
     name: 'gas-left-out',
     about: 'an operation whose limits leave out gas that the treasury pays is sponsored',
     edits: [
-      edit(`${modular}/sponsor-operation.ts`, 'if (operation.preVerificationGas < least)', 'if (least < 0n)'),
+      edit(`${modular}/operation-gas.ts`, 'if (operation.preVerificationGas < least)', 'if (least < 0n)'),
+    ],
+    test: paged('bad fields'),
+  },
+  {
+    name: 'gas-for-nothing-sponsored',
+    about: 'an operation that is charged more gas than its data needs is sponsored',
+    edits: [
+      edit(`${modular}/operation-gas.ts`, 'if (operation.preVerificationGas > most)', 'if (most < 0n)'),
     ],
     test: paged('bad fields'),
   },

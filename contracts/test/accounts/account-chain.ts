@@ -1,4 +1,4 @@
-import { type Address, BaseError, type Hex, parseEther, parseEventLogs, toHex } from 'viem'
+import { type Account, type Address, BaseError, type Hex, parseEther, parseEventLogs, toHex } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import { entryPoint } from '#chains/entry-point'
@@ -7,7 +7,7 @@ import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
 import { accountContracts } from '#chains/evm/accounts/deployment'
 import { failedOperation } from '#chains/evm/accounts/executed'
 import { accountMessageDigest } from '#chains/evm/accounts/message'
-import { bundleCall, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
+import { bundleInput, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
 import { revertData } from '#chains/evm/revert'
 import { bytesOf, hexOf } from '#lib/hex'
 import { viemChain } from '../../../testing/viem-chain.ts'
@@ -64,12 +64,18 @@ export async function signed(
 export type Executed = { success: boolean; feeAtomic: bigint; gasUsed: bigint }
 
 /** Executes operations in one bundle; gives back their outcomes, or the reason of the EntryPoint against one of them. */
-export async function execute(
+export const execute = (chain: TokenChain, ...operations: readonly UserOperation[]) =>
+  executeBy(chain, people.minter, entryPoint, operations)
+
+/** The same in a bundle that `account` gives to the EntryPoint, or to the paymaster of a sponsor. */
+export async function executeBy(
   { client }: TokenChain,
-  ...operations: readonly UserOperation[]
+  account: Account,
+  to: Address,
+  operations: readonly UserOperation[],
 ): Promise<Executed[] | string> {
-  const { to, data } = bundleCall(operations, people.minter.address)
-  const call = { account: people.minter, to: to as Address, data, gas: 15_000_000n }
+  const data = bundleInput(operations, account.address)
+  const call = { account, to, data, gas: 15_000_000n }
   try {
     await client.call(call)
   } catch (error) {

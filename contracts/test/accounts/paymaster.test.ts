@@ -12,7 +12,8 @@ import {
   chainId,
   deploy,
   type Executed,
-  execute,
+  execute as executeAside,
+  executeBy,
   operationOf,
   payment,
   randomHash,
@@ -61,6 +62,10 @@ async function sponsored(
   return signed({ ...stubbed, ...changes, sponsorship: { ...sponsorship, data } }, [owner])
 }
 
+/** Executes operations in a bundle of the sponsor. */
+const execute = (on: TokenChain, ...operations: UserOperation[]) =>
+  executeBy(on, sponsor, paymaster, operations)
+
 const transfer = () => operationOf(account, payment(people.bob.address, 1n))
 
 describe('a sponsor', () => {
@@ -88,6 +93,36 @@ describe('a sponsor', () => {
     for (const changes of raised)
       expect(await execute(chain, await sponsored(transfer(), { changes }))).toBe(refused)
     expect(await depositOf()).toBe(before)
+  })
+
+  it('pays in bundles that it sends itself, and in none of another sender', async () => {
+    const before = await depositOf()
+    const operation = await sponsored(transfer())
+    const refused = 'AA33 reverted'
+    expect(await executeAside(chain, operation)).toBe(refused)
+    expect(await executeBy(chain, sponsor, entryPoint, [operation])).toBe(refused)
+    const others = paymasterOf(people.stranger.address)
+    await chain.client.sendTransactionSync({ account: people.carol, ...others.call })
+    expect(await executeBy(chain, people.stranger, others.address, [operation])).toBe(refused)
+    expect(await executeBy(chain, people.stranger, paymaster, [operation])).toBeTypeOf('string')
+    expect(await depositOf()).toBe(before)
+    expect(await execute(chain, operation)).toMatchObject([{ success: true }])
+    expect(await executeAside(chain, await sponsored(transfer()))).toBe(refused)
+  })
+
+  it('returns to its sponsor what no gas was used for', async () => {
+    const coins = async () =>
+      (await chain.client.getBalance({ address: sponsor.address })) + (await depositOf())
+    const before = await coins()
+    const wasteful = { callGas: 5_000_000n, preVerificationGas: 5_000_000n, maxFeeAtomic: 90_000_000_000n }
+    const dear = { ...wasteful, priorityFeeAtomic: 90_000_000_000n }
+    const operation = await sponsored(operationOf(account, payment(people.bob.address, 1n), dear))
+    const [outcome] = (await execute(chain, operation)) as Executed[]
+    const { gasUsed, effectiveGasPrice } = await chain.client.getTransactionReceipt({
+      hash: (await chain.client.getBlock()).transactions[0]!,
+    })
+    expect(outcome!.feeAtomic).toBeGreaterThan(100n * gasUsed * effectiveGasPrice)
+    expect(before - (await coins())).toBe(gasUsed * effectiveGasPrice)
   })
 
   it('pays for an operation once', async () => {

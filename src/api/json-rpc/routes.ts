@@ -51,6 +51,7 @@ export const jsonRpcEndpoints = [
       'rpcContractsUnknown',
       'rpcOperationRejected',
       'rpcNotSponsored',
+      'rpcOutOfTimeRange',
       'rpcSponsorshipExceeded',
       'rpcSignatureInvalid',
       'rpcExecutionReverted',

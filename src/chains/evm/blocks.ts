@@ -2,7 +2,7 @@ import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { tokenAddress } from '../network.ts'
-import { entryPointAddress } from './accounts/deployment.ts'
+import { isBundle } from './accounts/bundle-calls.ts'
 import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
@@ -114,13 +114,14 @@ function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTra
   const transactions = (raw.transactions as RawTransaction[]).map((item, index) => {
     checkPlace(item, index, ref, chainId)
     const to = item.to == null ? undefined : address(item.to, 'recipient')
+    const from = address(item.from, 'sender')
     return {
       hash: hash(item.hash, 'transaction hash'),
-      from: address(item.from, 'sender'),
+      from,
       to,
       valueAtomic: quantity(item.value, 'value'),
       nonce: integer(item.nonce, 'nonce'),
-      ...(to === entryPointAddress && { bundle: bytes(item.input, 'input') }),
+      ...(isBundle(from, to, item.input) && { bundle: bytes(item.input, 'input') }),
     }
   })
   if (new Set(transactions.map((item) => item.hash)).size < transactions.length) {

@@ -10,8 +10,9 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
+export { preVerificationGas, verificationGas, verificationGasOf } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
-export { preVerificationGas, sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
+export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
 export {
   findTransfer,
   type ModularTransfer,

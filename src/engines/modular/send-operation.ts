@@ -14,8 +14,8 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
+import { requireGas } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
-import { requireGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import { walletOfOperation } from './wallets.ts'
 
@@ -60,7 +60,8 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
 
 /** The codes of the EntryPoint by whose part failed. */
 const kindOfReason: readonly [RegExp, ErrorName][] = [
-  [/^AA24/, 'rpcSignatureInvalid'],
+  [/^AA[23]4/, 'rpcSignatureInvalid'],
+  [/^AA[23]2/, 'rpcOutOfTimeRange'],
   [/^AA3/, 'rpcNotSponsored'],
 ]
 

@@ -2,26 +2,23 @@
  * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
  * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day.
  */
-import type { PreVerificationGas, UnsignedOperation, UserOperation } from '#chains/accounts'
+import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
 import { signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import {
   excessOf,
-  feeAt,
   findSponsor,
   gasLimitsOf,
   insertSponsorships,
   isSponsored,
   lockSponsorships,
-  operationGasMax,
-  priceNow,
   type Sponsor,
-  suggestedFees,
 } from '#engines/transactions/index'
 import { requireSponsor } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
+import { isWithoutGas, requireSponsorable } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
 import type { ModularWallet } from './store/wallets.ts'
 import { walletOfOperation } from './wallets.ts'
@@ -30,12 +27,6 @@ import { walletOfOperation } from './wallets.ts'
 const validMs = 10 * 60_000
 /** Time until its gas is free again: longer, since the clock of a chain and that of this server differ. */
 const reservedMs = 2 * validMs
-/**
- * Multiple of the suggested price that an operation may offer. Clients double the tip that a node names, and what the deposit pays
- * above the price of a bundle returns to the treasury.
- */
-const priceTimesMax = 20n
-
 /** The operation as it would be sponsored, without a signature and without a promise. */
 export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOperation) {
   const sponsor = await sponsorOf(ctx, chain)
@@ -43,10 +34,13 @@ export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOpe
   return prepared.sponsorship!
 }
 
-/** Signs that the treasury pays for the operation, within the limits. */
+/**
+ * Signs that the treasury pays for the operation, within the limits. Without limits of gas, which no block executes, it answers as
+ * for an estimate.
+ */
 export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOperation) {
-  await requireGas(chain, operation)
-  await requirePrice(chain, operation)
+  if (isWithoutGas(operation)) return stubSponsorship(ctx, chain, operation)
+  await requireSponsorable(chain, operation)
   const wallet = await walletOfOperation(ctx, chain, operation)
   await requireAllowed(ctx, chain, operation)
   const sponsor = await sponsorOf(ctx, chain)
@@ -105,48 +99,3 @@ async function reserve(
     },
   ])
 }
-
-/** The gas of an operation that none of its limits measures, at its price, or at the suggested one where it names none. */
-export async function preVerificationGas(
-  chain: Chain,
-  operation: UserOperation,
-): Promise<PreVerificationGas> {
-  const suggestion = await suggestedFees(chain)
-  const offer = operation.maxFeeAtomic > 0n ? operation : feeAt(suggestion, 'MEDIUM')
-  return chain.accounts.modular.preVerificationGas(operation, priceNow(suggestion, offer))
-}
-
-/** Refuses limits that leave out gas which the treasury pays, and those that no bundle has room for. */
-export async function requireGas(chain: Chain, operation: UserOperation): Promise<void> {
-  const { least, ofData } = await preVerificationGas(chain, operation)
-  if (operation.preVerificationGas < least)
-    throw badOperation(
-      'preVerificationGas',
-      `must be at least ${least}: take that of eth_estimateUserOperationGas`,
-    )
-  if (operation.callGas === 0n) throw badOperation('callGasLimit', 'must be above 0')
-  if (operation.verificationGas === 0n) throw badOperation('verificationGasLimit', 'must be above 0')
-  const gas = chain.accounts.gasLimitOf({ ...operation, sponsorship: undefined })
-  // The gas of data is a fee: it takes no room in a block.
-  if (gas > operationGasMax + ofData)
-    throw badOperation(
-      'callGasLimit',
-      `makes ${gas} gas with the other limits, and an operation may use ${operationGasMax + ofData}`,
-    )
-}
-
-async function requirePrice(chain: Chain, { maxFeeAtomic, priorityFeeAtomic }: UserOperation): Promise<void> {
-  const highest = feeAt(await suggestedFees(chain), 'HIGH')
-  const max = priceTimesMax * highest.maxFeeAtomic
-  if (maxFeeAtomic > max)
-    throw badOperation(
-      'maxFeePerGas',
-      `must be at most ${max}: take a price of circle_getUserOperationGasPrice`,
-    )
-  if (priorityFeeAtomic > maxFeeAtomic)
-    throw badOperation('maxPriorityFeePerGas', 'must not be above maxFeePerGas')
-  if (maxFeeAtomic === 0n) throw badOperation('maxFeePerGas', 'must be above 0')
-}
-
-const badOperation = (name: string, reason: string) =>
-  new ApiError('rpcParamsInvalid', `Invalid params: params[0].${name} ${reason}.`)

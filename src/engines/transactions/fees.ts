@@ -44,7 +44,7 @@ export function priceNow(
 /** The price plus a tenth, rounded up, and at least one: the minimum that nodes require of a replacement. */
 const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
 
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+export const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** Whether the chain suggests more than the offer, so that a node may refuse it for its price. */
 export function isBelowSuggestion(

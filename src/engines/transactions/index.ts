@@ -32,6 +32,7 @@ export { noteStates } from './note-states.ts'
 export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
 export { denyListed } from './operations/deny-listed.ts'
 export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
+export { sponsoredPriceMax } from './operations/limit-price.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { recipientsIn, recipientsOf } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
@@ -42,6 +43,7 @@ export {
   type ExternalOperation,
   endOperations,
   insertExternalOperation,
+  isPayingFor,
   lockWaiting,
   markBundled,
   releaseBundles,
@@ -55,7 +57,10 @@ export { queueDepths } from './store/queue.ts'
 export type { ReplacementKind } from './store/replacements.ts'
 export {
   findSponsor,
+  forgetRetired,
   insertSponsor,
+  type RetiredPaymaster,
+  retiredPaymasters,
   type Sponsor,
   setPaymaster,
   unregisteredSponsors,

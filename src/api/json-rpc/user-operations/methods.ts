@@ -13,16 +13,14 @@ import {
   sendOperation,
   sponsorOperation,
   stubSponsorship,
+  verificationGas,
+  verificationGasOf,
 } from '#engines/modular/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
 import { limited } from '../limit-reads.ts'
 import { requireContracts } from '../require-contracts.ts'
-
-/** Gas for the verification of one signature of a passkey, and the same with the creation of the account. */
-const verificationGas = 600_000n
-const creationGas = 1_500_000n
 
 const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
@@ -98,7 +96,7 @@ const estimate: RpcMethod<Chain> = async (_ctx, params, chain) => {
   return {
     result: {
       preVerificationGas: toQuantity(estimated),
-      verificationGasLimit: toQuantity(operation.creation ? creationGas : verificationGas),
+      verificationGasLimit: toQuantity(verificationGasOf(operation)),
       callGasLimit: toQuantity(call.gas),
       ...(operation.sponsorship && {
         paymasterVerificationGasLimit: toQuantity(operation.sponsorship.verificationGas),
@@ -117,7 +115,10 @@ const gasPrice: RpcMethod<Chain> = async (_ctx, _params, chain) => {
   return {
     result: {
       ...{ low: priceAt('LOW'), medium: priceAt('MEDIUM'), high: priceAt('HIGH') },
-      ...{ deployed: verificationGas.toString(), notDeployed: creationGas.toString() },
+      ...{
+        deployed: verificationGas.deployed.toString(),
+        notDeployed: verificationGas.notDeployed.toString(),
+      },
     },
   }
 }
@@ -166,6 +167,7 @@ const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
       actualGasCost: toQuantity(found.feeAtomic),
       actualGasUsed: toQuantity(found.gasUsed),
       success: found.success,
+      ...(found.reason !== undefined && { reason: found.reason }),
       logs: found.logs,
       receipt: found.receipt,
     },

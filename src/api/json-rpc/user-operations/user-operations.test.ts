@@ -28,6 +28,7 @@ import {
   signed,
 } from '../../../../testing/page-operations.ts'
 import { separateEngines } from '../../../../testing/smart-accounts.ts'
+import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
 import { httpAs } from '../../../../testing/tenant.ts'
 import { until } from '../../../../testing/until.ts'
 
@@ -88,11 +89,19 @@ describe('an account of the published client', () => {
   it('fails an operation whose call reverts in its block, and tells so', async () => {
     const { bundler, account } = await accountOf(byAddress())
     await executed(bundler, [payment(freshAddress())])
+    const callData = await account.encodeCalls([payment(freshAddress(), 10n ** 15n)])
+    const beyond = { ...(await prepared(bundler, [payment(freshAddress())])), callData }
+    const sent = await sponsoredAgain(account, beyond)
+    const { result } = await ask('eth_sendUserOperation', [sent, entryPoint])
+    expect(await bundler.waitForUserOperationReceipt({ hash: result, pollingInterval: 100 })).toMatchObject({
+      success: false,
+      reason: 'ERC20: transfer amount exceeds balance',
+    })
     const reverting = { ...(await prepared(bundler, [payment(freshAddress())])), callGasLimit: 30_000n }
     const operation = await sponsoredAgain(account, reverting)
     const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
     const receipt = await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
-    expect(receipt.success).toBe(false)
+    expect(receipt).toMatchObject({ success: false })
   })
 })
 
@@ -114,6 +123,8 @@ describe('what is refused, with nothing spent', () => {
       [{ callGasLimit: '0xffffff' }, /callGasLimit makes \d+ gas/],
       [{ maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }, /maxFeePerGas must be above 0/],
       [{ maxFeePerGas: '0xffffffffffffff' }, /maxFeePerGas must be at most \d+/],
+      [{ preVerificationGas: '0xf4240' }, /preVerificationGas must be at most \d+/],
+      [{ verificationGasLimit: '0x3d0900' }, /verificationGasLimit must be at most \d+/],
       [{ factoryData: undefined }, /factoryData must be 0x/],
       [{ factory: undefined }, /params\[0\]\.factory is missing/],
       [{ factory: freshAddress() }, /do not create params\[0\]\.sender/],
@@ -325,11 +336,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
       const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
       const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
       const chain = harness.ctx.chains.find('BASE-SEPOLIA')!
-      const { outsider } = harness.chain()
-      const read = chain.accounts.modular.readOperation(operation, 'operation')
-      const { to: point, data } = chain.accounts.bundleCall([read], outsider)
-      const sent = { from: outsider, to: point, data, gas: '0x300000' }
-      await harness.chain().rpc('eth_sendTransaction', [sent])
+      await executeBesideSponsor(harness, chain.accounts.modular.readOperation(operation, 'operation'))
       engines.start('indexer', 'transactions', 'treasury')
       const modular = startModular(harness.ctx)
       await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })

@@ -7,6 +7,7 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../chain.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
+import { entryPointAddress, paymasterAddress } from './deployment.ts'
 
 type Named = { type: string; name?: string }
 const selectorOf = (abi: readonly Named[], name: string) =>
@@ -61,6 +62,14 @@ function unlessCut<Read>(read: () => Read): Read | undefined {
     throw error
   }
 }
+
+/**
+ * Whether a transaction gives its input to the EntryPoint as a bundle: by itself, or through the paymaster whose sponsor sends it.
+ * Other contracts may pass on another bundle than the one in their input.
+ */
+export const isBundle = (from: Address, to: Address | undefined, input: unknown): boolean =>
+  to === entryPointAddress ||
+  (typeof input === 'string' && input.startsWith(handleOps) && to === paymasterAddress(from as Hex))
 
 export type BundledCall = { account: Address; nonce: bigint; callData: Buffer }
 

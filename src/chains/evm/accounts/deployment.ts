@@ -93,6 +93,10 @@ export const accountContracts = contractsOf(newestCore)
 export const paymasterOf = (sponsor: Address): CreatedContract =>
   createdAt(sponsorPaymasterCode.creation, entryPoint, sponsor)
 
+/** Its address in the canonical form. */
+export const paymasterAddress = (sponsor: Hex): Address =>
+  paymasterOf(sponsor as Address).address.toLowerCase() as Address
+
 /** The runtime code of the contracts as they stand at `addresses`. */
 export function runtimeCodeOf(addresses: AccountContracts): { address: Address; code: Hex }[] {
   return [

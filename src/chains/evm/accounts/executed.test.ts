@@ -15,7 +15,7 @@ import type { UserOperation } from '../../accounts.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
 import { entryPointAddress } from './deployment.ts'
 import { executedIn } from './executed.ts'
-import { bundleCall } from './operation.ts'
+import { bundleInput } from './operation.ts'
 
 const account: Hex = `0x${'a1'.repeat(20)}`
 const recipient: Hex = `0x${'b2'.repeat(20)}`
@@ -53,7 +53,7 @@ function transfersOf(callData: Hex) {
     [7n, true, 1n, 1n],
   )
   const log = { address: entryPointAddress, topics, data, logIndex: 0, txHash }
-  const bundle = bundleCall([operation], recipient).data
+  const bundle = bundleInput([operation], recipient)
   const { operations } = executedIn({
     transactions: [{ hash: txHash, from: recipient, to: entryPointAddress, valueAtomic: 0n, bundle }],
     logs: [log] as never,

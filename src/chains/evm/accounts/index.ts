@@ -22,6 +22,7 @@ import {
   hashesOf,
   postedCallOf,
   requiredDeposit,
+  withdrawalCall,
   withMargin,
 } from './operation.ts'
 import { simulateBundle } from './simulate.ts'
@@ -55,6 +56,7 @@ export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network, pinned
     return deposit === '0x' ? 0n : quantity(deposit, 'deposit')
   },
   depositCall,
+  withdrawalCall,
   gasOf,
   dataGasOf: async (request, priceAtomic) =>
     withMargin(await parentGas(rpc, network, postedCallOf(request), priceAtomic)),
@@ -65,7 +67,6 @@ export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network, pinned
   gasLimitOf,
   requiredDeposit,
   bundleCall,
-  simulate: (operations, beneficiary) =>
-    simulateBundle(rpc, bundleCall(operations, beneficiary), beneficiary),
+  simulate: (operations, sponsor) => simulateBundle(rpc, bundleCall(operations, sponsor), sponsor),
   executedIn,
 })

@@ -10,11 +10,12 @@ import { estimateGas } from '../fees.ts'
 import { pageGasMax, pageLimits } from '../page-bounds.ts'
 import { parentGas } from '../parent-fee.ts'
 import { toQuantity } from '../quantities.ts'
+import { explainData } from '../revert.ts'
 import { type Rpc, RpcUnreachable } from '../rpc.ts'
 import { addressMappingSlot } from '../storage-slots.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
-import { entryPointAddress, modularContracts, paymasterCode, paymasterOf } from './deployment.ts'
+import { entryPointAddress, modularContracts, paymasterAddress, paymasterCode } from './deployment.ts'
 import { bundleCall, postedCall, preVerificationGas, sponsored } from './operation.ts'
 import { readOperation, showOperation } from './operation-fields.ts'
 import { simulateBundle } from './simulate.ts'
@@ -77,11 +78,11 @@ const coins = 10n ** 27n
 const plenty = toHex(coins, { size: 32 })
 
 function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address): Promise<BundleSimulation> {
-  const { address: paymaster } = paymasterOf(sponsor as Hex)
+  const paymaster = paymasterAddress(sponsor as Hex)
   const changes = {
     [entryPointAddress]: {
       balance: toQuantity(coins),
-      stateDiff: { [depositSlot(paymaster as Address)]: plenty },
+      stateDiff: { [depositSlot(paymaster)]: plenty },
     },
     [paymaster]: { code: paymasterCode(sponsor as Hex) },
   }
@@ -101,16 +102,26 @@ async function receiptOf(
   if (receipt === null) return undefined
   if (!Array.isArray(receipt['logs'])) throw new RpcUnreachable('a receipt has no logs')
   let logs: ReceiptLog[] = []
+  let reason: string | undefined
   for (const log of receipt['logs'] as ReceiptLog[]) {
     const event = eventIn(log)
     if (event?.eventName === 'UserOperationEvent') {
       const { userOpHash: hash, success, actualGasCost: feeAtomic, actualGasUsed: gasUsed } = event.args
-      if (hash === userOpHash) return { success, feeAtomic, gasUsed, receipt, logs }
+      if (hash === userOpHash) return { success, reason, feeAtomic, gasUsed, receipt, logs }
     }
+    if (event?.eventName === 'UserOperationRevertReason' && event.args.userOpHash === userOpHash)
+      reason = textOfRevert(event.args.revertReason)
     const isBoundary = event?.eventName === 'UserOperationEvent' || event?.eventName === 'BeforeExecution'
     logs = isBoundary ? [] : [...logs, log]
   }
   return undefined
+}
+
+/** The text of a revert as its contract wrote it, or the words for another kind of error. */
+function textOfRevert(data: Hex): string | undefined {
+  if (data === '0x') return undefined
+  const [, text] = /^"(.*)"$/s.exec(explainData(data)) ?? []
+  return text ?? explainData(data)
 }
 
 function eventIn({ address, topics, data }: ReceiptLog) {

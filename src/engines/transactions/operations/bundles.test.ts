@@ -14,6 +14,7 @@ import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
+import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
 import { type StoredAttempt, transferActions } from '../../../../testing/transfers.ts'
 import { mineUntil, until } from '../../../../testing/until.ts'
 import { currentFees, feeAt } from '../fees.ts'
@@ -196,22 +197,18 @@ drawnIt(
   },
 )
 
-async function executeAsStranger(id: string) {
+async function executeAsStranger(id: string, mine?: typeof mineOnly) {
   const { operation } = await harness.database.one<{ operation: string }>(
     sql`select operation::text as operation from operations where id = ${id}`,
   )
-  const { to, data } = chainOf().accounts.bundleCall([operationFromJson(operation)], harness.chain().outsider)
-  return fromOutsider({ to, data })
+  return executeBesideSponsor(harness, operationFromJson(operation), mine)
 }
 
 drawnIt(
   'property 76: of a bundle that fails because a stranger executed one of its operations, the others go into another one',
   async () => {
     const sent = await sentBundle()
-    let txHash: unknown
-    await mineOnly(async () => {
-      txHash = await executeAsStranger(sent.ids[0]!)
-    })
+    const txHash = await executeAsStranger(sent.ids[0]!, mineOnly)
     await eachOnce(sent)
     const [first, second] = await bundlesOf(sent.ids)
     expect(first).toBe(txHash)
@@ -225,7 +222,7 @@ drawnIt(
     const sent = await sentBundle()
     const known = sent.ids[1]!
     await engines.stop('treasury')
-    await mineOnly(() => executeAsStranger(sent.ids[0]!))
+    await executeAsStranger(sent.ids[0]!, mineOnly)
     await mineUntil(
       harness.chain(),
       async () => (await on.attemptsOf(sent.bundleId)).some(({ state }) => state === 'mined'),

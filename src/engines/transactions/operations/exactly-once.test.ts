@@ -15,6 +15,7 @@ import { executeOperation, openModularAccount, usdcPayment } from '../../../../t
 import { spawnWorker } from '../../../../testing/programs.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
+import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
 import { until } from '../../../../testing/until.ts'
 import type { Worker } from '../../../../testing/worker.ts'
 
@@ -126,11 +127,7 @@ it('property 76: an operation that a stranger bundles is recognised, and not exe
   const { operation } = await harness.database.one<{ operation: string }>(
     sql`select operation::text as operation from operations where id = ${id}`,
   )
-  const { outsider } = harness.chain()
-  const chain = harness.ctx.chains.find('BASE-SEPOLIA')!
-  const call = chain.accounts.bundleCall([operationFromJson(operation)], outsider)
-  const sent = { from: outsider, to: call.to, data: call.data, gas: '0x200000' }
-  const txHash = await harness.chain().rpc<string>('eth_sendTransaction', [sent])
+  const txHash = await executeBesideSponsor(harness, operationFromJson(operation))
   await accounts.reaches(id, 'COMPLETE')
   expect(await accounts.read(id)).toMatchObject({ txHash })
   engines.start('treasury')

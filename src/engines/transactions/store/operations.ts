@@ -95,6 +95,19 @@ export async function waitingOperations(
   )
 }
 
+/** Whether an operation that this paymaster pays for waits for a bundle, or for the block of one. */
+export const isPayingFor = async (
+  db: Db,
+  entityId: string,
+  blockchain: string,
+  paymaster: string,
+  openBundles: readonly string[],
+): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from operations o where o.entity_id = ${entityId} and o.blockchain = ${blockchain}
+      and o.operation->'sponsorship'->>'address' = ${paymaster} and o.state = 'signed'
+    union all select 1 from operations o where o.entity_id = ${entityId} and o.bundle_id = any(${openBundles}::uuid[])
+      and o.operation->'sponsorship'->>'address' = ${paymaster} limit 1`)) !== undefined
+
 /** Locks those of the operations that still wait. */
 export const lockWaiting = (tx: Db, refs: readonly Ref[]) =>
   tx.all<Ref>(sql`select q.entity_id as "entityId", q.id

@@ -43,3 +43,17 @@ export const setPaymaster = async (
 ): Promise<boolean> =>
   (await tx.run(sql`update sponsors set paymaster = ${paymaster}
     where entity_id = ${entityId} and blockchain = ${blockchain} and paymaster is null`)) === 1
+
+/** A sponsor whose earlier paymaster may still have a deposit. */
+export type RetiredPaymaster = Sponsor & { retired: string }
+
+/** Earlier paymasters of the entities after one, in the order of their ids. */
+export const retiredPaymasters = (db: Db, blockchain: string, after: string | undefined, limit: number) =>
+  db.all<RetiredPaymaster>(sql`select ${columns}, retired_paymaster as retired from sponsors
+    where blockchain = ${blockchain} and retired_paymaster is not null
+      and (${after ?? null}::uuid is null or entity_id > ${after ?? null}::uuid) order by entity_id limit ${limit}`)
+
+/** Forgets an earlier paymaster that has no deposit any more. */
+export const forgetRetired = (tx: Db, { entityId, blockchain, retired }: RetiredPaymaster) =>
+  tx.run(sql`update sponsors set retired_paymaster = null
+    where entity_id = ${entityId} and blockchain = ${blockchain} and retired_paymaster = ${retired}`)

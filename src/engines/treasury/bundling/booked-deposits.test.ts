@@ -2,8 +2,17 @@
  * Property 81: the books hold the deposit of each paymaster to the base unit, whoever adds to it, and a gap is named. The
  * EntryPoint is asked each time.
  */
-import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import {
+  concatHex,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  slice,
+} from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { watchAddress } from '#custody/index'
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { bookAdjustments, planAdjustments } from '#engines/treasury/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
@@ -76,7 +85,7 @@ type Sent = { to: string; data?: Hex; value?: bigint; from?: string }
 /** Sends a transaction of a stranger; it has to succeed. */
 async function send({ value = 0n, from = harness.chain().outsider, ...call }: Sent): Promise<void> {
   const { rpc } = harness.chain()
-  const sent = { ...call, from, value: numberToHex(value), gas: '0x100000' }
+  const sent = { ...call, from, value: numberToHex(value), gas: '0x300000' }
   const hash = await rpc<string>('eth_sendTransaction', [sent])
   await until(async () => (await rpc('eth_getTransactionReceipt', [hash])) !== null, 'it is mined')
   expect(await rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
@@ -178,6 +187,44 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     const plan = await planAdjustments(harness.ctx, [chain()], harness.entityId)
     expect(plan.adjustments).toMatchObject([{ address: paymaster, amount: -1n }])
     await bookAdjustments(harness.ctx, plan, { actor: 'operator:test', reason: 'test' })
+    await agrees()
+  })
+
+  it('with that of an earlier paymaster, which the treasury takes back', async () => {
+    const { entryPoint, paymasterOf } = chain().accounts
+    const { call } = paymasterOf(treasury as Hex)
+    const salt = numberToHex(1, { size: 32 })
+    const code = slice(call.data, 32)
+    await send({ to: call.to, data: concatHex([salt, code]) })
+    const options = { opcode: 'CREATE2', from: call.to as Hex, salt, bytecode: code } as const
+    const earlier = getContractAddress(options).toLowerCase() as Hex
+    const { id: ownerId } = await owner.one<{ id: string }>(
+      sql`select owner_id as id from managed_addresses where address = ${paymaster}`,
+    )
+    await watchAddress(owner, {
+      ...{
+        entityId: harness.entityId,
+        blockchain,
+        address: earlier,
+        keyId: null,
+        purpose: 'paymaster',
+        ownerId,
+      },
+      createDate: new Date().toISOString(),
+    })
+    const deposited = encodeFunctionData({ abi, functionName: 'depositTo', args: [earlier] })
+    await send({ to: entryPoint, data: deposited, value: 10n ** 17n })
+    expect(await deposit(earlier)).toBe(10n ** 17n)
+    await owner.run(sql`update sponsors set retired_paymaster = ${earlier} where paymaster = ${paymaster}`)
+    await completed(await accounts.transfer(wallet, freshAddress()))
+    await until(async () => (await deposit(earlier)) === 0n, 'the treasury has its coins back')
+    await until(
+      async () =>
+        (await owner.all(sql`select 1 from sponsors where retired_paymaster is not null`)).length === 0,
+      'the earlier paymaster is forgotten',
+    )
+    await until(async () => (await booked(earlier)) === 0n, 'the books know it')
+    expect(await gaps(treasury)).toEqual([])
     await agrees()
   })
 

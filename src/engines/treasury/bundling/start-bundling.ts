@@ -6,6 +6,7 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { GasFaucet } from '../gas.ts'
 import { bundleWaiting } from './bundle-operations.ts'
+import { emptyRetired } from './empty-retired.ts'
 import { registerPaymasters } from './sponsor.ts'
 import { settleCalls } from './store.ts'
 
@@ -25,6 +26,7 @@ export const startBundling = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) 
     return [
       repeat(bundle, trouble('bundling operations')),
       repeat(() => settleEnded(ctx, blockchain, turns.settling), trouble('settling account calls')),
+      repeat(() => emptyRetired(ctx, chain), trouble('emptying earlier paymasters')),
     ]
   })
 

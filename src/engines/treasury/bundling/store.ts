@@ -2,8 +2,8 @@ import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { SentTransaction } from '../store/platform-transactions.ts'
 
-/** The purpose of a treasury's call for smart accounts: a bundle of operations, the creation of a contract, a deposit. */
-export type CallPurpose = 'bundle' | 'contract' | 'deposit'
+/** The purpose of a treasury's call for smart accounts: a bundle, the creation of a contract, a deposit, or the withdrawal of one. */
+export type CallPurpose = 'bundle' | 'contract' | 'deposit' | 'withdrawal'
 
 export type AccountCall = { entityId: string; id: string; blockchain: string; purpose: CallPurpose }
 

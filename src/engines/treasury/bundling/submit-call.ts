@@ -31,7 +31,7 @@ export async function submitCall(
 export async function whenNotCalling(
   ctx: EngineCtx,
   treasury: TreasuryRow,
-  purpose: 'contract' | 'deposit',
+  purpose: Exclude<CallPurpose, 'bundle'>,
   actor: string,
   submit: (scope: EntityCtx) => Promise<unknown>,
 ): Promise<boolean> {
