@@ -67,6 +67,8 @@ export type Config = {
   crosschainEnvironment: 'TEST' | 'LIVE'
   /** The entity whose treasury pays the gas of burns and of forwarded messages; unset: none does. */
   crosschainEntity: string | undefined
+  /** Prices of native coins that the operator set, in base units of USDC, by symbol. */
+  coinPrices: ReadonlyMap<string, bigint>
   /** The value of burns that may be attested before they are final, at a time, in millionths of a coin. */
   fastAllowanceAtomic: bigint
   /** The attesters that sign cross-chain messages beside this server, and those that did. */
@@ -168,7 +170,7 @@ export function readConfig(
     developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
     developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
     crosschainEnvironment: crosschainEnvironmentOf(environment),
-    crosschainEntity: crosschainEntityOf(environment),
+    ...{ crosschainEntity: crosschainEntityOf(environment), coinPrices: coinPricesOf(environment) },
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
     ...attestersOf(environment),
     attestationServiceUrl: trustedUrlOf(environment, 'BEZANT_ATTESTATION_SERVICE'),
@@ -302,6 +304,22 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
   const id = environment['BEZANT_CROSSCHAIN_ENTITY'] || undefined
   if (id === undefined || isUuid(id)) return id
   throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
+}
+
+/** Entries such as `ETH=4000.5`, separated by commas. */
+function coinPricesOf(environment: EnvironmentVariables): ReadonlyMap<string, bigint> {
+  const entries = (environment['BEZANT_COIN_PRICES'] || '').split(',').filter((entry) => entry !== '')
+  return new Map(
+    entries.map((entry) => {
+      const read = /^([A-Z]{2,10})=(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,6}))?$/.exec(entry.trim())
+      if (!read)
+        throw new Error(
+          `BEZANT_COIN_PRICES must be symbols with prices in USD, ETH=4000.5,AVAX=30, not "${entry}"`,
+        )
+      const [, symbol, whole, fraction = ''] = read
+      return [symbol!, BigInt(whole! + fraction.padEnd(6, '0'))]
+    }),
+  )
 }
 
 function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters' | 'attestationThreshold'> {

@@ -115,6 +115,11 @@ export const settings = {
     about:
       'Id of the entity whose treasury pays the gas of burns of unified balances and of forwarded messages. Without it, nobody pays, and neither is done.',
   },
+  BEZANT_COIN_PRICES: {
+    about:
+      'Prices of native coins in USD by symbol, such as `ETH=4000.5,AVAX=30`, with which a delivery is priced: one that costs more gas than its fee covers waits. Without a price, coins of test networks cost nothing, ETH 5000, AVAX 60 and MATIC 1.',
+    default: 'none',
+  },
   BEZANT_FAST_ALLOWANCE: {
     about:
       'USDC of burns that may be attested before they are final, at a time, in whole coins: as much as you are ready to lose to a reorg. A tenth of it is the most for one message.',

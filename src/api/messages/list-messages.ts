@@ -83,6 +83,7 @@ function showMessage(row: ShownMessage) {
     status: state === 'complete' ? ('complete' as const) : ('pending_confirmations' as const),
     delayReason: state === 'complete' ? null : delayReason,
     ...(row.forwards && { forwardState: forwardStateOf(row) }),
+    ...(row.forwards && row.forwardDelay !== null && { forwardDelayReason: row.forwardDelay }),
     ...(row.forwards && row.receivedTxHash !== null && { forwardTxHash: row.receivedTxHash }),
   }
 }

@@ -90,6 +90,12 @@ const messageSchema = Type.Object(
         description: 'The delivery where it is asked for; CONFIRMED until its block is final.',
       }),
     ),
+    forwardDelayReason: Type.Optional(
+      Type.String({
+        description:
+          'Why the delivery waits. insufficient_forward_fee: gas of the destination costs more than the fee for it now.',
+      }),
+    ),
     forwardTxHash: Type.Optional(Type.String({ description: 'The transaction that delivered it.' })),
   },
   { title: 'CrosschainMessage', description: 'A message from one chain to another.' },

@@ -25,8 +25,9 @@ export async function listFees(
 ) {
   const service = elsewhere(ctx, route.source, 'source')
   if (service !== undefined) return askForFees(service, route, forward)
-  const { low, med, high } = forwardFees
-  return burnFees(sourceOf(ctx, route)).map((fee) => ({
+  const source = sourceOf(ctx, route)
+  const { low, med, high } = forwardFees(Number(route.destination))
+  return burnFees(source).map((fee) => ({
     ...fee,
     ...(forward === 'true' && { forwardFee: { low, med, medium: med, high } }),
   }))

@@ -10,7 +10,17 @@ export async function getTransfer(ctx: Ctx, id: string) {
   if (!transfer || !destination)
     throw invalid('id', 'matches no transfer of this server', id, 'unifiedTransferNotFound')
   const intents = await intentsOf(ctx.db, id)
-  const { state, forwarded, failureReason, mintTxHash, fees, payload, signature, expirationBlock } = transfer
+  const {
+    state,
+    forwarded,
+    failureReason,
+    forwardDelay,
+    mintTxHash,
+    fees,
+    payload,
+    signature,
+    expirationBlock,
+  } = transfer
   return {
     // The attestation of a failed mint holds until its last block: the reservation returns no earlier.
     status: state === 'pending' && failureReason !== null ? 'failed' : state,
@@ -24,6 +34,7 @@ export async function getTransfer(ctx: Ctx, id: string) {
     forwardingDetails: {
       forwardingEnabled: forwarded,
       ...(failureReason !== null && { failureReason }),
+      ...(forwardDelay !== null && { delayReason: forwardDelay }),
     },
     fees,
     attestation: {

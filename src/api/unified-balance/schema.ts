@@ -288,6 +288,12 @@ export const transferSchema = Type.Object(
       {
         forwardingEnabled: Type.Boolean({ description: 'Whether this server mints it.' }),
         failureReason: Type.Optional(Type.String({ description: 'Why it could not.' })),
+        delayReason: Type.Optional(
+          Type.String({
+            description:
+              'Why it waits. insufficient_forwarding_fee: gas of the destination costs more than the fee for it now.',
+          }),
+        ),
       },
       { description: 'The state of the forwarder.' },
     ),

@@ -4,6 +4,7 @@ import { canonicalHead } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
+  gasPriceNow,
   openPlatformPayer,
   submitPlatformCall,
   type TreasuryRow,
@@ -13,11 +14,14 @@ import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { deliveryCost } from './fees.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import {
   askAgainForExpired,
   claimForwarded,
   type Deliveries,
+  type DeliveryCost,
+  delayUncovered,
   failForwarded,
   forwardsDue,
   setForward,
@@ -44,6 +48,14 @@ export async function deliverMessages(
   for (const source of await askAgainForExpired(ctx.database, deliveries))
     await announceWork(ctx.database, source)
   if (!(await forwardsDue(ctx.database, deliveries))) return false
+  const cost: DeliveryCost = { ...deliveryCost, price: await gasPriceNow(ctx, chain) }
+  for (const nonce of await delayUncovered(ctx.database, deliveries, cost))
+    raiseAlarm(
+      ctx.log,
+      'delivery-costs-more',
+      { blockchain, nonce },
+      'the delivery of a message waits: the gas of the chain costs more than the fee that its burn paid',
+    )
   const treasury = await openPlatformPayer(ctx, chain, gasFaucet, () =>
     raiseAlarm(
       ctx.log,
@@ -53,7 +65,9 @@ export async function deliverMessages(
     ),
   )
   if (!treasury) return false
-  const count = await ctx.database.tx((tx) => submitDeliveries(ctx, tx, destination, deliveries, treasury))
+  const count = await ctx.database.tx((tx) =>
+    submitDeliveries(ctx, tx, destination, { deliveries, cost }, treasury),
+  )
   failpoint('after-forward-commit')
   if (count > 0) await announceWork(ctx.database, blockchain)
   return count === batchMax
@@ -63,10 +77,10 @@ async function submitDeliveries(
   ctx: EngineCtx,
   tx: Db,
   { chain, crosschain }: MessageChain,
-  deliveries: Deliveries,
+  { deliveries, cost }: { deliveries: Deliveries; cost: DeliveryCost },
   treasury: TreasuryRow,
 ): Promise<number> {
-  const due = await claimForwarded(tx, deliveries, batchMax)
+  const due = await claimForwarded(tx, deliveries, cost, batchMax)
   for (const { id, nonce, attestedMessage, attestation } of due) {
     const forwardId = newId(ctx.clock.nowMs())
     await submitPlatformCall(ctx, tx, chain, treasury, {

@@ -7,9 +7,9 @@ import {
 } from '#chains/crosschain/message'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
-import type { Hex } from '#lib/hex'
+import { bytesOf, type Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
-import { fastFee, forwardFees } from './fees.ts'
+import { fastFee, forwardFee } from './fees.ts'
 import type { MessageChain } from './networks.ts'
 import { type DelayReason, type MessageRow, setDelay, takeAllowance } from './store/messages.ts'
 
@@ -90,10 +90,10 @@ export async function delayOf(
 
 /** The fee with that for the delivery, where one is asked for and the burn allows it. */
 function withForward(
-  { forwards, maxFee, amount }: MessageRow,
+  { forwards, maxFee, amount, message, destinationDomain }: MessageRow,
   feeAtomic: bigint,
 ): Pick<Execution, 'feeAtomic' | 'forwardFeeAtomic'> {
-  const forwardFeeAtomic = BigInt(forwardFees.med)
+  const forwardFeeAtomic = forwardFee(destinationDomain, bytesOf(message as Hex).length)
   const total = feeAtomic + forwardFeeAtomic
   const isPaid = forwards && maxFee !== null && total <= maxFee && total < (amount ?? 0n)
   return isPaid ? { feeAtomic: total, forwardFeeAtomic } : { feeAtomic, forwardFeeAtomic: null }

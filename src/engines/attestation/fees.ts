@@ -1,13 +1,33 @@
 import type { Chain } from '#chains/chain'
 import { confirmedThreshold, finalizedThreshold } from '#chains/crosschain/message'
+import { gasFeeAt } from '#engines/treasury/index'
 
 /** Hundredths of a percent that a burn pays for an attestation before it is final; longer finality costs more on public networks. */
 const fastBasisPoints: Partial<Record<string, bigint>> = { LINEA: 14n, 'LINEA-SEPOLIA': 14n }
 const usualBasisPoints = 1n
 const wholeBasisPoints = 10_000n
 
-/** Fees for the delivery on the other chain, in millionths of a coin. A message is delivered for the middle one. */
-export const forwardFees = { low: 150_000, med: 200_000, high: 250_000 } as const
+/** Gas of a delivery with room above what its tests measure, and of each byte of its message, which the chain logs too. */
+const deliveryGas = 240_000n
+const byteGas = 40n
+/** A message with the hook data that asks for its delivery, and with none for others. */
+const usualBytes = 408n
+
+export const deliveryCost = { gas: deliveryGas, ofByte: byteGas } as const
+
+const leastForwardFee = 200_000n
+
+/** The fee for the delivery of a message of this size; the same at each attester. */
+export function forwardFee(destinationDomain: number, messageBytes: number): bigint {
+  const fee = gasFeeAt(destinationDomain, deliveryGas + byteGas * BigInt(messageBytes))
+  return fee > leastForwardFee ? fee : leastForwardFee
+}
+
+/** Fees for the delivery of a message without hook data of others, in base units. It is delivered for the middle one. */
+export function forwardFees(destinationDomain: number): { low: number; med: number; high: number } {
+  const med = forwardFee(destinationDomain, Number(usualBytes))
+  return { low: Number((med * 3n) / 4n), med: Number(med), high: Number((med * 5n) / 4n) }
+}
 
 const basisPointsOf = ({ network: { blockchain } }: Chain) => fastBasisPoints[blockchain] ?? usualBasisPoints
 

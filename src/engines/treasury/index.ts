@@ -43,6 +43,7 @@ export {
 } from './bundling/deploy-contracts.ts'
 export { requireSponsor } from './bundling/sponsor.ts'
 export { decideReview } from './decide-review.ts'
+export { gasFeeAt, gasPriceNow } from './delivery-price.ts'
 export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
 export {
   type DepositAddress,

@@ -60,7 +60,7 @@ export async function attestTransfer(
 /** The new transfer; `undefined` where one of this fingerprint is recorded already. */
 async function attestIn(
   ctx: EngineCtx,
-  { entries, intents, destination, forwarded, expirationBlock }: VerifiedTransfer,
+  { entries, intents, destination, forwarded, forwardGas, expirationBlock }: VerifiedTransfer,
   fingerprint: Buffer,
   nowMs: number,
 ): Promise<UnifiedTransfer | undefined> {
@@ -80,7 +80,9 @@ async function attestIn(
   const signed = entries.map((entry, index) => ({
     ...{ entry: index, intents: hexOf(encodeEntry(entry)), signature: entry.signature },
   }))
-  const inserted = await insertTransfer(tx, transfer, signed, intents.map(reservationOf))
+  const forward = forwardGas && { gas: forwardGas, feeAtomic: intents[0]!.forwardingAtomic }
+  const row = { ...transfer, forward: forward || undefined }
+  const inserted = await insertTransfer(tx, row, signed, intents.map(reservationOf))
   if (!inserted) return undefined
   if (inserted.fresh < intents.length) throw new ApiError('unifiedSpecUsed')
   const missing = await takeAvailable(tx, takenBy(intents))
@@ -90,7 +92,14 @@ async function attestIn(
   if (!(await setSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))
     throw limitReached(ctx, transfer)
   failpoint('before-attestation-commit')
-  return { ...transfer, signature, state: 'pending', failureReason: null, mintTxHash: null }
+  return {
+    ...transfer,
+    signature,
+    state: 'pending',
+    failureReason: null,
+    forwardDelay: null,
+    mintTxHash: null,
+  }
 }
 
 function encodePayload(intents: readonly PricedIntent[], maxBlockHeight: bigint): Buffer {

@@ -26,15 +26,31 @@ export const baseFeeAt = (domain: number): bigint => baseFees[domain] ?? otherBa
 export function feeOf(
   source: Pick<UnifiedChain, 'domain'>,
   destination: Pick<UnifiedChain, 'domain'>,
-  valueAtomic: bigint,
+  { value: valueAtomic, hookData }: { value: bigint; hookData: string },
 ): IntentFee {
-  const baseAtomic = baseFeeAt(source.domain)
+  const baseAtomic = feeOfGas(source, mintGas + hookGasOf([{ hookData }]))
   const { numerator, denominator } = transferFeePart
   const transferAtomic =
     source.domain === destination.domain ? 0n : (valueAtomic * numerator + denominator - 1n) / denominator
   return { baseAtomic, transferAtomic, totalAtomic: baseAtomic + transferAtomic }
 }
 
-/** The fee for the delivery of a transfer: the gas of a mint costs about that of a burn. */
-export const forwardingFeeOf = (destination: Pick<UnifiedChain, 'domain'>): bigint =>
-  forwardingAtomic + baseFeeAt(destination.domain)
+/** Gas of a mint with one intent, of each further one, and of a byte of hook data, with room above what tests measure. */
+const mintGas = 200_000n
+const furtherIntentGas = 100_000n
+const hookByteGas = 40n
+
+const hookGasOf = (intents: readonly { hookData: string }[]): bigint =>
+  hookByteGas * BigInt(intents.reduce((sum, { hookData }) => sum + (hookData.length - 2) / 2, 0))
+
+/** The gas of a mint of these intents. */
+export const mintGasOf = (intents: readonly { hookData: string }[]): bigint =>
+  mintGas + furtherIntentGas * BigInt(intents.length - 1) + hookGasOf(intents)
+
+/** Price of this gas on a chain: that of one burn or mint is the base fee. */
+const feeOfGas = ({ domain }: Pick<UnifiedChain, 'domain'>, gas: bigint): bigint =>
+  (baseFeeAt(domain) * gas + mintGas - 1n) / mintGas
+
+/** The fee for the delivery of a transfer: the gas of its mint, at the price at which that of a burn is the base fee. */
+export const forwardingFeeOf = (destination: Pick<UnifiedChain, 'domain'>, gas: bigint): bigint =>
+  forwardingAtomic + feeOfGas(destination, gas)

@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
+  gasPriceNow,
   openPlatformPayer,
   submitPlatformCall,
   type TreasuryRow,
@@ -12,7 +13,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { UnifiedChain } from './networks.ts'
-import { claimForwards, failForwards, forwardsWait, markForwarded } from './store/forwards.ts'
+import { claimForwards, delayUncovered, failForwards, forwardsWait, markForwarded } from './store/forwards.ts'
 
 const batchMax = 16
 
@@ -31,9 +32,17 @@ export async function forwardMints(
       'the mint of a forwarded transfer failed: its attestation holds until its last block',
     )
   if (!(await forwardsWait(ctx.database, blockchain))) return false
+  const price = await gasPriceNow(ctx, chain)
+  for (const transferId of await delayUncovered(ctx.database, blockchain, price))
+    raiseAlarm(
+      ctx.log,
+      'forward-costs-more',
+      { blockchain, transferId },
+      'the mint of a forwarded transfer waits: the gas of the chain costs more than the fee for it',
+    )
   const treasury = await openPlatformPayer(ctx, chain, gasFaucet)
   if (!treasury) return false
-  const count = await ctx.database.tx((tx) => submitMints(ctx, tx, unified, treasury))
+  const count = await ctx.database.tx((tx) => submitMints(ctx, tx, unified, treasury, price))
   if (count > 0) await announceWork(ctx.database, blockchain)
   return count === batchMax
 }
@@ -43,8 +52,9 @@ async function submitMints(
   tx: Db,
   { blockchain, chain, crosschain }: UnifiedChain,
   treasury: TreasuryRow,
+  price: bigint,
 ): Promise<number> {
-  const due = await claimForwards(tx, blockchain, batchMax)
+  const due = await claimForwards(tx, blockchain, price, batchMax)
   for (const { id, payload, signature } of due) {
     const forwardId = newId(ctx.clock.nowMs())
     await submitPlatformCall(ctx, tx, chain, treasury, {

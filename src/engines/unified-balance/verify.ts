@@ -4,7 +4,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
-import { feeOf, forwardingFeeOf } from './fees.ts'
+import { feeOf, forwardingFeeOf, mintGasOf } from './fees.ts'
 import { expirationHeightAbove, headsOf, mintableBlocks } from './heights.ts'
 import {
   digestOfEntry,
@@ -43,6 +43,8 @@ export type PricedTransfer = {
   intents: readonly PricedIntent[]
   destination: UnifiedChain
   forwarded: boolean
+  /** The gas of its mint, where this server makes it. */
+  forwardGas: bigint | undefined
 }
 
 export type VerifiedTransfer = PricedTransfer & {
@@ -77,6 +79,7 @@ export function priceTransfer(
       destination.domain,
       'unifiedDomainUnknown',
     )
+  const forwardGas = forwarded ? mintGasOf(placed.map(({ spec }) => spec)) : undefined
   const intents = placed.map((intent, index) => {
     const { spec, at } = intent
     if (spec.destinationDomain !== destination.domain)
@@ -85,9 +88,10 @@ export function priceTransfer(
     requireFields(intent, source, destination)
     if (forwarded && !isZeroWord(spec.destinationCaller))
       throw invalid(`${at}.spec.destinationCaller`, 'must be zero with a forwarder', spec.destinationCaller)
-    const { baseAtomic, transferAtomic, totalAtomic } = feeOf(source, destination, spec.value)
+    const { baseAtomic, transferAtomic, totalAtomic } = feeOf(source, destination, spec)
     // The first intent pays for the delivery of all.
-    const forwardingAtomic = forwarded && index === 0 ? forwardingFeeOf(destination) : 0n
+    const forwardingAtomic =
+      forwardGas !== undefined && index === 0 ? forwardingFeeOf(destination, forwardGas) : 0n
     const feeAtomic = totalAtomic + forwardingAtomic
     return {
       ...intent,
@@ -103,7 +107,7 @@ export function priceTransfer(
   })
   const sum = intents.reduce((total, { spec, feeAtomic }) => total + spec.value + feeAtomic, 0n)
   if (sum > maxUint256) throw invalid('body', 'has values that do not fit 256 bits together')
-  return { entries, intents, destination, forwarded }
+  return { entries, intents, destination, forwarded, forwardGas }
 }
 
 function requireDistinct(intents: readonly PlacedIntent[]): void {

@@ -56,13 +56,15 @@ export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
   receivedTxHash: string | null
   forwardFee: bigint | null
   forwardFailure: string | null
+  /** Why the delivery waits. */
+  forwardDelay: string | null
 }
 
 const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce, block_hash as "blockHash",
   block_number as "blockNumber", log_index as "logIndex", message, destination_domain as "destinationDomain", amount,
   max_fee as "maxFee", fast, forwards, delay_reason as "delayReason", state, reattest, attested_message as "attestedMessage",
   attestation, finality_threshold as "finalityThreshold", allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
-  forward_fee as "forwardFee", forward_failure as "forwardFailure"`
+  forward_fee as "forwardFee", forward_failure as "forwardFailure", forward_delay as "forwardDelay"`
 
 /**
  * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
@@ -274,6 +276,9 @@ export type Deliveries = {
   blockchains: readonly string[]
 }
 
+/** Gas of a delivery and of each byte of its message, and the cost of a million gas on the destination now, in base units. */
+export type DeliveryCost = { gas: bigint; ofByte: bigint; price: bigint }
+
 /** A delivery takes some blocks until it is mined. */
 const expiringBlocks = 100
 
@@ -283,6 +288,10 @@ const toForward = ({
 }: Deliveries) => sql`destination_domain = ${domain} and forward_fee is not null
   and forward_id is null and received_tx_hash is null and block_hash is not null
   and blockchain = any(${blockchains}::text[])`
+
+/** Whether the fee of a message covers its delivery now. A message is hexadecimal digits after `0x`. */
+const isCovered = ({ price, gas, ofByte }: DeliveryCost) => sql`forward_fee * 1000000 >=
+  (${gas.toString()}::numeric + ${ofByte.toString()}::numeric * ((length(message) - 2) / 2)) * ${price.toString()}::numeric`
 
 const expires = ({ head }: Deliveries) => sql`expiration_block between 1 and ${head + expiringBlocks}`
 
@@ -301,15 +310,29 @@ export const forwardsDue = async (db: Db, deliveries: Deliveries): Promise<boole
     sql`select 1 from messages where ${toForward(deliveries)} and not (${expires(deliveries)}) limit 1`,
   )) !== undefined
 
+/** Tells of deliveries that cost more than their fee now; returns the nonces of those that were not known to wait. */
+export const delayUncovered = async (
+  db: Db,
+  deliveries: Deliveries,
+  cost: DeliveryCost,
+): Promise<string[]> => {
+  const rows = await db.all<{
+    nonce: string
+  }>(sql`update messages set forward_delay = 'insufficient_forward_fee'
+    where ${toForward(deliveries)} and not (${isCovered(cost)}) and forward_delay is null returning nonce`)
+  return rows.map(({ nonce }) => nonce)
+}
+
 /** Claims attested messages to deliver, oldest first, until the `tx` ends. */
-export const claimForwarded = (tx: Db, deliveries: Deliveries, limit: number) =>
+export const claimForwarded = (tx: Db, deliveries: Deliveries, cost: DeliveryCost, limit: number) =>
   tx.all<MessageRow>(sql`select ${columns} from messages
-    where ${toForward(deliveries)} and not (${expires(deliveries)})
+    where ${toForward(deliveries)} and not (${expires(deliveries)}) and ${isCovered(cost)}
     order by create_date, id limit ${limit} for update skip locked`)
 
 /** Records the transaction that delivers a message. */
 export const setForward = (tx: Db, id: string, forwardId: string, payer: string) =>
-  tx.run(sql`update messages set forward_id = ${forwardId}, forward_entity_id = ${payer} where id = ${id}`)
+  tx.run(sql`update messages set forward_id = ${forwardId}, forward_entity_id = ${payer},
+    forward_delay = null where id = ${id}`)
 
 /** Sets the reason of deliveries whose transactions ended without effect; returns them. */
 export const failForwarded = (tx: Db, domain: number) =>

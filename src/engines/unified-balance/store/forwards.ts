@@ -5,19 +5,33 @@ export type DueForward = { id: string; payload: Buffer; signature: Buffer; expir
 const due = (blockchain: string) =>
   sql`blockchain = ${blockchain} and forwarded and forward_id is null and state = 'pending'`
 
+/** Whether the fee of a transfer covers its mint, at this cost of a million gas in base units. */
+const isCovered = (price: bigint) =>
+  sql`coalesce(forward_fee * 1000000 >= forward_gas * ${price.toString()}::numeric, true)`
+
+/** Tells of mints that cost more than their fee now; returns the ids of those that were not known to wait. */
+export const delayUncovered = async (db: Db, blockchain: string, price: bigint): Promise<string[]> => {
+  const rows = await db.all<{
+    id: string
+  }>(sql`update unified_transfers set forward_delay = 'insufficient_forwarding_fee'
+    where ${due(blockchain)} and not ${isCovered(price)} and forward_delay is null returning id`)
+  return rows.map(({ id }) => id)
+}
+
 /** Whether a transfer waits to be forwarded. */
 export const forwardsWait = async (db: Db, blockchain: string): Promise<boolean> =>
   (await db.maybe(sql`select 1 from unified_transfers where ${due(blockchain)} limit 1`)) !== undefined
 
-/** Claims transfers to forward, oldest first, until the `tx` ends. */
-export const claimForwards = (tx: Db, blockchain: string, limit: number) =>
+/** Claims transfers to forward whose fee covers their mint, oldest first, until the `tx` ends. */
+export const claimForwards = (tx: Db, blockchain: string, price: bigint, limit: number) =>
   tx.all<DueForward>(sql`select id, payload, signature, expiration_block as "expirationBlock" from unified_transfers
-    where ${due(blockchain)} order by create_date, id limit ${limit} for update skip locked`)
+    where ${due(blockchain)} and ${isCovered(price)} order by create_date, id limit ${limit} for update skip locked`)
 
 /** Records the transaction that mints a transfer. */
 export const markForwarded = (tx: Db, id: string, forwardId: string, payer: string) =>
   tx.run(
-    sql`update unified_transfers set forward_id = ${forwardId}, forward_entity_id = ${payer} where id = ${id}`,
+    sql`update unified_transfers set forward_id = ${forwardId}, forward_entity_id = ${payer}, forward_delay = null
+    where id = ${id}`,
   )
 
 /** Sets the reason of forwards whose transactions ended without effect; returns them. */

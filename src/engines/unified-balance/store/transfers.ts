@@ -24,14 +24,22 @@ export type UnifiedTransfer = {
   valueAtomic: bigint
   forwarded: boolean
   failureReason: string | null
+  /** Why its mint waits. */
+  forwardDelay: string | null
   mintTxHash: string | null
   createDate: string
 }
 
-export type NewUnifiedTransfer = Omit<UnifiedTransfer, 'state' | 'signature' | 'failureReason' | 'mintTxHash'>
+export type NewUnifiedTransfer = Omit<
+  UnifiedTransfer,
+  'state' | 'signature' | 'failureReason' | 'forwardDelay' | 'mintTxHash'
+>
+
+/** The gas of a mint that this server makes, and the fee for it. */
+type Forward = { gas: bigint; feeAtomic: bigint }
 
 const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block as "expirationBlock", fees,
-  value as "valueAtomic", forwarded, failure_reason as "failureReason", mint_tx_hash as "mintTxHash",
+  value as "valueAtomic", forwarded, failure_reason as "failureReason", forward_delay as "forwardDelay", mint_tx_hash as "mintTxHash",
   create_date as "createDate"`
 
 /** Signed content of one signature, in hexadecimal digits. */
@@ -57,16 +65,16 @@ export type Intent = {
  */
 export const insertTransfer = (
   tx: Db,
-  row: NewUnifiedTransfer,
+  row: NewUnifiedTransfer & { forward: Forward | undefined },
   signed: readonly SignedIntentRow[],
   intents: readonly Omit<Intent, 'transferId'>[],
 ) =>
   tx.maybe<{ fresh: number }>(sql`with made as (
       insert into unified_transfers (id, fingerprint, state, blockchain, payload, expiration_block, fees, value, forwarded,
-        create_date, update_date)
+        forward_gas, forward_fee, create_date, update_date)
       values (${row.id}, ${row.fingerprint}, 'pending', ${row.blockchain}, ${row.payload},
-        ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded}, ${row.createDate},
-        ${row.createDate})
+        ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded},
+        ${row.forward?.gas ?? null}, ${row.forward?.feeAtomic ?? null}, ${row.createDate}, ${row.createDate})
       on conflict (fingerprint) do nothing returning id),
     signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature)
       select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex')
