@@ -26,10 +26,10 @@ export const rebalancingCommand: Command = {
        bezant rebalancing list --entity ID [--limit N]
 
 Payouts, transfers and refunds in USD are paid from the USDC that the entity has on their chain; without enough,
-they wait, and fail after 24 hours. allow has the treasury move what is missing from another chain, where the entity has
-as much beside the reserve and its own disbursements: it burns the coins there, the attester of this
+they wait, say so in waitingFor, and fail after 24 hours. allow has the treasury move what is missing from other chains, where the
+entity has as much beside the reserve and its own disbursements: it burns the coins there, the attester of this
 installation attests the message, and the treasury mints them here. One message moves at most --max.
-It is forbidden until it is allowed. forbid ends what is not burned yet; burned coins are minted anyway.`,
+It is forbidden until it is allowed, and allowed at first in a sandbox. forbid ends what is not burned yet; burned coins are minted anyway.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'Entity.' },

@@ -7,6 +7,7 @@ import { openContext, startApi, startPage } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
+import { allowRebalancingInSandbox } from '#engines/treasury/index'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
@@ -222,6 +223,7 @@ async function seedSandbox(ctx: EngineCtx): Promise<void> {
   await ctx.database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
     for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
+    await allowRebalancingInSandbox(tx, sandboxEntity.id, nowMs)
   })
   await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
   await seedAttestationKeys({ ...ctx, db: ctx.database })

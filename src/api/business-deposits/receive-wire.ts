@@ -4,7 +4,7 @@ import { readAmount } from '#api/read-amount'
 import type { SandboxCtx } from '#api/sandbox-ctx'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'
-import { acceptWire } from '#engines/treasury/index'
+import { acceptWire, allowRebalancingInSandbox } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { newWireSchema } from './schema.ts'
 
@@ -40,6 +40,8 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
     trackingRef,
     accountNumber: beneficiaryBank.accountNumber,
   })
+  // The coins are minted on one chain: payments on others are paid with them too.
+  await allowRebalancingInSandbox(ctx.db, ctx.entity.id, ctx.receivedMs)
   const { accountNumber } = beneficiaryBank
   return {
     trackingRef,

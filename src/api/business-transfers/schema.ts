@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { businessChainField, createDateField, dateField, idField } from '#api/fields'
 import { moneySchema } from '#api/money'
 import { riskEvaluationField } from '#api/risk-evaluation'
+import { waitingForField } from '#api/waiting-for'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const newTransferSchema = Type.Object(
@@ -87,10 +88,12 @@ export const transferSchema = Type.Object(
     }),
     errorCode: Type.Optional(
       Type.Enum(['insufficient_funds', 'transfer_denied', 'transfer_failed', 'blockchain_error'], {
-        description: 'The reason of the failure; present when status is failed.',
+        description:
+          'The reason of the failure; present when status is failed. insufficient_funds: for 24 hours nothing brought the coins or gas that it lacks, see waitingFor.',
       }),
     ),
     riskEvaluation: riskEvaluationField,
+    waitingFor: waitingForField,
     createDate: createDateField,
     updateDate: dateField('The time of the latest change; later with each change.'),
   },

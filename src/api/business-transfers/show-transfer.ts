@@ -1,5 +1,6 @@
 import { showMoney } from '#api/money'
 import { showRiskEvaluation } from '#api/risk-evaluation'
+import { showWaitingFor } from '#api/waiting-for'
 import type { Transfer } from '#engines/treasury/index'
 
 export type ShowTransfer = {
@@ -30,6 +31,7 @@ export function showTransfer(transfer: Transfer, { running, returnIdentities }: 
     status: status === 'running' && !running ? 'pending' : status,
     ...(transfer.errorCode && { errorCode: transferError(transfer.errorCode) }),
     ...showRiskEvaluation(transfer),
+    ...showWaitingFor(transfer),
     createDate: transfer.createDate,
     updateDate: transfer.updateDate,
   }

@@ -19,7 +19,7 @@ export async function transferNotification(
   const before = {
     status,
     updateDate,
-    ...(status !== 'failed' && { errorCode: null, riskReason: null }),
+    ...(status !== 'failed' && { errorCode: null, riskReason: null, waiting: null }),
     ...(status === 'pending' && { transactionHash: null }),
   }
   return showTransfer({ ...transfer, ...before }, { running })

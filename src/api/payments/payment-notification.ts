@@ -16,5 +16,7 @@ const statuses: Record<string, PaymentStatus> = {
 export async function paymentNotification(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const payment = await findPayment(db, entityId, resourceId)
   if (!payment) return undefined
-  return showPayment({ ...payment, status: statuses[type] ?? payment.status, updateDate })
+  const status = statuses[type] ?? payment.status
+  const isNow = updateDate === payment.updateDate
+  return showPayment({ ...payment, status, ...(!isNow && { waiting: null }), updateDate })
 }

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { moneySchema } from '#api/money'
 import { riskEvaluationField } from '#api/risk-evaluation'
+import { waitingForField } from '#api/waiting-for'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const statusField = Type.Enum(['pending', 'confirmed', 'paid', 'failed', 'action_required'], {
@@ -45,6 +46,7 @@ export const paymentSchema = Type.Object(
       Type.String({ description: 'The hash of the transaction; absent on a refund that is not signed yet.' }),
     ),
     riskEvaluation: riskEvaluationField,
+    waitingFor: waitingForField,
     createDate: createDateField,
     updateDate: updateDateField,
   },

@@ -1,4 +1,5 @@
 import { showRiskEvaluation } from '#api/risk-evaluation'
+import { showWaitingFor } from '#api/waiting-for'
 import type { Payment } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -19,6 +20,7 @@ export function showPayment(payment: Payment) {
     depositAddress: { chain, address: payment.depositAddress },
     ...(payment.transactionHash && { transactionHash: payment.transactionHash }),
     ...showRiskEvaluation(payment),
+    ...showWaitingFor(payment),
     createDate: payment.createDate,
     updateDate: payment.updateDate,
   }

@@ -24,6 +24,12 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
   if (!recipient)
     throw invalid('destination.id', 'is not a recipient of the address book', destination.id, 'payeeNotFound')
   if (recipient.status !== 'active') throw new ApiError('payeeInactive')
+  if (destination.chain !== undefined && destination.chain !== recipient.chain)
+    throw invalid(
+      'destination.chain',
+      `contradicts the recipient, whose address is on ${recipient.chain}: omit it, or choose a recipient on ${destination.chain}`,
+      destination.chain,
+    )
   const { decimals: _, ...to } = await requireDestination(ctx, 'destination.id', recipient, money)
   const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
   try {

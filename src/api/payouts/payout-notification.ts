@@ -8,6 +8,13 @@ export async function payoutNotification(db: Db, { entityId, resourceId, type, u
   const payout = await findPayout(db, entityId, resourceId)
   const status = payoutStatuses.find((each) => type === `payout.${each}`)
   if (!payout || payout.updateDate === updateDate || status !== 'pending') return payout && showPayout(payout)
-  const before = { status, transactionHash: null, errorCode: null, riskReason: null, updateDate }
+  const before = {
+    status,
+    transactionHash: null,
+    errorCode: null,
+    riskReason: null,
+    waiting: null,
+    updateDate,
+  }
   return showPayout({ ...payout, ...before })
 }

@@ -173,6 +173,15 @@ describe('a payout is refused for', () => {
     expect(await available()).toBe(before)
   })
 
+  it('a chain that contradicts the recipient, which it names', async () => {
+    const destination = { ...to((await world.payee()).id), chain: 'ETH' }
+    const { status, body } = await post({ destination, amount: usd('1') })
+    expect([status, body.code, body.errors[0].location]).toEqual([400, 2, 'destination.chain'])
+    expect(body.message).toContain('BASE')
+    const agreed = await post({ destination: { ...destination, chain: 'BASE' }, amount: usd('1') })
+    expect(agreed.status).toBe(201)
+  })
+
   it('identities of another type', async () => {
     const identities = [
       {

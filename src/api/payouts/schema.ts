@@ -3,6 +3,7 @@ import { businessChainField, createDateField, idField, updateDateField } from '#
 import { identitySchema } from '#api/identity'
 import { moneySchema } from '#api/money'
 import { riskEvaluationField } from '#api/risk-evaluation'
+import { waitingForField } from '#api/waiting-for'
 import { payoutStatuses } from '#engines/treasury/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
@@ -55,7 +56,13 @@ export const newPayoutSchema = Type.Object(
       ),
     ),
     destination: Type.Object(
-      { type: destinationType, id: idField('The id of an active recipient of the address book.') },
+      {
+        type: destinationType,
+        id: idField('The id of an active recipient of the address book.'),
+        chain: Type.Optional(
+          described(businessChainField, 'The chain of the recipient; another one is refused.'),
+        ),
+      },
       { description: 'The recipient.' },
     ),
     amount: sentMoney,
@@ -114,10 +121,11 @@ export const payoutSchema = Type.Object(
     errorCode: Type.Optional(
       Type.Enum(['insufficient_funds', 'transaction_denied', 'transaction_failed'], {
         description:
-          'The reason of the failure. insufficient_funds: the coins of this account are on other chains. transaction_denied: see riskEvaluation.',
+          'The reason of the failure. insufficient_funds: for 24 hours nothing brought the coins or gas that it lacks, see waitingFor. transaction_denied: see riskEvaluation.',
       }),
     ),
     riskEvaluation: riskEvaluationField,
+    waitingFor: waitingForField,
     createDate: createDateField,
     updateDate: updateDateField,
   },

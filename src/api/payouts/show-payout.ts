@@ -1,5 +1,6 @@
 import { showMoney } from '#api/money'
 import { showRiskEvaluation } from '#api/risk-evaluation'
+import { showWaitingFor } from '#api/waiting-for'
 import type { Payout } from '#engines/treasury/index'
 
 /** A payout as the API shows it. Merchants pay no fees; clients expect zero fees once it is complete. */
@@ -20,6 +21,7 @@ export function showPayout(payout: Payout, { returnIdentities = false } = {}) {
     status,
     ...(payout.errorCode && { errorCode: payout.errorCode }),
     ...showRiskEvaluation(payout),
+    ...showWaitingFor(payout),
     createDate: payout.createDate,
     updateDate: payout.updateDate,
   }

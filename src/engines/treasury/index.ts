@@ -107,7 +107,7 @@ export {
 } from './payment-intents/store.ts'
 export { openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
 export { mintCoins } from './rebalancing/mint-coins.ts'
-export { setRebalancing } from './rebalancing/policy.ts'
+export { allowInSandbox as allowRebalancingInSandbox, setRebalancing } from './rebalancing/policy.ts'
 export {
   findPolicy as findRebalancingPolicy,
   listRebalancings,
@@ -124,3 +124,4 @@ export {
 export { type MoneyProof, proveMoney, startMoneyWatch } from './reconciliation/money-proof.ts'
 export { checkMerchants } from './reconciliation/store/check-merchants.ts'
 export type { TreasuryRow } from './store/treasuries.ts'
+export type { Waiting } from './types.ts'

@@ -10,6 +10,7 @@ export const alarmNames = [
   'chain-begun-anew',
   'chain-unkept',
   'clock-off',
+  'coins-short',
   'deep-reorg',
   'endpoint-refused',
   'forward-costs-more',

@@ -111,6 +111,7 @@ const transferOf =
     transactionHash: arrival.txHash,
     errorCode: review === 'denied' ? deniedCode : null,
     riskReason: null,
+    waiting: null,
     review,
     createDate: formatInstant(nowMs),
     updateDate: formatInstant(nowMs),

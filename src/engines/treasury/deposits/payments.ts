@@ -132,6 +132,7 @@ async function savePayments(
         blockNumber: block.number,
         review: deposit.review,
         riskReason: null,
+        waiting: null,
         createDate,
         updateDate: createDate,
       },

@@ -94,6 +94,7 @@ const opened = ({ entity, receivedMs }: Ctx) => ({
   transactionHash: null,
   errorCode: null,
   riskReason: null,
+  waiting: null,
   review: null,
   createDate: formatInstant(receivedMs),
 })

@@ -2,8 +2,8 @@
  * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens a
  * disbursement and submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the
  * transaction has the disbursement's own id, so that a retry or a restored backup pays it only once. A disbursement whose
- * coins are still at deposit addresses starts a sweep and waits for it, and one whose coins are on another chain a rebalancing
- * where the entity's policy allows that; it fails if it waits too long.
+ * coins are still at deposit addresses starts a sweep and waits for it, and one whose coins are on other chains a rebalancing
+ * where the entity's policy allows that; it says what it waits for, and fails if nothing brings that for too long.
  * `settle-disbursements.ts` follows the transaction to its end.
  */
 
@@ -20,8 +20,9 @@ import type { Db } from '#runtime/db/db'
 import { deferralMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
 import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
-import { patienceMsOf } from '../patience.ts'
+import { patienceMs } from '../patience.ts'
 import { rebalanceShortage } from '../rebalancing/open-rebalancing.ts'
+import { sourceUnderWay } from '../rebalancing/store.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
@@ -36,8 +37,10 @@ import {
   type Ending,
   markSubmitted,
   postpone,
+  setWaiting,
   waitingAmount,
 } from './store/disbursements.ts'
+import { explainShortage, isStranded } from './waiting.ts'
 
 /**
  * Pays the next due disbursement of this kind, or defers it: a disbursement that cannot be paid, for any reason, delays no
@@ -64,10 +67,11 @@ export async function payNext(
     failpoint('after-treasury-commit')
     if (outcome.submitted) await announceWork(ctx.database, chain.network.blockchain)
     if (outcome.lowOnGas) await refillGas(ctx, chain, outcome.lowOnGas, gasFaucet)
-    if (outcome.waits) {
+    if (outcome.lacks) {
       const disbursement = claimed
       await sweepShortage(ctx, chain, disbursement, (tx) => waitingAmount(tx, disbursement))
       await rebalanceShortage(ctx, chain, disbursement, waitingAmount)
+      await explainShortage(ctx, chain, disbursement, outcome.lacks)
     }
   } catch (error) {
     if (!claimed) throw error
@@ -79,6 +83,8 @@ export async function payNext(
       )
     }
     await rest(ctx.database, claimed, ctx.clock.nowMs())
+    // Another disbursement that took the coins is no reason of its own: the next look finds one.
+    if (!(error instanceof InsufficientFunds)) await setWaiting(ctx.database, claimed, { reason: 'retrying' })
   }
   return true
 }
@@ -91,7 +97,8 @@ const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseI
 const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
   postpone(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
 
-type PayOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
+/** What the disbursement `lacks` if it waits. */
+type PayOutcome = { lacks?: { gas: boolean }; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 
 async function pay(
   ctx: EntityCtx,
@@ -110,28 +117,38 @@ async function pay(
     const gas = await gasOf(ctx.db, treasury, costAtomic)
     const lowOnGas = gas === 'plenty' ? undefined : treasury
     const hasCoins = (await treasuryCoins(ctx.db, treasury, disbursement.tokenId)) >= disbursement.amount
-    if (gas === 'none' || !hasCoins) return { ...(await wait(ctx, chain, disbursement)), lowOnGas }
+    if (gas === 'none' || !hasCoins)
+      return { ...(await wait(ctx, disbursement, { gas: gas === 'none' })), lowOnGas }
     const denied = await submitted(ctx, chain, treasury, disbursement)
     if (denied) return end(ctx, disbursement, denied)
     await markSubmitted(ctx.db, disbursement)
-    return { waits: false, submitted: true, lowOnGas }
+    return { submitted: true, lowOnGas }
   }
   await markSubmitted(ctx.db, disbursement)
-  return { waits: false }
+  return {}
 }
 
 async function end(ctx: EntityCtx, disbursement: Disbursement, ending: Ending): Promise<PayOutcome> {
   await endDisbursements(ctx.db, ctx.nowMs, [{ disbursement, ...ending }])
-  return { waits: false }
+  return {}
 }
 
-/** Defers the disbursement, or fails it once it has waited too long. Coins being swept are always waited for. */
-async function wait(ctx: EntityCtx, chain: Chain, disbursement: Disbursement): Promise<PayOutcome> {
-  const isOver = waitedMs(disbursement, ctx.nowMs) > patienceMsOf(chain)
-  if (isOver && (await sweepingAmount(ctx.db, disbursement)) === 0n)
+/**
+ * Defers the disbursement, or fails it once it has waited too long and neither the last look nor this one finds anything under
+ * way that brings what it lacks. Without workers for a day, the first look begins the sweep or rebalancing.
+ */
+async function wait(
+  ctx: EntityCtx,
+  disbursement: Disbursement,
+  lacks: { gas: boolean },
+): Promise<PayOutcome> {
+  const isOver = isStranded(disbursement) && waitedMs(disbursement, ctx.nowMs) > patienceMs
+  const isComing = async () =>
+    (await sweepingAmount(ctx.db, disbursement)) > 0n || (await sourceUnderWay(ctx.db, disbursement))
+  if (isOver && !(await isComing()))
     return end(ctx, disbursement, { status: 'failed', errorCode: 'insufficient_funds' })
   await rest(ctx.db, disbursement, ctx.nowMs)
-  return { waits: true }
+  return { lacks }
 }
 
 /** Submits the transfer that pays the disbursement. Returns the ending when policy denies it. */

@@ -40,14 +40,8 @@ it('a payout whose coins are on another chain waits, then fails with its reason,
   await fundMerchantWallet(world, 5_000_000n, 'ETH')
   const { id } = await makePayout(world, { amount: usd('5') })
   expect(await available()).toBe('0.00')
-  await until(async () => {
-    const row = await harness.database.one<{ made: boolean }>(
-      sql`select exists (select 1 from treasuries where blockchain = 'BASE-SEPOLIA') as made`,
-    )
-    return row.made
-  }, 'a worker has looked at it')
-  expect((await payoutOf(id)).status).toBe('pending')
-  harness.clock.moveMs(121_000)
+  await until(async () => (await payoutOf(id)).waitingFor !== undefined, 'it says what it waits for')
+  harness.clock.moveMs(86_401_000)
   expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
   expect(await available()).toBe('5.00')
   await checkLedger(harness.database)

@@ -15,7 +15,7 @@ import { recordChanges } from '#runtime/record/store'
 import { deferralMsOf } from '#runtime/turns/store'
 import { actingFor, actor } from '../actor.ts'
 import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
-import { patienceMsOf } from '../patience.ts'
+import { patienceMs } from '../patience.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { submitTreasuryCall } from '../submit-treasury-call.ts'
@@ -148,6 +148,9 @@ async function fail(ctx: EntityCtx, row: Rebalancing, reason: string): Promise<S
 
 const waitedMs = ({ createDate }: Rebalancing, nowMs: number) => nowMs - parseInstant(createDate)!
 
+/** Maximum time to collect the coins of a burn: another chain may have them. */
+const collectingMsMax = 3_600_000
+
 /** On a local chain the sweep that it waits for is mined at once. */
 const sweepRestLocalMs = 100
 
@@ -163,10 +166,10 @@ async function rest(ctx: EntityCtx, { chain }: Round, row: Rebalancing): Promise
 /** The reason for which nothing is burned any more: the coins do not come together, or they are not needed. */
 async function obstacleOf(
   ctx: EntityCtx,
-  { chain, required }: Round,
+  { required }: Round,
   row: Rebalancing,
 ): Promise<string | undefined> {
-  if (waitedMs(row, ctx.nowMs) > patienceMsOf(chain))
+  if (waitedMs(row, ctx.nowMs) > (row.status === 'collecting' ? collectingMsMax : patienceMs))
     return 'the treasury did not get the coins together in time'
   const policy = await findPolicy(ctx.db, row.entityId)
   if (!policy || policy.messageMax < row.amount) return 'the policy of the entity no longer allows it'

@@ -1,8 +1,8 @@
 /**
  * Moves an entity's coins to a chain whose treasury is short of them, by a message that this server attests, where the
  * entity's policy allows it. Each step is a row and a transaction of the treasury in one `tx`: the record of the shortage, the
- * allowance, the burn, and the mint, which the engine of messages asks for. Disbursements neither wait for it longer than
- * without it nor depend on its outcome.
+ * allowance, the burn, and the mint, which the engine of messages asks for. Disbursements wait for coins that
+ * are on their way, however long; they do not depend on a rebalancing that failed.
  */
 import type { Chain } from '#chains/chain'
 import { attestationKeyInUse } from '#custody/index'
@@ -31,7 +31,7 @@ import {
 /** The amount of these coins that disbursements wait for. */
 export type RequiredAmount = (tx: Db, coins: Coins) => Promise<bigint>
 
-/** Delay after a rebalancing failed; shorter on a local chain, where waiting disbursements fail sooner. */
+/** Delay after a rebalancing failed; shorter on a local chain, where trouble passes sooner. */
 const failedRestMs = 600_000
 const failedRestLocalMs = 3_000
 
@@ -77,20 +77,20 @@ async function open(
     id: newId(nowMs),
     status: 'collecting' as const,
     currency: target.token.currency,
-    sourceBlockchain: source.blockchain,
-    sourceTokenId: source.token.id,
+    sourceBlockchain: source.end.blockchain,
+    sourceTokenId: source.end.token.id,
     blockchain,
     tokenId: coins.tokenId,
-    amount: short < policy.messageMax ? short : policy.messageMax,
+    amount: least(short, source.spare, policy.messageMax),
     createDate: formatInstant(nowMs),
   }
   await insertRebalancing(tx, rebalancing)
-  const data = { from: source.blockchain, to: blockchain, amount: String(rebalancing.amount) }
+  const data = { from: source.end.blockchain, to: blockchain, amount: String(rebalancing.amount) }
   await recordChanges(tx, nowMs, [
     { entityId, actor, requestId: coins.id, type: 'rebalancing.pending', resourceId: rebalancing.id, data },
   ])
   failpoint('before-rebalancing-commit')
-  return source.blockchain
+  return source.end.blockchain
 }
 
 /** The coins of an entity on a chain that its treasury there has, or can sweep. */
@@ -102,6 +102,11 @@ export async function coinsAt(tx: Db, coins: Coins): Promise<bigint> {
   return there + (await sweepingAmount(tx, coins)) + (await unsweptAmount(tx, coins))
 }
 
+type Source = { end: RebalancingEnd; spare: bigint }
+
+const least = (...amounts: [bigint, ...bigint[]]) =>
+  amounts.reduce((least, each) => (each < least ? each : least))
+
 type Shortage = {
   target: RebalancingEnd
   coins: Coins
@@ -110,20 +115,23 @@ type Shortage = {
   required: RequiredAmount
 }
 
-/** The chain with the most coins to spare, if they cover the whole shortage. */
+/** The chain with the most coins to spare, if all chains together cover the whole shortage. */
 async function richestSource(
   ctx: EngineCtx,
   tx: Db,
   { target, coins, short, policy, required }: Shortage,
-): Promise<RebalancingEnd | undefined> {
-  let best: { end: RebalancingEnd; spare: bigint } | undefined
+): Promise<Source | undefined> {
+  let best: Source | undefined
+  let total = 0n
   for (const chain of ctx.chains.list()) {
     const end = endOf(ctx, chain)
     if (!end || end.blockchain === target.blockchain) continue
     const there = { entityId: coins.entityId, blockchain: end.blockchain, tokenId: end.token.id }
     if ((await isSource(tx, there)) || (await isHalted(tx, end.blockchain))) continue
     const spare = (await coinsAt(tx, there)) - (await required(tx, there)) - policy.reserve
-    if (spare >= short && spare > (best?.spare ?? 0n)) best = { end, spare }
+    if (spare <= 0n) continue
+    total += spare
+    if (spare > (best?.spare ?? 0n)) best = { end, spare }
   }
-  return best?.end
+  return total >= short ? best : undefined
 }

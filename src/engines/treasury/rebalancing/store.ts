@@ -32,7 +32,7 @@ const columns = sql`r.entity_id as "entityId", r.id, r.status, r.currency, r.sou
 
 export const findPolicy = (db: Db, entityId: string) =>
   db.maybe<RebalancingPolicy>(sql`select message_max as "messageMax", reserve from rebalancing_policies
-    where entity_id = ${entityId}`)
+    where entity_id = ${entityId} and allowed`)
 
 export const savePolicy = (
   tx: Db,
@@ -43,10 +43,24 @@ export const savePolicy = (
   tx.run(sql`insert into rebalancing_policies (entity_id, message_max, reserve, update_date)
     values (${entityId}, ${messageMax.toString()}, ${reserve.toString()}, ${at})
     on conflict (entity_id) do update set message_max = excluded.message_max, reserve = excluded.reserve,
-      update_date = excluded.update_date`)
+      allowed = true, update_date = excluded.update_date`)
 
-export const deletePolicy = (tx: Db, entityId: string) =>
-  tx.run(sql`delete from rebalancing_policies where entity_id = ${entityId}`)
+/** Takes a policy back; it stays recorded. */
+export const withdrawPolicy = (tx: Db, entityId: string, at: string) =>
+  tx.run(
+    sql`update rebalancing_policies set allowed = false, update_date = ${at} where entity_id = ${entityId}`,
+  )
+
+/** Records the first policy of an entity. False where it has or had one, which stays as its operator decided. */
+export const saveFirstPolicy = async (
+  tx: Db,
+  entityId: string,
+  { messageMax, reserve }: RebalancingPolicy,
+  at: string,
+): Promise<boolean> =>
+  (await tx.maybe(sql`insert into rebalancing_policies (entity_id, message_max, reserve, update_date)
+    values (${entityId}, ${messageMax.toString()}, ${reserve.toString()}, ${at})
+    on conflict (entity_id) do nothing returning 1`)) !== undefined
 
 /** Serializes the beginnings of an entity's rebalancings until the `tx` ends. */
 export const lockRebalancings = (tx: Db, entityId: string) =>
@@ -65,6 +79,17 @@ export const isRebalanced = async (
       and token_id = ${tokenId} and ((status not in ('complete', 'failed') and not reopened)
         or (status = 'failed' and failed_at > now() - ${restMs} * interval '1 millisecond')) limit 1`)) !==
   undefined
+
+/** The chain from which coins are on their way there. */
+export const sourceUnderWay = async (
+  db: Db,
+  { entityId, blockchain, tokenId }: Coins,
+): Promise<string | undefined> =>
+  (
+    await db.maybe<{ source: string }>(sql`select source_blockchain as source from rebalancings
+      where entity_id = ${entityId} and blockchain = ${blockchain} and token_id = ${tokenId}
+        and status not in ('complete', 'failed') and not reopened limit 1`)
+  )?.source
 
 /** Whether a rebalancing already takes coins from there. */
 export const isSource = async (tx: Db, { entityId, blockchain, tokenId }: Coins): Promise<boolean> =>

@@ -65,7 +65,7 @@ drawnIt(
     await sendAsIssuer(harness.chain(), 'pause')
     const { id } = await makePayout(world, { amount: usd('2') })
     await until(async () => (await sweepsOf(depositAddress)).includes('failed'), 'a sweep has failed')
-    harness.clock.moveMs(121_000)
+    harness.clock.moveMs(86_401_000)
     expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
     await sendAsIssuer(harness.chain(), 'unpause')
     const next = await makePayout(world, { amount: usd('2') })

@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
@@ -35,6 +36,8 @@ export type Payment = {
   review: DepositReview | null
   /** Why a refund was denied. */
   riskReason: string | null
+  /** What a refund waits for. */
+  waiting: Waiting | null
   createDate: string
   updateDate: string
 }
@@ -44,7 +47,7 @@ const columns =
   p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.token_id as "tokenId", p.chain, p.blockchain,
   p.from_address as "fromAddress", p.deposit_address as "depositAddress",
   p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
-  p.review, p.risk_reason as "riskReason", p.create_date as "createDate", p.update_date as "updateDate"`)
+  p.review, p.risk_reason as "riskReason", p.waiting, p.create_date as "createDate", p.update_date as "updateDate"`)
 
 /** The part of a deposit's key that is independent of the block that holds it. */
 export type DepositKey = { ordinal: number }

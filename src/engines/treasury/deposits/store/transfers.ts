@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
@@ -24,6 +25,8 @@ export type Transfer = {
   transactionHash: string | null
   errorCode: string | null
   riskReason: string | null
+  /** What an outgoing transfer waits for. */
+  waiting: Waiting | null
   /** Of an incoming transfer. */
   review: DepositReview | null
   createDate: string
@@ -34,7 +37,7 @@ const columns =
   raw(`t.entity_id as "entityId", t.id, t.direction, t.status, t.wallet_id as "walletId", t.chain,
   t.blockchain, t.from_address as "fromAddress", t.to_address as "toAddress", t.currency, t.token_id as "tokenId",
   t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
-  t.risk_reason as "riskReason", t.review, t.create_date as "createDate", t.update_date as "updateDate"`)
+  t.risk_reason as "riskReason", t.waiting, t.review, t.create_date as "createDate", t.update_date as "updateDate"`)
 
 /** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
 export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }

@@ -1,6 +1,7 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
+import type { Waiting } from '../../types.ts'
 
 /** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
 export const disbursementKinds = ['payout', 'transfer', 'refund'] as const
@@ -20,6 +21,8 @@ export type Disbursement = {
   createDate: string
   /** The sender is identified, or need not be. */
   identified: boolean
+  /** What it waited for when it was looked at last. */
+  waiting: Waiting | null
   /** The intent of a refund. */
   paymentIntentId: string | null
 }
@@ -63,7 +66,7 @@ const kept = {
 const columnsOf = (
   kind: DisbursementKind,
 ): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
-  o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.create_date as "createDate"`
+  o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.waiting, o.create_date as "createDate"`
 
 /** Waiting disbursements; `rows` are those of a tenant that are not deferred. */
 function dueOf(kind: DisbursementKind, blockchain: string): Shared {
@@ -133,9 +136,16 @@ export async function waitingAmount(
   return row.amount
 }
 
+/** Records what a waiting disbursement waits for. */
+export const setWaiting = (tx: Db, { kind, entityId, id }: Disbursement, waiting: Waiting) =>
+  tx.run(sql`update ${kept[kind].table} o set waiting = ${JSON.stringify(waiting)}
+    where o.entity_id = ${entityId} and o.id = ${id} and ${kept[kind].isWaiting}
+      and o.waiting is distinct from ${JSON.stringify(waiting)}::jsonb`)
+
 /** Marks the disbursement as submitted: its on-chain transaction exists. */
 export const markSubmitted = (tx: Db, { kind, entityId, id }: Disbursement) =>
-  tx.run(sql`update ${kept[kind].table} set submitted = true where entity_id = ${entityId} and id = ${id}`)
+  tx.run(sql`update ${kept[kind].table} set submitted = true, waiting = null
+    where entity_id = ${entityId} and id = ${id}`)
 
 /** Rows to sum: amounts that a block sent for disbursements not ended, less those that a reorg returned for ended ones. */
 export const leaving = join(
@@ -243,6 +253,7 @@ export type Ending = {
 export const setEnding = (tx: Db, { kind, entityId, id }: Disbursement, ending: Ending, at: string) =>
   tx.run(sql`update ${kept[kind].table} set status = ${ending.status === 'complete' ? kept[kind].complete : 'failed'}, error_code = ${ending.errorCode ?? null},
       risk_reason = ${ending.riskReason ?? null}, update_date = ${at},
+      waiting = case when ${ending.errorCode === 'insufficient_funds'} then waiting end,
       transaction_hash = coalesce(${ending.transactionHash ?? null}, transaction_hash)
     where entity_id = ${entityId} and id = ${id}`)
 

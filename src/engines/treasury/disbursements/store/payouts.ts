@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
+import type { Waiting } from '../../types.ts'
 
 export const payoutStatuses = ['pending', 'complete', 'failed'] as const
 export type PayoutStatus = (typeof payoutStatuses)[number]
@@ -24,6 +25,7 @@ export type Payout = {
   transactionHash: string | null
   errorCode: string | null
   riskReason: string | null
+  waiting: Waiting | null
   createDate: string
   updateDate: string
 }
@@ -31,7 +33,8 @@ export type Payout = {
 const columns = raw(`p.entity_id as "entityId", p.id, p.status, p.wallet_id as "walletId",
   p.recipient_id as "recipientId", p.chain, p.blockchain, p.to_address as "toAddress", p.identities, p.currency,
   p.token_id as "tokenId", p.amount, p.transaction_hash as "transactionHash", p.error_code as "errorCode",
-  p.risk_reason as "riskReason", p.create_date as "createDate", p.update_date as "updateDate"`)
+  p.risk_reason as "riskReason", p.waiting,
+  p.create_date as "createDate", p.update_date as "updateDate"`)
 
 export const insertPayout = (tx: Db, payout: Payout) =>
   tx.run(sql`insert into payouts (entity_id, id, status, wallet_id, recipient_id, chain, blockchain, to_address,
