@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { parseBase64 } from '#lib/base64'
 import { ApiError, invalid } from '#lib/errors'
 import { formatInstant } from '#lib/time'
-import { sqlState } from '#runtime/db/db'
 import type { CustodyCtx, EntitySecret } from './custody.ts'
 import { findEntitySecret, insertSpent, insertSpentOnce } from './store/entity-secrets.ts'
 
@@ -71,19 +70,15 @@ function showSecret(
 
 /**
  * Marks the ciphertext as used in `ctx.db`'s tx, keyed on its decoded bytes: 156004 when it was used before. A request that
- * is refused later marks it as well, through `ctx.afterRollback`. Called inside the verb, after the idempotency key is
- * claimed, so that a duplicate request replays instead of being refused.
+ * is refused later marks it as well, through `ctx.afterRollback`; with an idempotency key it may be sent again with the same
+ * bytes, whatever its first answer was. Called inside the verb, after the key is claimed, so that a duplicate replays.
  */
 export async function spendCiphertext(ctx: CustodyCtx, secret: EntitySecret): Promise<void> {
   const spent = spentOf(ctx, secret.ciphertextSha256)
   ctx.afterRollback.push(() => spendAnyway(ctx, spent))
-  try {
-    const current = await insertSpent(ctx.db, spent, secret.generation)
-    if (!current) throw refusedCiphertext()
-  } catch (error) {
-    if (sqlState(error) === uniqueViolation) throw new ApiError('ciphertextReused')
-    throw error
-  }
+  const outcome = await insertSpent(ctx.db, spent, secret.generation)
+  if (outcome === 'outdated') throw refusedCiphertext()
+  if (outcome === 'used') throw new ApiError('ciphertextReused')
 }
 
 /** Marks a ciphertext as used when a secret is registered or rotated. */
@@ -93,11 +88,10 @@ export async function spendFirst(ctx: CustodyCtx, ciphertextSha256: Buffer): Pro
   if (!(await insertSpentOnce(ctx.db, spent))) throw new ApiError('ciphertextReused')
 }
 
-const uniqueViolation = '23505'
-
 const spentOf = (ctx: CustodyCtx, sha256: Buffer) => ({
   entityId: ctx.entity.id,
   sha256,
+  request: ctx.requestDigest,
   createDate: formatInstant(ctx.clock.nowMs()),
 })
 

@@ -44,6 +44,8 @@ export type RequestScope = Scope &
   Caller & {
     /** Absent when the request acts for the entity. */
     user?: TokenUser
+    /** Identifies an idempotent request by its key, operation and contents; absent for others. */
+    requestDigest?: Buffer
     /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
     /** Writes that must happen although the request's `tx` was rolled back, such as recording a used ciphertext. */

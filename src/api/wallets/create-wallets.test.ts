@@ -138,9 +138,15 @@ describe('POST /v1/w3s/developer/wallets', () => {
   it('marks the ciphertext of a refused request as used, but not its idempotency key', async () => {
     const idempotencyKey = randomUUID()
     const entitySecretCiphertext = await harness.sealSecret()
-    const refused = await create({ idempotencyKey, entitySecretCiphertext, walletSetId: randomUUID() })
+    const refusedSet = randomUUID()
+    const refused = await create({ idempotencyKey, entitySecretCiphertext, walletSetId: refusedSet })
     expect(refused.body.code).toBe(156005)
     expect((await create({ entitySecretCiphertext })).body.code).toBe(156004)
+    // The same request with the same ciphertext is decided again, with the same answer.
+    const same = await create({ idempotencyKey, entitySecretCiphertext, walletSetId: refusedSet })
+    expect(same.body.code).toBe(156005)
+    const changed = await create({ idempotencyKey, entitySecretCiphertext })
+    expect(changed.body.code).toBe(156004)
     expect((await create({ idempotencyKey })).status).toBe(201)
   })
 })

@@ -28,24 +28,39 @@ export const replaceEntitySecret = (
   tx.run(sql`update entity_secrets set check_value = ${row.checkValue}, generation = ${row.generation},
     update_date = ${row.updateDate} where entity_id = ${row.entityId}`)
 
-export type Spent = { entityId: string; sha256: Buffer; createDate: string }
+/** `request` identifies the only request that may show the ciphertext again; absent where none may. */
+export type Spent = { entityId: string; sha256: Buffer; request?: Buffer | undefined; createDate: string }
 
 /**
- * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx. False when the secret is no
- * longer of this generation. A ciphertext spent before violates the primary key.
+ * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx. `outdated`: the secret is no
+ * longer of this generation. `used`: another request showed the ciphertext before.
  */
-export async function insertSpent(tx: Db, spent: Spent, generation: number): Promise<boolean> {
-  const count = await tx.run(sql`with current as (select entity_id from entity_secrets
-      where entity_id = ${spent.entityId} and generation = ${generation} for key share)
-    insert into spent_ciphertexts (entity_id, sha256, create_date)
-    select entity_id, ${spent.sha256}, ${spent.createDate}::timestamptz from current`)
-  return count === 1
+export async function insertSpent(
+  tx: Db,
+  spent: Spent,
+  generation: number,
+): Promise<'spent' | 'used' | 'outdated'> {
+  const { outcome } = await tx.one<{
+    outcome: 'spent' | 'used' | 'outdated'
+  }>(sql`with current as materialized (
+      select entity_id from entity_secrets
+      where entity_id = ${spent.entityId} and generation = ${generation} for key share
+    ), spent as (
+      insert into spent_ciphertexts as s (entity_id, sha256, request, create_date)
+      select entity_id, ${spent.sha256}::bytea, ${spent.request ?? null}::bytea, ${spent.createDate}::timestamptz
+      from current
+      on conflict (entity_id, sha256) do update set create_date = s.create_date where s.request = excluded.request
+      returning 1
+    )
+    select case when not exists (select 1 from current) then 'outdated'
+      when exists (select 1 from spent) then 'spent' else 'used' end as outcome`)
+  return outcome
 }
 
 /** Spends a ciphertext; false when it was spent before. */
 export async function insertSpentOnce(db: Db, spent: Spent): Promise<boolean> {
-  const count = await db.run(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
-    values (${spent.entityId}, ${spent.sha256}, ${spent.createDate}) on conflict do nothing`)
+  const count = await db.run(sql`insert into spent_ciphertexts (entity_id, sha256, request, create_date)
+    values (${spent.entityId}, ${spent.sha256}, ${spent.request ?? null}, ${spent.createDate}) on conflict do nothing`)
   return count === 1
 }
 

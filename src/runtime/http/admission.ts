@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The required authorization; routes without it need no key and have no caller. */
     auth?: Endpoint['auth']
+    /** Whether refusals carry their text as `error` too. */
+    errorText?: boolean
   }
 }
 

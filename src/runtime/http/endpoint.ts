@@ -60,6 +60,8 @@ export type Endpoint<Ctx = RequestScope> = {
   changing?: boolean
   /** Shows a refused request in a protocol whose errors are successes of HTTP; `undefined` leaves it to HTTP. */
   showError?: (error: ApiError, body: unknown) => object | undefined
+  /** Whether refusals carry their text as `error` too, as clients of this interface read it. */
+  errorText?: boolean
   /** The media type of a response that is text, not JSON. */
   media?: string
   /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TObject } from 'typebox'
 import { ApiError } from '#lib/errors'
@@ -8,6 +9,7 @@ import { type BindingKey, bindResource, claimBinding, findBinding } from '#runti
 import { untilUnclaimed } from '#runtime/idempotency/wait'
 import type { RequestScope } from '#runtime/scope'
 import { type Endpoint, type Idempotent, type Input, isChanging, type Provisional } from './endpoint.ts'
+import { comparedMembers } from './read-members.ts'
 
 export type Invocation = { result: unknown; replayed: boolean }
 
@@ -19,7 +21,7 @@ type AnyInput = Input<Record<string, unknown>, Record<string, unknown>, Record<s
  */
 export async function invoke(
   endpoint: Endpoint<never>,
-  ctx: RequestScope,
+  scope: RequestScope,
   input: AnyInput,
 ): Promise<Invocation> {
   const run = endpoint as unknown as {
@@ -28,7 +30,8 @@ export async function invoke(
     idempotent?: Idempotent<RequestScope>
     provisional?: Provisional<RequestScope>
   }
-  const once = run.idempotent && bindingOf(endpoint, ctx, input)
+  const once = run.idempotent && bindingOf(endpoint, scope, input)
+  const ctx = once ? { ...scope, requestDigest: digestOf(once) } : scope
   if (run.idempotent && once) {
     const replay = await replayOf(run.idempotent, ctx, once, input)
     if (replay) return replay
@@ -109,8 +112,10 @@ type Once = BindingKey & { fingerprint: Buffer }
 function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput): Once {
   const { idempotencyKey, entitySecretCiphertext: _, ...rest } = input.body
   // Only fields that the operation reads count: client libraries add fields of their own that differ at every attempt.
-  const known = Object.keys((endpoint.body as TObject | undefined)?.properties ?? {})
-  const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
+  const schema = endpoint.body as TObject | undefined
+  const known = Object.keys(schema?.properties ?? {})
+  const read = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
+  const body = schema ? comparedMembers(schema, read) : read
   return {
     entityId: ctx.entity.id,
     // A user gets no answer to the request of another, whatever keys their apps choose.
@@ -121,6 +126,12 @@ function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput
     fingerprint: fingerprintOf({ params: input.params, query: input.query, body }),
   }
 }
+
+const digestOf = ({ entityId, operation, key, fingerprint }: Once): Buffer =>
+  createHash('sha256')
+    .update(JSON.stringify([entityId, operation, key]))
+    .update(fingerprint)
+    .digest()
 
 async function replayOf(
   once: Idempotent<RequestScope>,

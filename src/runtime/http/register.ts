@@ -11,6 +11,8 @@ import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
+import { readMembers } from './read-members.ts'
+import { readQuery } from './read-query.ts'
 import { bodySchema, isListBody, pathsOf, querySchema } from './schemas.ts'
 import { type Check, checkOf } from './validate.ts'
 
@@ -43,7 +45,11 @@ export function registerEndpoint(
   const route = {
     method: endpoint.method,
     handler,
-    config: { auth: endpoint.auth, ...(bodyBytesMax && { bodyBytesMax }) },
+    config: {
+      auth: endpoint.auth,
+      ...(bodyBytesMax && { bodyBytesMax }),
+      ...(endpoint.errorText && { errorText: true }),
+    },
     ...(endpoint.changing && { exposeHeadRoute: false }),
     ...(endpoint.showError && { errorHandler: errorHandlerOf(endpoint.showError) }),
   }
@@ -135,14 +141,14 @@ type Checks = { params?: Check | undefined; query?: Check | undefined; body?: Ch
 
 function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyRequest, receivedMs: number) {
   const params = { ...(request.params as Record<string, unknown>) }
-  // An empty parameter means "not given": client libraries write `name=` for an empty string.
-  const query = Object.fromEntries(
-    Object.entries(request.query as object).filter(([, value]) => value !== ''),
-  )
-  const body = endpoint.body ? (request.body ?? {}) : {}
+  const given = endpoint.body ? (request.body ?? {}) : {}
   checkBounds(params, 'path')
-  checkBounds(query, 'query')
-  checkBounds(body, 'body')
+  checkBounds(request.query, 'query')
+  checkBounds(given, 'body')
+  const query = readQuery(endpoint, request.query as Record<string, unknown>)
+  // A protocol inside HTTP has names and nulls of its own.
+  const schema = endpoint.showError ? undefined : bodySchema(endpoint)
+  const body = schema ? readMembers(schema, given) : given
   checks.params?.(params)
   checks.query?.(query)
   const isList = endpoint.body !== undefined && isListBody(endpoint.body)

@@ -64,6 +64,9 @@ export const errorSchema = Type.Object(
   {
     code: Type.Integer({ description: 'The code of the error, to branch on.' }),
     message: Type.String({ description: 'The error in English: the field, the reason and the remedy.' }),
+    error: Type.Optional(
+      Type.String({ description: 'The same as message; on messages between chains alone.' }),
+    ),
     errors: Type.Optional(
       Type.Array(fieldErrorSchema, { description: 'The fields to blame, if there are any.' }),
     ),

@@ -5,7 +5,7 @@ import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { ApiError, ended, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
 import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
-import { suggest } from '#lib/nearest'
+import { nearest, suggest } from '#lib/nearest'
 import { instantRule, parseInstant } from '#lib/time'
 
 /** Settings under which unknown fields are ignored: they are neither removed nor refused. */
@@ -95,7 +95,7 @@ function explain(error: ErrorObject): FieldExplanation {
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
-      return { error: 'required', reason: 'is missing: send it' }
+      return { error: 'required', reason: `is missing: send it${misspelt(error)}` }
     case 'minimum':
     case 'exclusiveMinimum':
       return {
@@ -144,6 +144,14 @@ function explain(error: ErrorObject): FieldExplanation {
     default:
       return { error: 'invalid_value', reason: error.message ?? 'is invalid' }
   }
+}
+
+/** Names the unknown field that probably stands for the missing one. */
+function misspelt({ data, parentSchema, params }: ErrorObject): string {
+  const { properties = {} } = parentSchema as { properties?: object }
+  const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name))
+  const near = nearest(String(params['missingProperty']), unknown)
+  return near === undefined ? '' : `; ${near} is not a field of this operation`
 }
 
 const formatReasons: Record<string, string> = {
