@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, notBuilt } from '#api/index'
 import { startApi } from '#context'
 import { errorKinds } from '#lib/error-kinds'
-import { pathsOf } from '#runtime/http/schemas'
+import { pathsOf, querySchema } from '#runtime/http/schemas'
 import { worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { addressOf } from './sample-requests.ts'
@@ -173,6 +174,103 @@ it('returns fees without a blockchain parameter, as the client permits, and name
 it('keeps the monitored tokens when the body names none', async () => {
   const answer = await harness.http('PUT', '/v1/w3s/config/entity/monitoredTokens', { body: {} })
   expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'tokenIds'])
+})
+
+const paging = ['from', 'to', 'pageSize', 'pageBefore', 'pageAfter', 'order']
+const filtered = endpoints.filter(
+  ({ method, auth, userToken, ...endpoint }) =>
+    method === 'GET' &&
+    auth === 'apiKey' &&
+    userToken !== 'required' &&
+    querySchema({ method, auth, ...endpoint } as never),
+)
+
+it('property 131: an operation that reads refuses unknown and empty filters, and names in brackets, by name', async () => {
+  const refused = async (path: string, query: string) => {
+    const { status, body } = await harness.http('GET', `${path}?${query}`)
+    return [query, status, body.code, body.errors?.[0]?.location, body.errors?.[0]?.message] as const
+  }
+  expect(filtered.length).toBeGreaterThan(20)
+  for (const endpoint of filtered) {
+    const path = endpoint.path.replaceAll(/\{\w+\}/g, randomUUID())
+    const names = Object.keys(querySchema(endpoint)!.properties)
+    const cases = [
+      ['unheardOf', 'unheardOf=1'] as const,
+      ...names.map((name) => [`${name}[]`, `${name}[]=1`] as const),
+      ...names.filter((name) => !paging.includes(name)).map((name) => [name, `${name}=`] as const),
+    ]
+    for (const [name, query] of cases) {
+      const [asked, status, code, location, message] = await refused(path, query)
+      expect([path, asked, status, code, location]).toEqual([path, query, 400, 2, name])
+      if (name.endsWith('[]')) expect(message).toContain(`write ${name.slice(0, -2)} without brackets`)
+    }
+  }
+  expect((await refused('/v1/w3s/transactions', 'walletIDs=x'))[4]).toContain('did you mean walletIds?')
+})
+
+it('reads compressed bodies, and paths that end in a slash', async () => {
+  const body = gzipSync(JSON.stringify({ idempotencyKey: randomUUID(), chain: 'BASE', currency: 'USD' }))
+  const path = `${harness.url}/v1/businessAccount/wallets/addresses/deposit`
+  const send = (coding: string, bytes: Buffer) =>
+    fetch(path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${harness.apiKey}`,
+        'content-type': 'application/json',
+        'content-encoding': coding,
+      },
+      body: bytes as never,
+    })
+  expect((await send('gzip', body)).status).toBe(201)
+  expect((await send('gzip', Buffer.from('{}'))).status).toBe(400)
+  expect((await send('zstd', body)).status).toBe(415)
+  // More than the bound after decoding, and less before.
+  expect((await send('gzip', gzipSync(Buffer.alloc(1_000_000, ' ')))).status).toBe(413)
+  const [plain, slashed] = await Promise.all(
+    ['/v1/w3s/wallets', '/v1/w3s/wallets/?pageSize=1'].map((each) => harness.http('GET', each)),
+  )
+  expect([plain!.status, slashed!.status]).toEqual([200, 200])
+})
+
+it('refuses balances of an address that is none, in every list of sources', async () => {
+  const evm = `0x${'ab'.repeat(20)}`
+  for (const path of ['/v1/balances', '/v1/deposits']) {
+    const ask = (...sources: object[]) => harness.http('POST', path, { body: { token: 'USDC', sources } })
+    for (const depositor of ['0x12', 'x', `${evm}00`, 'vitalik.eth']) {
+      const { status, body } = await ask({ depositor: evm }, { depositor })
+      expect([depositor, status, body.code, body.errors?.[0]?.location]).toEqual([
+        depositor,
+        400,
+        2,
+        'sources[1].depositor',
+      ])
+    }
+    const ofSolana = 'So11111111111111111111111111111111111111112'
+    expect((await ask({ depositor: ofSolana, domain: 6 })).body.errors[0].location).toBe(
+      'sources[0].depositor',
+    )
+    for (const source of [{ depositor: ofSolana }, { depositor: evm.toUpperCase().replace('X', 'x') }])
+      expect((await ask(source)).status).toBe(200)
+  }
+})
+
+it('answers messages that are not there with 404 and an error to read', async () => {
+  const hash = `0x${'12'.repeat(32)}`
+  for (const path of [
+    `/v2/messages/6?transactionHash=${hash}`,
+    `/v2/messages/4000?transactionHash=${hash}`,
+    `/v1/attestations/${hash}`,
+    '/v2/burn/USDC/fees/6/4000',
+  ]) {
+    const { status, body } = await httpAs(harness.url, undefined)('GET', path)
+    expect([path, status, body.error]).toEqual([path, 404, body.message])
+  }
+})
+
+it('points users of unified balances to their operations', async () => {
+  const ask = async (path: string) => (await harness.http('GET', path)).body.message
+  expect(await ask('/v1/balances')).toContain('POST /v1/balances')
+  expect(await ask(`/v1/transfers/${randomUUID()}`)).toContain('GET /v1/transfer/{id}')
 })
 
 describe('a documented operation that is not built', () => {

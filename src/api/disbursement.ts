@@ -25,7 +25,7 @@ export async function requireDestination(
   { chain, address }: { chain: string; address: string },
   { amount, currency }: { amount: bigint; currency: string },
 ): Promise<Destination & Leaving & { decimals: number }> {
-  const { network, decimals } = requireTokenNetwork(ctx, location, chain, currency)
+  const { network, decimals } = requireTokenNetwork(ctx, location, chain, currency, 'amount.currency')
   const { blockchain } = network
   const token = network.tokens.find((candidate) => candidate.currency === currency)!
   if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))

@@ -4,11 +4,25 @@ import type { NotBuilt } from '#runtime/http/not-found'
 export const notBuilt: readonly NotBuilt[] = [
   // Wallets: users, their wallets, and operations of other kinds of wallets.
   'POST /v1/w3s/developer/sign/delegateAction',
+  'POST /v1/w3s/user/transactions/contractDeployment',
+  'POST /v1/w3s/transactions/contractDeployment/estimateFee',
 
   // Transfers from chain to chain.
   'POST /v2/quote/burn/usdc/{source}/{destination}',
   'POST /v2/quote/validate/usdc/{source}',
   'POST /v2/quote/cctpx/{tokenId}/{source}/{destination}',
+  'GET /v2/cctpx/allowances',
+  'GET /v1/stablecoinKits/quote',
+
+  // Payments by x402, and batches.
+  'GET /v1/x402/supported',
+  'POST /v1/x402/verify',
+  'POST /v1/x402/settle',
+  'GET /v1/x402/transfers',
+  'GET /v1/x402/transfers/{id}',
+  'POST /v1/facilitator/x402/verify',
+  'POST /v1/facilitator/x402/settle',
+  'POST /v1/batch/submit',
 
   // The business account.
   'GET /v1/addressBook/vasps',
@@ -16,6 +30,13 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/addressBook/recipients/{id}/verification/cancel',
   'GET /v1/businessAccount/wallets/addresses/vasps',
   'GET /v1/businessAccount/payouts',
+  'POST /v1/businessAccount/payouts',
+  'GET /v1/businessAccount/payouts/{id}',
+  'POST /v1/businessAccount/banks/wires',
+  'GET /v1/businessAccount/banks/wires',
+  'GET /v1/businessAccount/banks/wires/{id}',
+  'GET /v1/businessAccount/banks/wires/{id}/instructions',
+  'POST /v1/exchange/quotes',
   'GET /v1/externalEntities',
   'GET /v1/fees/redemption/dailyReports',
   'GET /v1/fees/redemption/net/dailyReports',

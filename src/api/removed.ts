@@ -20,11 +20,11 @@ const cards = `Card payments are not part of this interface. ${intents}`
 const settlements =
   'A payment is settled when its status is paid: read GET /v1/payments?status=paid; its settlementAmount is what was credited.'
 const balances =
-  'The balances of a wallet are at GET /v1/w3s/wallets/{id}/balances; what was paid in is in GET /v1/payments?status=paid.'
+  'The balances of a wallet are at GET /v1/w3s/wallets/{id}/balances; what was paid in is in GET /v1/payments?status=paid. Unified balances are read with POST /v1/balances.'
 const accounts =
   'Wallets are at /v1/w3s/wallets, the main wallet of a business account in GET /v1/configuration.'
 const accountTransfers =
-  'Transfers between wallets are made with POST /v1/w3s/developer/transactions/transfer and listed by GET /v1/w3s/transactions.'
+  'Transfers between wallets are made with POST /v1/w3s/developer/transactions/transfer and listed by GET /v1/w3s/transactions. Transfers of unified balances are made with POST /v1/transfer and read with GET /v1/transfer/{id}.'
 const rates =
   'Amounts are settled in the currency they are paid in, so there is no rate to ask for: give settlementCurrency the currency of the payment intent.'
 const wires = 'Deposits arrive on chain: create a payment intent with POST /v1/paymentIntents.'

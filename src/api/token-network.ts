@@ -6,15 +6,29 @@ import { unusableCode } from './usable-chains.ts'
 
 /**
  * The network that a chain code names in the key's environment, and the digits of the currency's token there; or the
- * documented error where nothing can be received or sent.
+ * documented error where nothing can be received or sent. `currencyLocation`: the field to blame where the chain has no token
+ * of the currency, and the request cannot choose another chain.
  */
-export function requireTokenNetwork(ctx: Ctx, location: string, code: string, currency: string) {
+export function requireTokenNetwork(
+  ctx: Ctx,
+  location: string,
+  code: string,
+  currency: string,
+  currencyLocation?: string,
+) {
   const named = networkOfBusinessChain(code, ctx.entity.environment)
   const { keys, businessAccount } = named ? capabilitiesOf(named.blockchain) : {}
   if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code)
   const chain = ctx.chains.find(named.blockchain)
   const network = { ...(chain?.network ?? named), family: keys }
   const token = network.tokens.find((candidate) => candidate.currency === currency)
+  if (!token && currencyLocation !== undefined)
+    throw invalid(
+      currencyLocation,
+      `has no token on ${code}, the chain of the destination: choose another currency or destination`,
+      currency,
+      'chainUnfitForCurrency',
+    )
   if (!token)
     throw invalid(
       location,

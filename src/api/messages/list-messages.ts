@@ -15,7 +15,7 @@ import { askForMessages, serviceOf } from './attestation-service.ts'
 export type MessageFilters = { transactionHash?: string; nonce?: string }
 
 /**
- * The service that answers for a domain; `undefined` where this server attests its messages itself, or is to ask none. 400 for a
+ * The service that answers for a domain; `undefined` where this server attests its messages itself, or is to ask none. 404 for a
  * number that no network has.
  */
 export function elsewhere(ctx: Ctx, text: string, location: string): string | undefined {
@@ -25,7 +25,7 @@ export function elsewhere(ctx: Ctx, text: string, location: string): string | un
   return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : serviceOf(ctx)
 }
 
-/** The blockchain of a domain; 400 for a number that no network has, and 404 for one that this server does not follow. */
+/** The blockchain of a domain; 404 for a number that no network has, and for one that this server does not follow. */
 function blockchainOf(ctx: Ctx, text: string, location: string): string {
   const domain = Number(text)
   if (!isDomain(ctx, domain))

@@ -26,7 +26,7 @@ import { getAllowance, listFees, listPublicKeys } from './show-terms.ts'
 const tag = 'Messages'
 
 /** Callers need no key: messages are public on their chains. */
-const shared = { tag, auth: 'none', enveloped: false } as const
+const shared = { tag, auth: 'none', enveloped: false, errorText: true } as const
 const messageErrors = ['messageNotFound', 'domainUnknown', 'attestationServiceAway'] as const
 
 const fees = {

@@ -12,6 +12,8 @@ const abi = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'error EnforcedPause()',
   'error Unheard(uint256 what)',
+  'error DepositValueMustBePositive()',
+  'error AccountDenylisted(address addr)',
 ])
 const data = (errorName: string, ...args: unknown[]) => encodeErrorResult({ abi, errorName, args } as never)
 const someone = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -31,6 +33,8 @@ describe('a revert', () => {
     [data('EnforcedPause'), 'EnforcedPause()'],
     [data('ERC20InsufficientBalance', someone, 1n, 2n), `ERC20InsufficientBalance(${someone}, 1, 2)`],
     [data('Unheard', 5n), `custom error ${data('Unheard', 5n).slice(0, 10)}, with 32 bytes of arguments`],
+    [data('DepositValueMustBePositive'), 'DepositValueMustBePositive()'],
+    [data('AccountDenylisted', someone), `AccountDenylisted(${someone})`],
     ['0x08c379a0', 'custom error 0x08c379a0, with 0 bytes of arguments'],
     ['0x12', 'the bytes 0x12'],
     ['0x', 'no reason is given'],

@@ -6,10 +6,13 @@ import type { AbiError } from '../contracts.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
 import { hash, toQuantity } from './quantities.ts'
 import { type Rpc, RpcError } from './rpc.ts'
+import { gatewayMinterAbi } from './unified-balance/artifacts/gateway-minter.ts'
+import { gatewayWalletAbi } from './unified-balance/artifacts/gateway-wallet.ts'
 
-/** Errors that are decoded by name: those of stablecoins and of contracts built on well-known libraries. */
+/** Errors that are decoded by name: those of stablecoins, of unified balances, and of contracts built on well-known libraries. */
 const knownErrors: Abi = [
   ...stablecoinAbi,
+  ...[...gatewayWalletAbi, ...gatewayMinterAbi].filter(({ type }) => type === 'error'),
   ...parseAbi([
     'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
     'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',

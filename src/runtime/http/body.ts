@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '#lib/errors'
 import { levelsMax, membersMax } from './bounds.ts'
@@ -24,12 +26,36 @@ export function parseBodies(server: FastifyInstance): void {
     const { bodyBytesMax } = request.routeOptions.config
     // An unexpected body is not read: Node discards it once the response is sent.
     if (bodyBytesMax === undefined) return undefined
-    const bytes = await readBody(request, payload, bodyBytesMax)
+    const bytes = await decoded(request, await readBody(request, payload, bodyBytesMax), bodyBytesMax)
     if (bytes.length === 0) return {}
     const type = (request.headers['content-type'] ?? '').toLowerCase()
     if (type !== '' && !/^application\/([\w.+-]+\+)?json/.test(type))
       throw new ApiError('unsupportedMediaType')
     return parseJson(bytes)
+  })
+}
+
+const decoders = new Map(
+  Object.entries({
+    gzip: promisify(gunzip),
+    'x-gzip': promisify(gunzip),
+    deflate: promisify(inflate),
+    br: promisify(brotliDecompress),
+  }),
+)
+
+/** Decodes a compressed body in the thread pool; refuses one that is larger than `bytesMax` then. */
+async function decoded(request: FastifyRequest, bytes: Buffer, bytesMax: number): Promise<Buffer> {
+  const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  if (coding === 'identity' || coding === '' || bytes.length === 0) return bytes
+  const decode = decoders.get(coding)
+  if (!decode)
+    throw new ApiError(
+      'unsupportedMediaType',
+      'The Content-Encoding is not supported: send the body as it is, or with gzip, deflate or br.',
+    )
+  return decode(bytes, { maxOutputLength: bytesMax }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : badBody(`is not valid ${coding}`)
   })
 }
 

@@ -108,8 +108,12 @@ function measureRequests(server: FastifyInstance, { metrics }: Scope): void {
   })
 }
 
-/** Returns the request path: proxies may prefix it with scheme and host, and clients with doubled slashes. */
-const pathOf = (url: string) => `/${url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^\/+/, '')}`
+/** Returns the request path: proxies may prefix it with scheme and host, and clients with slashes at its beginning and end. */
+const pathOf = (url: string) =>
+  `/${url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^\/+/, '')}`.replace(
+    /^(\/v\d+\/[^?#]*[^/?#])\/+(?=[?#]|$)/,
+    '$1',
+  )
 
 /** Answers requests that the HTTP parser refuses, and that so reach no handler, with our error codes. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
@@ -135,7 +139,7 @@ function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput)
     const error = apiErrorOf(thrown)
     if (error.status >= 500)
       scope.log.error({ err: thrown, requestId: request.id, url: request.url }, 'request failed')
-    return sendError(reply, error)
+    return sendError(reply, error, request.routeOptions.config.errorText)
   })
   const messageFor = createNotFoundMessage(notBuilt)
   server.setNotFoundHandler((request, reply) => {
@@ -147,12 +151,13 @@ function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput)
 /** Otherwise an operation with a parameter would answer a path that is not built: `contracts/{id}` for `contracts/events`. */
 const answerNotFound = (_: FastifyRequest, reply: FastifyReply) => reply.callNotFound()
 
-function sendError(reply: FastifyReply, error: ApiError) {
+function sendError(reply: FastifyReply, error: ApiError, hasErrorText = false) {
   const isCrowded = error.status === 429 || error.status === 503
   if (isCrowded && !reply.hasHeader('Retry-After')) reply.header('Retry-After', 1)
   return reply.status(error.status).send({
     code: error.code,
     message: error.message,
+    ...(hasErrorText && { error: error.message }),
     ...(error.fields.length > 0 && { errors: error.fields }),
   })
 }
