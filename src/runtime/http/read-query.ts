@@ -12,8 +12,8 @@ export function readQuery(
   endpoint: Endpoint<never>,
   given: Record<string, unknown>,
 ): Record<string, unknown> {
-  // Public operations are asked by clients of other services too, with parameters of those.
-  const isStrict = endpoint.method === 'GET' && endpoint.auth !== 'none'
+  // Public operations are asked by clients of other services too, with parameters of those, and others by the page of users.
+  const isStrict = endpoint.method === 'GET' && endpoint.auth !== 'none' && endpoint.auth !== 'user'
   const known = isStrict ? querySchema(endpoint)?.properties : undefined
   if (known) {
     for (const [name, value] of Object.entries(given)) {
