@@ -152,7 +152,8 @@ export const settings = {
     default: '1',
   },
   BEZANT_AUTO_BUMP: {
-    about: '1 accelerates stuck transactions automatically, up to a fee of one native coin.',
+    about:
+      '1 accelerates stuck transactions automatically, up to a fee of one native coin; not those whose users approved a fee.',
     default: '0',
   },
   BEZANT_PENDING_LIMITS: {

@@ -43,7 +43,7 @@ import {
   walletUpgrade,
 } from './transaction-kinds.ts'
 import { transferInScope } from './transfer-in-scope.ts'
-import type { ChallengeKind, Summary } from './types.ts'
+import type { ChallengeKind, PricedSummary } from './types.ts'
 
 const tag = 'Challenges'
 
@@ -85,7 +85,7 @@ const challengeEndpoint = <Body extends TObject>(
     body,
     ...(repeatable && { idempotent: { ...madeOnce, ...(operation && { operation }) } }),
     prepare: (ctx: Ctx, input) => kind.check(ctx, knownOf(body, input.body)),
-    verb: (ctx: Ctx, input, summary: Summary) =>
+    verb: (ctx: Ctx, input, summary: PricedSummary) =>
       createChallenge(ctx, kind, knownOf(body, input.body), summary),
   })
 }
@@ -99,7 +99,8 @@ const controlEndpoint = (kind: ChallengeKind<{ id: string }>, described: Describ
     body: pinBody,
     idempotent: madeOnce,
     prepare: (ctx: Ctx, { params: { id } }) => kind.check(ctx, { id }),
-    verb: (ctx: Ctx, { params: { id } }, summary: Summary) => createChallenge(ctx, kind, { id }, summary),
+    verb: (ctx: Ctx, { params: { id } }, summary: PricedSummary) =>
+      createChallenge(ctx, kind, { id }, summary),
   })
 
 const walletErrors = ['walletNotFound', 'walletFrozen'] as const

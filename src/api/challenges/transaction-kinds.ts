@@ -1,3 +1,4 @@
+import { requireChain } from '#api/connected-chain'
 import { replaceTransaction, requireReplaceable } from '#api/transactions/control-transaction'
 import type { ExecutionBody } from '#api/transactions/create-contract-execution'
 import { planExecution, submitExecution } from '#api/transactions/create-contract-execution'
@@ -11,10 +12,18 @@ import {
 } from '#api/transactions/upgrade-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokenById } from '#engines/ledger/index'
-import type { CallRequest, FeeRequest, ReplacementKind } from '#engines/transactions/index'
+import {
+  type CallRequest,
+  type FeeRequest,
+  feeMaxAtomic,
+  type ReplacementKind,
+} from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
+import { quoteFee } from './quote-fee.ts'
 import { detail, details, summaryOf, walletDetails } from './summarize.ts'
 import type { ChallengeKind, SummaryLine } from './types.ts'
+
+const atomicOf = (text: string | undefined) => (text === undefined ? undefined : BigInt(text))
 
 const created = ({ id }: { id: string }) => ({ correlationIds: [id] })
 
@@ -41,6 +50,7 @@ export const createTransaction: ChallengeKind<TransferBody> = {
   check: async (ctx, request) => {
     await meetSentToken(ctx, request)
     const { request: call, token, leaving } = await planTransfer(ctx, request)
+    const { lines, ...limit } = await quoteFee(ctx, call)
     const { amountTexts, nftTokenIds } = leaving
     const first = [
       ...(nftTokenIds
@@ -49,11 +59,13 @@ export const createTransaction: ChallengeKind<TransferBody> = {
       ...tokenDetails(token),
       detail('to', 'To', call.shown.operation === 'TRANSFER' ? call.shown.destinationAddress : ''),
       ...walletDetails(call.wallet),
+      ...lines,
       ...feeDetails(call),
     ]
-    return { details: first, warnings: [] }
+    return { details: first, warnings: [], ...limit }
   },
-  execute: async (ctx, request, key) => created(await submitTransfer(ctx, request, key)),
+  execute: async (ctx, { feeMax, ...request }, key) =>
+    created(await submitTransfer(ctx, request as TransferBody, key, atomicOf(feeMax))),
 }
 
 /** Shows the contract of a token that no network lists, since its deployer chose the name. */
@@ -67,6 +79,7 @@ export const contractExecution: ChallengeKind<ExecutionBody> = {
   approval: 'open',
   check: async (ctx, request) => {
     const call = await planExecution(ctx, request)
+    const { lines, ...limit } = await quoteFee(ctx, call)
     const { abiFunctionSignature, abiParameters = [], callData, contractAddress } = request
     const first = [
       ...details(['contract', 'Contract', contractAddress], ['function', 'Function', abiFunctionSignature]),
@@ -79,11 +92,14 @@ export const contractExecution: ChallengeKind<ExecutionBody> = {
       ),
       ...details(['data', 'Data', callData]),
       ...walletDetails(call.wallet),
+      ...lines,
       ...feeDetails(call),
     ]
-    return summaryOf(ctx, first, call.chain.decodeCall(call.call), abiFunctionSignature !== undefined)
+    const decoded = call.chain.decodeCall(call.call)
+    return { ...(await summaryOf(ctx, first, decoded, abiFunctionSignature !== undefined)), ...limit }
   },
-  execute: async (ctx, request, key) => created(await submitExecution(ctx, request, key)),
+  execute: async (ctx, { feeMax, ...request }, key) =>
+    created(await submitExecution(ctx, request as ExecutionBody, key, atomicOf(feeMax))),
 }
 
 export const walletUpgrade: ChallengeKind<UpgradeBody> = {
@@ -95,6 +111,7 @@ export const walletUpgrade: ChallengeKind<UpgradeBody> = {
     const first = [
       detail('upgrade', 'New version', request.newScaCore),
       ...walletDetails(call.wallet),
+      ...(await quoteFee(ctx, call)).lines,
       ...feeDetails(call),
     ]
     return { details: first, warnings: [] }
@@ -103,6 +120,12 @@ export const walletUpgrade: ChallengeKind<UpgradeBody> = {
 }
 
 export type ControlRequest = { id: string }
+
+/** A replacement costs more than what it replaces; how much more, its price decides. */
+function mostText(ctx: Ctx, blockchain: string): string {
+  const { decimals, symbol } = requireChain(ctx, blockchain).network.nativeToken
+  return `${formatAmount(feeMaxAtomic, decimals)} ${symbol}`
+}
 
 const control = (
   type: 'ACCELERATE_TRANSACTION' | 'CANCEL_TRANSACTION',
@@ -118,6 +141,7 @@ const control = (
       ['amount', 'Amount', row.amounts ? `${row.amounts.join(', ')} ${token?.symbol ?? ''}` : undefined],
       ['to', 'To', row.destinationAddress ?? row.contractAddress ?? undefined],
       ['blockchain', 'Network', row.blockchain],
+      ['feeMax', 'Network fee at most', mostText(ctx, row.blockchain)],
     )
     return { details: first, warnings: [] }
   },

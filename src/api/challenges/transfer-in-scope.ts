@@ -10,12 +10,12 @@ import { endpoint } from '#runtime/http/endpoint'
 import { createChallenge } from './create-challenge.ts'
 import { scopedTransferAnswer, scopedTransferBody } from './schema.ts'
 import { createTransaction } from './transaction-kinds.ts'
-import type { Summary } from './types.ts'
+import type { PricedSummary } from './types.ts'
 
 type ScopedBody = TransferBody & { entitySecretCiphertext?: string }
 
 /** The result of `prepare`: the summary for the user, or the secret of the developer. */
-type Prepared = { summary: Summary } | { secret: EntitySecret }
+type Prepared = { summary: PricedSummary } | { secret: EntitySecret }
 
 async function prepare(ctx: Ctx, { body }: { body: ScopedBody }): Promise<Prepared> {
   if (ctx.user) return { summary: await createTransaction.check(ctx, requestOf(body)) }

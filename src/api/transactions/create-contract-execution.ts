@@ -16,10 +16,16 @@ export async function createExecution(ctx: Ctx, { body }: { body: ExecutionBody 
   return submitExecution(ctx, body, secret)
 }
 
-/** Accepts a call that the wallet's key signs. */
-export async function submitExecution(ctx: Ctx, body: ExecutionBody, opener: KeyOpener) {
+/** Accepts a call that the wallet's key signs. `feeMaxAtomic` is the fee that its user approved. */
+export async function submitExecution(
+  ctx: Ctx,
+  body: ExecutionBody,
+  opener: KeyOpener,
+  feeMaxAtomic?: bigint,
+) {
   try {
-    return await submit(ctx, opener, await planExecution(ctx, body))
+    const request = await planExecution(ctx, body)
+    return await submit(ctx, opener, { ...request, fee: { ...request.fee, feeMaxAtomic } })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
     const reason =

@@ -20,11 +20,11 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   return submitTransfer(ctx, body, secret)
 }
 
-/** Accepts a transfer that the wallet's key signs. */
-export async function submitTransfer(ctx: Ctx, body: TransferBody, opener: KeyOpener) {
+/** Accepts a transfer that the wallet's key signs. `feeMaxAtomic` is the fee that its user approved. */
+export async function submitTransfer(ctx: Ctx, body: TransferBody, opener: KeyOpener, feeMaxAtomic?: bigint) {
   const { request, token, leaving } = await planTransfer(ctx, body)
   try {
-    return await submit(ctx, opener, request)
+    return await submit(ctx, opener, { ...request, fee: { ...request.fee, feeMaxAtomic } })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
     throw invalid(

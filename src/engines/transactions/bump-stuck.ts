@@ -15,7 +15,7 @@ const scanEveryMs = 1_000
 
 /**
  * Returns a function that sets sent transactions that offer less than the base fee to STUCK; true when it found any. With the
- * operator's `autoBump` they are bumped automatically; treasury transactions always are.
+ * operator's `autoBump` they are bumped automatically, unless a user approved their fee; treasury transactions always are.
  */
 export function stuckBumper(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const turn = newTurn('finding stuck transactions')
@@ -51,7 +51,8 @@ async function bumpStuck(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<bool
     )
     // Treasury transactions have no owner who could request a bump.
     const ofTreasury = new Set(below.filter((row) => row.ofTreasury).map(({ id }) => id))
-    const bumped = stuck.filter(({ id }) => ctx.config.autoBump || ofTreasury.has(id))
+    const approved = new Set(below.filter((row) => row.hasFeeMax).map(({ id }) => id))
+    const bumped = stuck.filter(({ id }) => (ctx.config.autoBump && !approved.has(id)) || ofTreasury.has(id))
     if (bumped.length > 0) await requestBumps(tx, nowMs, blockchain, bumped)
     return stuck.length > 0
   })

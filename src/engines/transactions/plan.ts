@@ -163,10 +163,11 @@ function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | u
 const feeExceedsMax = 'FEE_EXCEEDS_MAX_ALLOWANCE'
 const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason === feeExceedsMax
 
-/** Fails a plan whose fee can exceed `feeMaxAtomic`: a fee left to the chain's prices is not paid at any price. */
+/** Fails a plan whose fee can exceed `feeMaxAtomic`, or what its user approved: a fee left to the chain is not paid at any price. */
 function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
-  if (costOf(plan) <= feeMaxAtomic) return plan
-  const details = `the fee of up to ${costOf(plan)} wei exceeds the maximum of ${feeMaxAtomic} wei`
+  const most = plan.row.feeMax ?? feeMaxAtomic
+  if (costOf(plan) <= most) return plan
+  const details = `the fee of up to ${costOf(plan)} wei exceeds the maximum of ${most} wei`
   return { row: plan.row, failure: { reason: feeExceedsMax, details } }
 }
 

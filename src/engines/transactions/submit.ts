@@ -29,6 +29,8 @@ export type FeeRequest = {
   /** The gas price on chains without EIP-1559. */
   maxFeeAtomic?: bigint | undefined
   priorityFeeAtomic?: bigint | undefined
+  /** The most that the fee may be, where a user approved it. */
+  feeMaxAtomic?: bigint | undefined
 }
 
 const kinds = {
@@ -171,6 +173,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     gasLimit: fee.gasLimit,
     maxFeeAtomic: fee.maxFeeAtomic,
     priorityFeeAtomic: fee.priorityFeeAtomic,
+    feeMaxAtomic: fee.feeMaxAtomic,
     refId: request.refId,
     nowMs: ctx.nowMs,
   })

@@ -49,6 +49,7 @@ export type NewOutbound = DisplayedRequest & {
   gasLimit: bigint | undefined
   maxFeeAtomic: bigint | undefined
   priorityFeeAtomic: bigint | undefined
+  feeMaxAtomic: bigint | undefined
   refId: string
   nowMs: number
 }
@@ -63,14 +64,14 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type, user_id,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
-      ref_id, nft_token_ids, smart_account, new_core, create_date, update_date)
+      fee_max, ref_id, nft_token_ids, smart_account, new_core, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType}, ${row.userId},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
       ${amountTexts}, ${textOf(transfer?.amountAtomic)},
       ${execution?.contractAddress ?? null}, ${called?.abiFunctionSignature ?? null},
       ${called?.abiParameters === undefined ? null : JSON.stringify(called.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
-      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${transfer?.nftTokenIds ?? null},
+      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${textOf(row.feeMaxAtomic)}, ${row.refId}, ${transfer?.nftTokenIds ?? null},
       ${row.ofAccount}, ${execution?.newCore ?? null}, ${at}, ${at})`)
 }
 

@@ -146,6 +146,9 @@ export const recordReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, 
   tx.run(sql`update transactions set tx_hash = ${txHash}, requested_replacement = null, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 
+/** `hasFeeMax`: its user approved a fee, which a bump may exceed. */
+type StuckTransaction = Ref & { ofTreasury: boolean; hasFeeMax: boolean }
+
 /** Transactions signed before `beforeMs`, sent, in no block, and offering less than the base fee. Entities take turns. */
 export async function stuckTransactions(
   db: Db,
@@ -154,14 +157,14 @@ export async function stuckTransactions(
   baseFeeAtomic: bigint,
   beforeMs: number,
   limit: number,
-): Promise<readonly (Ref & { ofTreasury: boolean })[]> {
+): Promise<readonly StuckTransaction[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
-  const rows = sql`select distinct t.entity_id as "entityId", t.id, t.wallet_id is null as "ofTreasury"
+  const rows = sql`select distinct t.entity_id as "entityId", t.id, t.wallet_id is null as "ofTreasury", t.fee_max is not null as "hasFeeMax"
     from attempts q cross join lateral (select * from transactions o where o.entity_id = q.entity_id
       and o.id = q.transaction_id limit 1) t
     where ${where} and q.entity_id = turn.entity_id and q.state = 'sent'
       and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'noop'
       and q.create_date < ${formatInstant(beforeMs)} and t.state = 'SENT'`
   const shared = { from: sql`attempts q`, where, rows }
-  return served(turn, await db.all<Ref & { ofTreasury: boolean }>(inTurns(turn, shared, limit)))
+  return served(turn, await db.all<StuckTransaction>(inTurns(turn, shared, limit)))
 }

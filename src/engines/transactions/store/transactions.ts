@@ -157,6 +157,8 @@ export type WaitingTransaction = {
   gasLimit: bigint | null
   maxFee: bigint | null
   priorityFee: bigint | null
+  /** The most that its user approved for gas. */
+  feeMax: bigint | null
   /**
    * Whether the sender is a treasury, which no customer is asked to fund: the transaction waits for coins instead of failing.
    */
@@ -176,7 +178,7 @@ export type QueuedTransaction = WaitingTransaction & {
 
 const waitingColumns = sql`entity_id as "entityId", id, wallet_id as "walletId", address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
-  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury", smart_account as "ofAccount",
+  max_fee as "maxFee", priority_fee as "priorityFee", fee_max as "feeMax", wallet_id is null as "ofTreasury", smart_account as "ofAccount",
   new_core as "newCore"`
 
 /** `ofAccounts`: those of smart accounts, for which operations are signed. */

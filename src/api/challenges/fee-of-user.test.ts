@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
+import { askUser, makePinUser } from '../../../testing/challenge-requests.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { approved, shownChallenge } from '../../../testing/page.ts'
+import { until } from '../../../testing/until.ts'
+
+let harness: Harness
+let world: World
+let user: Awaited<ReturnType<typeof makePinUser>>
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+  user = await makePinUser(world)
+  await harness.fundWallet(user.wallet.address, { usdc: '10', native: '1' })
+})
+afterAll(() => harness?.close())
+
+/** Asks for a transfer; returns the challenge and the most that it costs, as the user is shown. */
+async function asked(destinationAddress: string): Promise<{ id: string; most: number }> {
+  const { id: walletId } = user.wallet
+  const fields = { walletId, tokenId: world.usdcId, destinationAddress, amounts: ['1'], feeLevel: 'MEDIUM' }
+  const id = await askUser(world, user, 'transactions/transfer', fields)
+  const { summary } = await shownChallenge(world, user, id)
+  const { value } = summary.details.find(({ name }: { name: string }) => name === 'feeMax')
+  expect(value).toMatch(/^0\.\d+ ETH/)
+  return { id, most: Number.parseFloat(value) }
+}
+
+async function ended(challengeId: string) {
+  const [id] = (await approved(world, user, challengeId)).challenge.correlationIds
+  const read = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+  await until(async () => ['COMPLETE', 'FAILED'].includes((await read()).state), 'the transfer has ended')
+  return read()
+}
+
+it('a transfer costs no more than its user was shown, or is not sent', async () => {
+  const { rpc, mine, oracle, tokens } = harness.chain()
+  const [paid, unpaid] = [freshAddress(), freshAddress()]
+  const usual = await asked(paid)
+  const { state, networkFee } = await ended(usual.id)
+  expect([state, Number(networkFee) > 0, Number(networkFee) <= usual.most]).toEqual(['COMPLETE', true, true])
+
+  const { id } = await asked(unpaid)
+  const { baseFeePerGas } = await rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(BigInt(baseFeePerGas) * 20n + 20n * 10n ** 9n)])
+  await mine()
+  expect(await ended(id)).toMatchObject({ state: 'FAILED', errorReason: 'FEE_EXCEEDS_MAX_ALLOWANCE' })
+  expect(await oracle.balanceOf(unpaid, tokens.USDC)).toBe(0n)
+})

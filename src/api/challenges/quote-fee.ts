@@ -1,0 +1,52 @@
+import type { Ctx } from '#engines/ctx'
+import { type CallRequest, feeAt, feeMaxAtomic, suggestedFees } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { details } from './summarize.ts'
+import type { SummaryLine } from './types.ts'
+
+/** Gas of a transfer of tokens that no node could estimate, such as one whose coins are still on their way. */
+const usualTransferGas = 150_000n
+/** Gas beyond an estimate, for storage that changes until the transaction is mined. */
+const spareGas = 30_000n
+/** Room for a price that rises until the user has approved. */
+const priceRoom = 2n
+
+/** The line of the most that a call costs its user, and the limit that its transaction keeps. */
+export type FeeQuote = { lines: SummaryLine[]; feeMax?: string }
+
+/**
+ * Quotes the fee of a call whose price is left to the chain. The transaction is not signed above it, so the line is a promise.
+ * Where no node answers, the limit of every transaction is shown.
+ */
+export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote> {
+  const { wallet, chain, fee, call } = request
+  if (wallet.accountType === 'SCA') return { lines: details(['feePaid', 'Network fee', 'The app pays it']) }
+  if (fee.feeLevel === undefined) return { lines: [] }
+  const { decimals, symbol } = chain.network.nativeToken
+  const shown = (atomic: bigint) =>
+    details(['feeMax', 'Network fee at most', `${formatAmount(atomic, decimals)} ${symbol}`])
+  const asked = await Promise.all([gasOf(request), suggestedFees(chain)]).catch((err) => {
+    ctx.log.warn({ err, blockchain: wallet.blockchain, requestId: ctx.requestId }, 'no fee could be quoted')
+    return undefined
+  })
+  const [gas, suggestion] = asked ?? []
+  if (gas === undefined || !suggestion) return { lines: shown(feeMaxAtomic) }
+  const quoted = roundedUp(priceRoom * gas * feeAt(suggestion, fee.feeLevel).maxFeeAtomic)
+  const atomic = quoted < feeMaxAtomic ? quoted : feeMaxAtomic
+  // What a chain above another one takes for its data is not a price of gas: the node's figure, with the same room.
+  const dataFee = await chain.parentFee(call, gas).catch(() => undefined)
+  return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
+}
+
+async function gasOf({ fee, chain, wallet, call, shown }: CallRequest): Promise<bigint | undefined> {
+  if (fee.gasLimit !== undefined) return fee.gasLimit
+  const estimate = await chain.estimateGas(wallet.address, call)
+  if (estimate.kind === 'estimated') return (estimate.gas * 6n) / 5n + spareGas
+  return shown.operation === 'TRANSFER' ? usualTransferGas : undefined
+}
+
+/** Two digits that count are enough for a limit. */
+function roundedUp(atomic: bigint): bigint {
+  const unit = 10n ** BigInt(Math.max(atomic.toString().length - 2, 0))
+  return ((atomic + unit - 1n) / unit) * unit
+}
