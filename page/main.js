@@ -74,7 +74,7 @@ async function start() {
   if (location.pathname === '/device-id') {
     // Before the id: sites close the frame when they have it.
     post({ onFrameReady: true })
-    return post({ deviceId: deviceId() })
+    return post({ deviceId: await deviceId() })
   }
   const w3s = await receive()
   const { themeColor, resources, localizations } = w3s.customizations ?? {}

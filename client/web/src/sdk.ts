@@ -39,6 +39,7 @@ export class W3SSdk {
   #onForgotPin: (() => void) | undefined
   #onResendOtpEmail: (() => void) | undefined
   #onDeviceId: ((deviceId: string) => void) | undefined
+  #deviceId: Promise<string> | undefined
 
   #frame: HTMLIFrameElement | undefined
   #origin = ''
@@ -72,15 +73,18 @@ export class W3SSdk {
     })
   }
 
-  /** The id of this browser at the page, which the server of the app needs to begin a login. */
+  /** The id of this browser at the page, which the server of the app needs to begin a login. Calls at once share a frame. */
   getDeviceId(): Promise<string> {
-    return new Promise((resolve, reject: (reason: string) => void) => {
+    this.#deviceId ??= new Promise<string>((resolve, reject: (reason: string) => void) => {
       this.#onDeviceId = resolve
       this.#open('device-id', false, () => {
         this.#end()
         reject('The page of users tells no device id: it does not answer')
       })
+    }).finally(() => {
+      this.#deviceId = undefined
     })
+    return this.#deviceId
   }
 
   /** Leaves the app for the page of a provider, which sends the user back. */
