@@ -3,6 +3,7 @@ import { addDevice, openWithDevice, setDevice } from './flows/device.js'
 import { changePin, open, restorePin, setPin } from './flows/pin.js'
 import { post, postError } from './parent.js'
 import { showFailure, showSuccess, showWaiting } from './screens/ends.js'
+import { nameOf } from './screens/request.js'
 import { reportCancelBy, setOver } from './shell.js'
 import { importKey } from './submission.js'
 
@@ -58,14 +59,14 @@ async function settled({ backend, state }) {
   return latest
 }
 
-async function end({ challenge, result }) {
+async function end({ challenge, result, summary }) {
   const { type, status, errorCode, errorMessage } = challenge
   if (status !== 'COMPLETE') {
     const code = status === 'EXPIRED' ? 155121 : Number(errorCode) || -1
     throw new Refusal(code, errorMessage ?? 'The request has expired: go back to the app, and begin again.')
   }
   setOver()
-  await showSuccess(type)
+  await showSuccess(type, type === 'CREATE_TRANSACTION' ? nameOf({ type, summary }) : undefined)
   post({ onComplete: true, result: { type, status, ...(result && { data: result }) } })
 }
 

@@ -57,3 +57,7 @@ const nameOf = (character) => `[U+${character.codePointAt(0).toString(16).toUppe
 /** The text with such characters named, so that a value is what it looks like. */
 export const visible = (text) =>
   text.replaceAll('\r\n', '\n').replace(unseen, (found, hidden) => (hidden ? nameOf(hidden) : found))
+
+/** Lets an address break in its middle alone, so that its last characters do not stand in a line of their own. */
+export const halves = (text) =>
+  /^0x[0-9a-f]{40}$/i.test(text) ? [text.slice(0, 22), make('wbr'), text.slice(22)] : [text]

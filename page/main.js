@@ -3,6 +3,7 @@ import { runChallenge } from './challenge.js'
 import { deviceId } from './device.js'
 import { icon } from './dom.js'
 import { isFramed, post, postError, receive } from './parent.js'
+import { reasonOf } from './reasons.js'
 import { askCode } from './screens/email.js'
 import { showFailure } from './screens/ends.js'
 import { busy, reportCancelBy, setOver, show } from './shell.js'
@@ -35,7 +36,7 @@ async function verifyEmail({ emailVerification }) {
       const refusal = refusalOf(error)
       post({ onEmailLoginVerified: { error: known(refusal) } })
       if (ended.includes(refusal.code)) return showFailure(refusal)
-      problem = refusal.message
+      problem = reasonOf(refusal)
     }
   }
 }
@@ -66,6 +67,7 @@ async function start() {
   if (!isFramed)
     return show({
       name: 'alone',
+      isOwn: true,
       title: 'Nothing to approve here',
       lead: 'This page opens inside of an app, when the app asks you to approve something. Do not enter your PIN anywhere else.',
       art: icon('shield'),

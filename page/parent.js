@@ -8,6 +8,9 @@ const claimed = new URLSearchParams(location.search).get('origin') ?? ''
 export const parentOrigin =
   /^https?:\/\//.test(claimed) && URL.canParse(claimed) && new URL(claimed).origin === claimed ? claimed : ''
 
+/** The name of the site for its users. */
+export const siteName = parentOrigin.replace(/^https:\/\//, '')
+
 export const isFramed = window.parent !== window && parentOrigin !== ''
 
 export function post(message) {

@@ -97,13 +97,17 @@ function field(index, label, isSecret) {
 }
 
 /** The switch that shows the digits of a PIN. */
-export function revealButton(digits) {
-  const button = make('button', { type: 'button', className: 'plain', textContent: say('common', 'showPin') })
+export function revealButton(digits, words = say) {
+  const button = make('button', {
+    type: 'button',
+    className: 'plain',
+    textContent: words('common', 'showPin'),
+  })
   let isShown = false
   button.onclick = () => {
     isShown = !isShown
     digits.reveal(isShown)
-    button.textContent = say('common', isShown ? 'hidePin' : 'showPin')
+    button.textContent = words('common', isShown ? 'hidePin' : 'showPin')
     digits.begin()
   }
   return button

@@ -33,14 +33,34 @@ function cancel() {
   post({ onClose: true })
 }
 
+/** Time in which the user reads the last word; the page closes by itself then. */
+const lastWordMs = 4_000
+
+/** The user says no: the app is told at once, and the page says that nothing happened. */
+export function decline() {
+  if (isBusy) return
+  report({ code: 155701, message: 'The user declined the request.' })
+  setOver()
+  const close = () => post({ onClose: true })
+  show({
+    name: 'declined',
+    isOwn: true,
+    title: 'You declined',
+    lead: 'Nothing was approved and nothing was sent. You can close this page.',
+    art: make('span', { className: 'cross-mark' }, icon('close')),
+    foot: [mainButton('Close', close)],
+  })
+  setTimeout(close, lastWordMs)
+}
+
 /** The host of this page, by which users know it again. */
 const where = () => make('p', { className: 'where' }, icon('lock'), location.host)
 
 /**
  * Shows a screen in place of the one before. `title` is a text or the two parts of a headline; `focus` gets the focus, or the
- * title does.
+ * title does. A screen that `isOwn` has the ground, the font and the drawings of the page: it shows a request, a warning or an end.
  */
-export function show({ name, title, lead, art, body = [], foot = [], onBack, focus }) {
+export function show({ name, isOwn = false, title, lead, art, body = [], foot = [], onBack, focus }) {
   const [first, second = ''] = Array.isArray(title) ? title : [title]
   const heading = make(
     'h1',
@@ -51,7 +71,7 @@ export function show({ name, title, lead, art, body = [], foot = [], onBack, foc
   const close = make(
     'button',
     { type: 'button', className: 'round', onclick: cancel, attributes: { 'aria-label': 'Close' } },
-    pictureOr('naviClose', icon('close')),
+    isOwn ? icon('close') : pictureOr('naviClose', icon('close')),
   )
   const back =
     onBack &&
@@ -63,7 +83,7 @@ export function show({ name, title, lead, art, body = [], foot = [], onBack, foc
         onclick: () => !isBusy && onBack(),
         attributes: { 'aria-label': 'Back' },
       },
-      pictureOr('naviBack', icon('back')),
+      isOwn ? icon('back') : pictureOr('naviBack', icon('back')),
     )
   const content = make(
     'div',
@@ -74,6 +94,7 @@ export function show({ name, title, lead, art, body = [], foot = [], onBack, foc
     ...body,
   )
   card.dataset.screen = name
+  card.classList.toggle('own', isOwn)
   card.replaceChildren(
     make('div', { className: 'bar' }, back || make('span'), where(), close),
     content,
@@ -91,6 +112,7 @@ export function busy(on) {
   isBusy = on
   card.setAttribute('aria-busy', String(on))
   for (const part of card.querySelectorAll('.content, .foot, .bar')) part.inert = on
+  if (on) speak('One moment')
 }
 
 /** The button that leads on. It acts once: a second press comes to a page that is busy, or to another screen. */
@@ -121,9 +143,7 @@ export function errorLine() {
   return Object.assign(line, {
     show(text) {
       line.hidden = !text
-      line.replaceChildren(
-        ...(text ? [pictureOr('errorInfo', icon('info')), make('span', { textContent: text })] : []),
-      )
+      line.replaceChildren(...(text ? [icon('info'), make('span', { textContent: text })] : []))
     },
   })
 }

@@ -52,7 +52,7 @@ const english = {
     answerHeader: 'Answer',
     answerPlaceholder: 'Your answer',
     answerHintHeader: 'Hint (optional)',
-    answerHintPlaceholder: 'Shown to you when you recover your PIN',
+    answerHintPlaceholder: 'A word that helps you',
   },
   securitySummary: { title: 'Check your answers', question: 'Question' },
   securityConfirm: {
@@ -67,9 +67,6 @@ const english = {
     headline:
       'It opens your wallet on a new device, or when this browser forgets you. It is shown only this once.',
   },
-  transactionRequest: { title: 'Approve a transfer', subtitle: '' },
-  contractInteraction: { title: 'Approve a contract call', subtitle: '' },
-  signatureRequest: { title: 'Signature request', subtitle: '' },
   emailOtp: {
     title: 'Check your e-mail',
     subtitle: 'Enter the six digits of the code that we sent to you.',
@@ -78,23 +75,54 @@ const english = {
   },
 }
 
+/**
+ * Most characters of a text of an app, by its name; of any other name, `labelMax`. Texts of an app stand in place of the page's
+ * own on screens that show neither a request nor a warning. On the others they stand in the place of the app: see `words.js`.
+ */
+const labelMax = 40
+const limits = {
+  title: 60,
+  headline: 60,
+  subhead: 200,
+  subtitle: 200,
+  description: 400,
+  inputHeadline: 200,
+}
+
 let translated = {}
 
-/** Takes the texts of an app in place of the English ones. */
+/** Takes the texts of an app. */
 export function translate(localizations) {
   translated = typeof localizations === 'object' && localizations !== null ? localizations : {}
 }
 
-/** What an app sent for a name, if it is text. */
-export function given(group, name) {
-  const text = translated[group]?.[name]
-  return typeof text === 'string' && text.trim() !== '' ? text.slice(0, 600) : undefined
+// Characters without a width, apart from the two that join letters and the one of an emoji, and those that turn a text around.
+const silent =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu
+// Marks on a letter beyond those that languages use would reach into other lines.
+const stacked = /(\p{M}{4})\p{M}+/gu
+
+/** A text of an app in one line, of letters that can be seen; `undefined` where none is left. */
+export function tame(text, max) {
+  if (typeof text !== 'string') return undefined
+  const line = text
+    .slice(0, 8 * max)
+    .replace(/\s+/gu, ' ')
+    .replace(silent, '')
+    .replace(stacked, '$1')
+    .trim()
+  if (!/[\p{L}\p{N}\p{P}]/u.test(line)) return undefined
+  const letters = [...line]
+  return letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : line
 }
 
-export const say = (group, name) => given(group, name) ?? english[group]?.[name] ?? ''
+/** What an app sent for a name, if it is text. */
+export const given = (group, name) => tame(translated[group]?.[name], limits[name] ?? labelMax)
 
-/** A label of the app for a value that the server decoded: short, so that it cannot say much else. */
-export const label = (group, name, fallback) => given(group, name)?.slice(0, 40) ?? fallback
+/** The text of the page, which no app replaces. */
+export const own = (group, name) => english[group]?.[name] ?? ''
+
+export const say = (group, name) => given(group, name) ?? own(group, name)
 
 /** What an app sent in place of values, which is shown beside those of the server and never instead. */
 export const groupOf = (name) => (typeof translated[name] === 'object' ? translated[name] : undefined) ?? {}
@@ -102,8 +130,9 @@ export const groupOf = (name) => (typeof translated[name] === 'object' ? transla
 /** A headline of two parts, of which an app may color the second. */
 export const headline = (group) => [
   say(group, 'headline'),
-  given(group, 'headline') ? (given(group, 'headline2') ?? '') : say(group, 'headline2'),
+  given(group, 'headline') ? (given(group, 'headline2') ?? '') : own(group, 'headline2'),
 ]
+export const ownHeadline = (group) => [own(group, 'headline'), own(group, 'headline2')]
 
 export const securityItems = [
   'My answers are the only way to recover my PIN.',

@@ -1,107 +1,141 @@
-/**
- * The colors, images and the font that an app chooses. They never touch the summary of a request: an app must not be able to
- * hide what the user signs, so a summary has the page's own font, and an app's colors only where they can be read.
- */
-const names = [
-  ...[
-    'backdrop',
-    'divider',
-    'bg',
-    'success',
-    'error',
-    'textMain',
-    'textMain2',
-    'textAuxiliary',
-    'textAuxiliary2',
-  ],
-  ...['textPlaceholder', 'textInteractive', 'interactiveBg', 'tooltipText', 'tooltipBg'],
-  ...[
-    'pinDotBase',
-    'pinDotBaseBorder',
-    'pinDotActivated',
-    'enteredPinText',
-    'inputText',
-    'inputBorderFocused',
-  ],
-  ...[
-    'inputBorderFocusedError',
-    'inputBg',
-    'inputBgDisabled',
-    'dropdownBg',
-    'dropdownBorderIsOpen',
-    'dropdownBorderError',
-  ],
-  ...[
-    'mainBtnText',
-    'mainBtnTextDisabled',
-    'mainBtnTextOnHover',
-    'mainBtnBg',
-    'mainBtnBgOnHover',
-    'mainBtnBgDisabled',
-  ],
-  ...[
-    'secondBtnText',
-    'secondBtnTextDisabled',
-    'secondBtnTextOnHover',
-    'secondBtnBorder',
-    'secondBtnBorderOnHover',
-  ],
-  ...[
-    'secondBtnBgOnHover',
-    'secondBtnBorderDisabled',
-    'plainBtnText',
-    'plainBtnTextDisabled',
-    'plainBtnTextOnHover',
-  ],
-  ...['plainBtnBg', 'plainBtnBgOnHover', 'recoverPinHintTitle', 'recoverPinHintTitleBg', 'recoverPinHint'],
-]
-const summaryNames = ['textSummary', 'textSummaryHighlight', 'textDetailToggle']
+import { firstReadable, isReadable, luminance, opaque, over, textOf } from './colors.js'
 
+/**
+ * The colors, images and the font that an app chooses. Screens that show a request, a warning or an end have a ground and a
+ * font of the page's own; elsewhere a color is used where the text in it can be read.
+ */
 const root = document.documentElement
-const isColor = (text) =>
-  typeof text === 'string' && text.length <= 64 && !/[;{}]|url|var/i.test(text) && CSS.supports('color', text)
-const set = (name, value) => root.style.setProperty(`--${name}`, value)
+const set = (name, rgb) => root.style.setProperty(`--${name}`, textOf(rgb))
+
+/** The page's own colors, on a light and on a dark ground. They are those of `page.css`. */
+const ownGround = { light: [255, 255, 255], dark: [26, 26, 23] }
+const own = {
+  light: {
+    ink: [27, 26, 22],
+    muted: [92, 88, 77],
+    accent: [122, 90, 0],
+    good: [23, 105, 63],
+    bad: [179, 38, 30],
+    main: [27, 26, 22],
+    mainOff: [235, 232, 224],
+  },
+  dark: {
+    ink: [240, 237, 228],
+    muted: [185, 180, 165],
+    accent: [227, 179, 65],
+    good: [110, 211, 154],
+    bad: [255, 155, 145],
+    main: [227, 179, 65],
+    mainOff: [44, 43, 38],
+  },
+}
+
+/** Grounds of texts: the color of the app, and what is below it or in its place. */
+const grounds = {
+  inputBg: 'bg',
+  inputBgDisabled: 'bg',
+  dropdownBg: 'bg',
+  pinDotBase: 'inputBg',
+  mainBtnBg: 'main',
+  mainBtnBgOnHover: 'mainBtnBg',
+  mainBtnBgDisabled: 'mainOff',
+  secondBtnBgOnHover: 'bg',
+  plainBtnBg: 'bg',
+  plainBtnBgOnHover: 'plainBtnBg',
+  recoverPinHintTitleBg: 'bg',
+}
+
+/** Texts: the color of the app, its ground, and the page's own color in its place. */
+const texts = [
+  ['textMain', 'bg', 'ink'],
+  ['textAuxiliary', 'bg', 'muted'],
+  ['textInteractive', 'bg', 'accent'],
+  ['success', 'bg', 'good'],
+  ['error', 'bg', 'bad'],
+  ['recoverPinHint', 'bg', 'muted'],
+  ['secondBtnText', 'bg', 'ink'],
+  ['secondBtnTextOnHover', 'secondBtnBgOnHover', 'ink'],
+  ['textPlaceholder', 'inputBg', 'muted'],
+  ['inputText', 'inputBg', 'ink'],
+  ['dropdownText', 'dropdownBg', 'ink'],
+  ['enteredPinText', 'pinDotBase', 'ink'],
+  ['mainBtnText', 'mainBtnBg', 'ink'],
+  ['mainBtnTextOnHover', 'mainBtnBgOnHover', 'ink'],
+  ['mainBtnTextDisabled', 'mainBtnBgDisabled', 'muted'],
+  ['plainBtnText', 'plainBtnBg', 'accent'],
+  ['plainBtnTextOnHover', 'plainBtnBgOnHover', 'accent'],
+  ['plainBtnTextDisabled', 'plainBtnBg', 'muted'],
+  ['recoverPinHintTitle', 'recoverPinHintTitleBg', 'ink'],
+]
+
+/** Lines, which say nothing. */
+const lines = [
+  ...['divider', 'pinDotBaseBorder', 'inputBorderFocused', 'inputBorderFocusedError', 'dropdownBorderIsOpen'],
+  ...['secondBtnBorder', 'secondBtnBorderOnHover'],
+]
+
+/** Texts of a request, which stand on the page's own ground. */
+const summaryTexts = ['textSummary', 'textSummaryHighlight', 'textDetailToggle']
+
+/** Luminance below which light letters are easier to read than dark ones. */
+const middle = 0.18
 
 export function paint(colors) {
   const theme = typeof colors === 'object' && colors !== null ? colors : {}
-  for (const name of names) if (isColor(theme[name])) set(name, theme[name])
-  const { backdropOpacity, titleGradients } = theme
-  if (typeof backdropOpacity === 'number' && backdropOpacity >= 0 && backdropOpacity <= 1)
-    set('backdropOpacity', backdropOpacity)
-  const stops = Array.isArray(titleGradients) ? titleGradients.filter(isColor).slice(0, 8) : []
-  if (stops.length > 0) {
-    set(
-      'titleGradients',
-      `linear-gradient(90deg, ${stops.length > 1 ? stops.join(', ') : `${stops[0]}, ${stops[0]}`})`,
-    )
-    root.classList.add('gradient')
+  const ground = opaque(theme.bg)
+  const scheme = schemeOf(ground)
+  const mine = own[scheme]
+  root.dataset.scheme = scheme
+  const at = { ...mine, bg: ground ?? ownGround[scheme] }
+  if (ground) set('bg', ground)
+  for (const [name, below] of Object.entries(grounds)) {
+    const color = over(theme[name], at[below])
+    at[name] = color ?? at[below]
+    if (color) set(name, color)
   }
-  if (!isColor(theme.bg)) return
-  // The rest of the page follows the background that the app chose, whatever the device prefers.
-  root.dataset.scheme = luminance(theme.bg) > 0.35 ? 'light' : 'dark'
-  for (const name of summaryNames)
-    if (isColor(theme[name]) && contrast(theme[name], theme.bg) >= 4.5) set(name, theme[name])
+  for (const [name, below, instead] of texts) {
+    const chosen = over(theme[name], at[below])
+    const isGiven = chosen !== undefined && isReadable(chosen, at[below])
+    if (isGiven) set(name, chosen)
+    else if (ground || at[below] !== at.bg) set(name, firstReadable([mine[instead]], at[below]))
+  }
+  for (const name of lines) {
+    const color = over(theme[name], at.bg)
+    if (color) set(name, color)
+  }
+  for (const name of summaryTexts) {
+    const color = over(theme[name], ownGround[scheme])
+    if (color && isReadable(color, ownGround[scheme])) set(name, color)
+  }
+  paintBackdrop(theme)
+  paintTitles(theme.titleGradients, at.bg)
 }
 
-/** The relative luminance of a color, as the guidelines for contrast define it. */
-function luminance(color) {
-  const [red, green, blue] = rgbOf(color).map((part) => {
-    const share = part / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+function schemeOf(ground) {
+  if (ground) return luminance(ground) > middle ? 'light' : 'dark'
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
-function contrast(one, other) {
-  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
-  return (light + 0.05) / (dark + 0.05)
+function paintBackdrop({ backdrop, backdropOpacity }) {
+  const color = over(backdrop, ownGround.dark)
+  if (color) set('backdrop', color)
+  if (typeof backdropOpacity === 'number' && backdropOpacity >= 0 && backdropOpacity <= 1)
+    root.style.setProperty('--backdropOpacity', String(backdropOpacity))
 }
 
-function rgbOf(color) {
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d')
-  canvas.fillStyle = color
-  canvas.fillRect(0, 0, 1, 1)
-  return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)]
+/** A gradient passes through every color between its ends, so all of them are on one side of the ground. */
+function paintTitles(gradient, ground) {
+  const stops = (Array.isArray(gradient) ? gradient.slice(0, 8) : [])
+    .map((stop) => over(stop, ground))
+    .filter((stop) => stop && isReadable(stop, ground))
+  const sides = new Set(stops.map((stop) => luminance(stop) > luminance(ground)))
+  if (sides.size !== 1) return
+  const [first] = stops
+  root.style.setProperty(
+    '--titleGradients',
+    `linear-gradient(90deg, ${[first, ...stops].map(textOf).join(', ')})`,
+  )
+  root.classList.add('gradient')
 }
 
 let images = {}
@@ -118,7 +152,7 @@ export function dress(resources) {
 async function loadFont(font) {
   const { name, url } = typeof font === 'object' && font !== null ? font : {}
   if (typeof name !== 'string' || !/^[\w -]{1,60}$/.test(name)) return
-  set('font', `"${name}", system-ui, sans-serif`)
+  root.style.setProperty('--font', `"${name}", system-ui, sans-serif`)
   if (typeof url !== 'string' || !/^(https:\/\/\S+\.(woff2?|ttf|otf)(\?\S*)?|data:font\/\S+)$/.test(url))
     return
   const face = await new FontFace(name, `url(${JSON.stringify(url)})`).load().catch(() => undefined)

@@ -10,6 +10,7 @@ const drawnOf = 6
  */
 export const drawnFiles = [
   'testing/user-page-screens.test.ts',
+  'testing/user-page-settings.test.ts',
   'src/engines/treasury/rebalancing/rebalancing.test.ts',
   'src/engines/attestation/attesters-crashes.test.ts',
   'src/engines/attestation/attesters.test.ts',

@@ -445,7 +445,7 @@ inChromium('property 97: an app neither hides nor replaces what the user approve
         const { backgroundColor } = getComputedStyle(element)
         return /, 0\\)$/.test(backgroundColor) ? behind(element.parentElement) : backgroundColor
       }
-      const parts = [...document.querySelectorAll('.amount, .warning span, .summary dt, .summary dd, .asks .tag')]
+      const parts = [...document.querySelectorAll('h1, .amount, .warning span, .summary dt, .summary dd')]
       return parts.map((part) => {
         const { color, fontFamily, fontSize, opacity } = getComputedStyle(part)
         const [dark, light] = [luminance(color), luminance(behind(part))].sort((a, b) => a - b)
@@ -474,7 +474,7 @@ inChromium('property 97: an app neither hides nor replaces what the user approve
       expect(text.length).toBeLessThan(200)
     }
     expect(texts.join()).not.toContain('0xliar')
-    expect(await app.frame.locator('.claims').textContent()).toContain('0xliar')
+    expect(await app.frame.locator('.said').textContent()).toContain('0xliar')
   }
   expect(foreign).toEqual([])
 })

@@ -285,7 +285,7 @@ describe('the page of users', () => {
     await open(begun)
     const otp = await mailedCode(world, email)
     await type(String((Number(otp) + 1) % 1_000_000).padStart(6, '0'), 'emailOtp')
-    expect(await error()).toContain('entries left: 2')
+    expect(await error()).toBe('This is not the code from the e-mail. 2 more tries are left.')
     expect((await app.called())[0]![0]).toMatchObject({ code: 155134 })
     await app.frame.getByText('Send another code').click()
     await app.told('onResendOtpEmail')

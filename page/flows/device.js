@@ -61,7 +61,7 @@ export async function addDevice(run) {
       })
       wipe(recovery)
       if (outcome.error) {
-        problem = outcome.error.message
+        problem = reasonOf(outcome.error)
         continue
       }
       await keepSecret(run.session.userId, device)

@@ -1,3 +1,4 @@
+import { reasonOf } from '../reasons.js'
 import { waitForLock } from '../screens/ends.js'
 import { askPin, back, choosePin, forgotButton } from '../screens/pin.js'
 import {
@@ -41,7 +42,7 @@ export async function setPin(run) {
         for (const entry of kept) entry.answer = ''
         return state
       }
-      problem = error.message
+      problem = reasonOf(error)
       if (error.code !== 155706 || !needsQuestions) break
       asked = await agree({ items: securityQuestions?.securityConfirmItems, error: problem })
     }
@@ -88,7 +89,7 @@ async function withPin(run, before, work) {
     const outcome = await work(pin)
     wipe(pin)
     if (outcome.state) return outcome.state
-    problem = outcome.error?.message
+    problem = outcome.error && reasonOf(outcome.error)
     if (outcome.error?.code === 155119) [problem, until] = [undefined, lockOf(outcome.error)]
   }
 }
@@ -125,7 +126,7 @@ export const changePin = (run) =>
       ])
       wipe(next)
       if (outcome.error?.code !== 155124) return outcome
-      problem = outcome.error.message
+      problem = reasonOf(outcome.error)
     }
   })
 
@@ -140,7 +141,7 @@ export async function restorePin(run) {
     const { state, error } = await restoreWith(run, answers)
     for (const [, bytes] of answers) wipe(bytes)
     if (state) return state
-    problem = error?.message
+    problem = error && reasonOf(error)
     if (error?.code !== 155120) continue
     problem = undefined
     await waitForLock({ title: 'Your security questions are locked', until: lockOf(error) })
@@ -160,6 +161,6 @@ async function restoreWith(run, answers) {
     const outcome = await submit(run, 'restorePin', [...answers, ['N', next]])
     wipe(next)
     if (![155124, 155706].includes(outcome.error?.code)) return outcome
-    problem = outcome.error.message
+    problem = reasonOf(outcome.error)
   }
 }

@@ -1,7 +1,7 @@
 import { icon, make } from '../dom.js'
 import { post } from '../parent.js'
 import { digitFields } from '../pin-input.js'
-import { errorLine, show, speak } from '../shell.js'
+import { errorLine, show } from '../shell.js'
 import { say } from '../texts.js'
 import { pictureOr } from '../theme.js'
 
@@ -23,10 +23,13 @@ export function askCode({ error }) {
       className: 'plain',
       textContent: say('emailOtp', 'resend'),
     })
+    const asked = make('p', { className: 'small', hidden: true, attributes: { role: 'status' } })
     resend.onclick = () => {
       post({ onResendOtpEmail: true })
       resend.disabled = true
-      speak('Another code is on its way.')
+      asked.textContent =
+        'The app was asked for another code. If none comes within a minute, close this page and begin again.'
+      asked.hidden = false
       // The app opens the page anew with the token of the next code; where it does not, the user may ask again.
       setTimeout(() => (resend.disabled = false), 30_000)
     }
@@ -44,6 +47,7 @@ export function askCode({ error }) {
           make('span', { className: 'small', textContent: say('emailOtp', 'resendHint') }),
           resend,
         ),
+        asked,
       ],
       focus: digits.first,
     })

@@ -1,47 +1,68 @@
 import { icon, make } from '../dom.js'
 import { post } from '../parent.js'
+import { reasonOf } from '../reasons.js'
 import { mainButton, show } from '../shell.js'
-import { say } from '../texts.js'
+import { own } from '../texts.js'
 
+const backToApp = 'You can go back to the app.'
+
+/** The last word on each type: what was done, and what comes of it. */
 const done = {
-  INITIALIZE: 'Your wallet is ready',
-  SET_PIN: 'Your PIN is set',
-  CHANGE_PIN: 'Your PIN is changed',
-  RESTORE_PIN: 'Your PIN is changed',
-  CREATE_WALLET: 'Your wallet is ready',
-  SIGN_MESSAGE: 'Signed',
-  SIGN_TYPEDDATA: 'Signed',
-  SIGN_TRANSACTION: 'Signed',
+  INITIALIZE: ['Your wallet is ready', backToApp],
+  CREATE_WALLET: ['Your wallet is ready', backToApp],
+  SET_PIN: ['Your PIN is set', 'You will enter it here to approve what the app asks for.'],
+  CHANGE_PIN: ['Your PIN is changed', 'From now on, enter the new one.'],
+  RESTORE_PIN: ['Your PIN is changed', 'From now on, enter the new one.'],
+  CREATE_TRANSACTION: ['Transfer approved', 'It is on its way. The app shows when it has arrived.'],
+  CONTRACT_EXECUTION: ['Contract call approved', 'It is on its way. The app shows when it is done.'],
+  WALLET_UPGRADE: ['Upgrade approved', 'It is on its way. The app shows when it is done.'],
+  ACCELERATE_TRANSACTION: ['Approved', 'The transaction is sent again at a higher price.'],
+  CANCEL_TRANSACTION: [
+    'Approved',
+    'The transaction is replaced by one that moves nothing, if it is not final yet.',
+  ],
+  SIGN_MESSAGE: ['Signed', 'The app has your signature.'],
+  SIGN_TYPEDDATA: ['Signed', 'The app has your signature.'],
+  SIGN_TRANSACTION: ['Signed', 'The app has your signed transaction, and can send it.'],
 }
 
 /** Time in which the user sees that it worked. */
-const shownMs = 1_200
+const shownMs = 2_500
 
-/** Shows that it worked; resolves by itself, or when the user goes on. */
-export function showSuccess(type) {
+/** Shows what came of it; resolves by itself, or when the user goes on. `brief` is the request in a few words. */
+export function showSuccess(type, brief) {
+  const [title, lead] = done[type] ?? ['Approved', backToApp]
+  const moved = brief && [brief.name, brief.to && `to ${brief.to}`].filter(Boolean).join(' ')
   return new Promise((resolve) => {
     show({
       name: 'success',
-      title: done[type] ?? 'Approved',
-      lead: 'You go back to the app now.',
+      isOwn: true,
+      title,
+      lead,
       art: make('span', { className: 'tick-mark' }, icon('check')),
-      foot: [mainButton(say('common', 'continue'), resolve)],
+      body: moved ? [make('p', { className: 'small moved', textContent: moved })] : [],
+      foot: [mainButton('Back to the app', resolve)],
     })
     setTimeout(resolve, shownMs)
   })
 }
 
 /** Shows why it ends here, or what the user may try again. */
-export function showFailure({ code, message }, onRetry) {
+export function showFailure(refusal, onRetry) {
+  const { code } = refusal
   show({
     name: 'failure',
+    isOwn: true,
     title: 'This did not work',
-    lead: message,
+    lead: reasonOf(refusal),
     art: make('span', { className: 'cross-mark' }, icon('close')),
-    body: code > 0 ? [make('p', { className: 'small', textContent: `Code ${code}` })] : [],
+    body:
+      code > 0
+        ? [make('p', { className: 'small', textContent: `Code ${code}, for the support of the app` })]
+        : [],
     foot: [
       onRetry
-        ? mainButton(say('common', 'retry'), onRetry)
+        ? mainButton(own('common', 'retry'), onRetry)
         : mainButton('Close', () => post({ onClose: true })),
     ],
   })
@@ -51,6 +72,7 @@ export function showFailure({ code, message }, onRetry) {
 export function showWaiting() {
   show({
     name: 'waiting',
+    isOwn: true,
     title: 'One moment',
     lead: 'The request is being carried out.',
     art: make('span', { className: 'spinner' }),
@@ -64,6 +86,7 @@ export function waitForLock({ title, until, beside }) {
     const endless = until - Date.now() > 366 * 86_400_000
     show({
       name: 'locked',
+      isOwn: true,
       title,
       lead: endless
         ? 'It stays locked after too many wrong entries.'

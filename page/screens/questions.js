@@ -1,8 +1,8 @@
 import { freshId, icon, make, visible } from '../dom.js'
 import { postError } from '../parent.js'
 import { errorLine, mainButton, show } from '../shell.js'
-import { given, headline, questions as ownQuestions, say, securityItems } from '../texts.js'
-import { pictureOr } from '../theme.js'
+import { headline, own, ownHeadline, questions as ownQuestions, say, securityItems, tame } from '../texts.js'
+import { appItems, appWords } from '../words.js'
 import { combobox } from './combobox.js'
 import { back } from './pin.js'
 
@@ -20,12 +20,12 @@ const sameAsAnswer = {
 export function questionsOf(custom) {
   const { questions, requiredCount } = typeof custom === 'object' && custom !== null ? custom : {}
   const fit = (Array.isArray(questions) ? questions : [])
-    .filter((each) => typeof each?.question === 'string' && each.question.trim() !== '')
+    .filter((each) => typeof each?.question === 'string' && each.question.length < questionMax - hintMax)
     .map(({ question, type }) => ({
-      question: question.trim(),
+      question: tame(question, questionMax - hintMax),
       type: type === 'DATE' || type === 0 ? 'DATE' : 'TEXT',
     }))
-    .filter(({ question }) => question.length < questionMax - hintMax)
+    .filter(({ question }) => question)
   const choice = fit.length > 0 ? fit.slice(0, 50) : ownQuestions
   const count = Number.isInteger(requiredCount) && requiredCount > 0 ? requiredCount : 2
   return { choice, count: Math.min(count, 10, new Set(choice.map(({ question }) => question)).size) }
@@ -40,25 +40,35 @@ const readQuestion = (stored) => {
 
 export function introduceQuestions({ learnMoreUrl, onBack }) {
   return new Promise((resolve) => {
-    const isLink = typeof learnMoreUrl === 'string' && /^https:\/\//.test(learnMoreUrl)
-    const link =
-      isLink &&
-      make('a', {
-        href: learnMoreUrl,
-        target: '_blank',
-        rel: 'noopener noreferrer',
-        className: 'plain',
-        textContent: say('securityIntros', 'link'),
-      })
     show({
       name: 'securityIntros',
-      title: headline('securityIntros'),
-      lead: say('securityIntros', 'description'),
-      art: pictureOr('securityIntroMain', icon('shield'), 'large'),
-      body: link ? [link] : [],
-      foot: [mainButton(say('common', 'continue'), () => resolve())],
+      isOwn: true,
+      title: ownHeadline('securityIntros'),
+      lead: own('securityIntros', 'description'),
+      art: icon('shield'),
+      body: [
+        appWords({
+          texts: ['headline', 'headline2', 'description'].map((name) => ['securityIntros', name]),
+          image: 'securityIntroMain',
+          link: learnMore(learnMoreUrl),
+        }),
+      ],
+      foot: [mainButton(own('common', 'continue'), () => resolve())],
       onBack: onBack && (() => resolve(back)),
     })
+  })
+}
+
+/** A link of the app, with the host that it leads to. */
+function learnMore(url) {
+  if (typeof url !== 'string' || !/^https:\/\//.test(url) || !URL.canParse(url)) return undefined
+  return make('a', {
+    href: url,
+    target: '_blank',
+    rel: 'noopener noreferrer',
+    className: 'plain',
+    dir: 'auto',
+    textContent: `${say('securityIntros', 'link')} (${new URL(url).host})`,
   })
 }
 
@@ -209,17 +219,22 @@ export function reviewAnswers(entries) {
   })
 }
 
-/** Lets the user type a phrase in agreement with what loss means. */
+/** Lets the user type a phrase in agreement with what loss means. The items of an app stand beside those of the page. */
 export function agree({ items, error }) {
   return new Promise((resolve) => {
     const phrase = say('securityConfirm', 'inputMatch')
-    const isGiven = Array.isArray(items) && items.some((item) => typeof item === 'string')
-    const texts = isGiven ? items.filter((item) => typeof item === 'string').slice(0, 10) : securityItems
+    const added = appItems(items)
     const line = errorLine()
-    const main = mainButton(say('common', 'continue'), () => resolve(), { disabled: true })
+    const main = mainButton(own('common', 'continue'), () => resolve(), { disabled: true })
     const { row, input } = field({
-      label: given('securityConfirm', 'inputHeadline') ?? `Type “${phrase}” to proceed`,
-      placeholder: say('securityConfirm', 'inputPlaceholder'),
+      label: make(
+        'span',
+        {},
+        'Type ',
+        make('q', { className: 'phrase', textContent: phrase }),
+        ' to proceed',
+      ),
+      placeholder: 'The words above',
       value: '',
       maxLength: 200,
       onInput: (text) => {
@@ -229,17 +244,22 @@ export function agree({ items, error }) {
     input.onkeydown = ({ key }) => key === 'Enter' && main.click()
     show({
       name: 'securityConfirm',
-      title: say('securityConfirm', 'title'),
-      lead: say('securityConfirm', 'headline'),
-      art: pictureOr('securityConfirmMain', icon('key'), 'large'),
+      isOwn: true,
+      title: own('securityConfirm', 'title'),
+      lead: own('securityConfirm', 'headline'),
+      art: icon('key'),
       body: [
-        make(
-          'ul',
-          { className: 'items' },
-          ...texts.map((text) => make('li', { textContent: text.slice(0, 400) })),
-        ),
+        make('ul', { className: 'items' }, ...securityItems.map((text) => make('li', { textContent: text }))),
         row,
         line,
+        appWords({
+          texts: ['title', 'headline', 'inputHeadline', 'inputPlaceholder'].map((name) => [
+            'securityConfirm',
+            name,
+          ]),
+          items: added,
+          image: 'securityConfirmMain',
+        }),
       ],
       foot: [main],
       onBack: () => resolve(back),

@@ -1,7 +1,8 @@
 import { freshId, icon, make } from '../dom.js'
 import { secretOf } from '../recovery-code.js'
 import { errorLine, mainButton, show, speak } from '../shell.js'
-import { say } from '../texts.js'
+import { own } from '../texts.js'
+import { appWords } from '../words.js'
 
 /** Shows the recovery code once, and resolves when the user has saved it. */
 export function showRecoveryCode({ code, isKept }) {
@@ -13,12 +14,13 @@ export function showRecoveryCode({ code, isKept }) {
       textContent: code,
       attributes: { 'aria-label': `Recovery code: ${[...code].join(' ')}`, role: 'group' },
     })
-    const main = mainButton(say('common', 'continue'), () => resolve(), { disabled: true })
+    const main = mainButton(own('common', 'continue'), () => resolve(), { disabled: true })
     const saved = make('input', { id, type: 'checkbox', onchange: () => (main.disabled = !saved.checked) })
     show({
       name: 'recoveryCode',
-      title: say('socialEmailConfirm', 'title'),
-      lead: say('socialEmailConfirm', 'headline'),
+      isOwn: true,
+      title: own('socialEmailConfirm', 'title'),
+      lead: own('socialEmailConfirm', 'headline'),
       art: icon('key'),
       body: [
         text,
@@ -41,6 +43,7 @@ export function showRecoveryCode({ code, isKept }) {
           saved,
           make('span', { textContent: 'I have saved the code in a safe place.' }),
         ),
+        appWords({ texts: ['title', 'headline'].map((name) => ['socialEmailConfirm', name]) }),
       ],
       foot: [main],
     })
@@ -78,7 +81,7 @@ export function askRecoveryCode({ error }) {
       entry.value = ''
       resolve(secret)
     }
-    const main = mainButton(say('common', 'continue'), read, { disabled: true })
+    const main = mainButton(own('common', 'continue'), read, { disabled: true })
     const entry = make('textarea', {
       id,
       rows: 4,
@@ -87,7 +90,7 @@ export function askRecoveryCode({ error }) {
       autocapitalize: 'characters',
       spellcheck: false,
       className: 'mono',
-      placeholder: 'XXXX-XXXX-XXXX-…',
+      placeholder: 'XXXX-XXXX-…',
       oninput: () => {
         line.show('')
         main.disabled = entry.value.replace(/[\s-]/g, '').length < 56
@@ -96,6 +99,7 @@ export function askRecoveryCode({ error }) {
     })
     show({
       name: 'addDevice',
+      isOwn: true,
       title: 'This device is new',
       lead: 'Enter the recovery code that you saved when your wallet was made. It stays yours: you can use it again.',
       art: icon('key'),

@@ -1,8 +1,8 @@
-import { icon, make, visible } from '../dom.js'
-import { parentOrigin } from '../parent.js'
-import { mainButton, show } from '../shell.js'
-import { given, groupOf, label, say } from '../texts.js'
-import { pictureOr } from '../theme.js'
+import { halves, icon, make, visible } from '../dom.js'
+import { siteName } from '../parent.js'
+import { decline, mainButton, show } from '../shell.js'
+import { groupOf, own, tame } from '../texts.js'
+import { appWords } from '../words.js'
 
 /** Of each type: its name, the group of the texts of an app, a drawing, and whether it is a signature. */
 const kinds = {
@@ -33,51 +33,55 @@ const technical = new Set([
   'nonce',
 ])
 
-/** Labels that an app may translate, by the name of the detail. */
-const translatable = {
-  wallet: ['fromLabel'],
-  to: ['toLabel'],
-  feeLevel: ['networkFeeLabel'],
-  contract: ['contractAddressLabel'],
-}
-
-/** Shows what the server will do or sign, and resolves when the user goes on. */
+/** Shows what the server will do or sign, and resolves when the user goes on. All of it is the page's, but for the last part. */
 export function showRequest({ type, summary, isLast }) {
   const kind = kindOf(type)
-  const title = (kind.group && given(kind.group, 'title')) ?? kind.name
   const { amount, rest } = split(summary.details)
   return new Promise((resolve) => {
-    const confirmText = say('common', isLast ? (kind.signs ? 'sign' : 'confirm') : 'continue')
+    const confirmText = own('common', isLast ? (kind.signs ? 'sign' : 'confirm') : 'continue')
     show({
       name: 'request',
-      title,
-      lead: kind.group && say(kind.group, 'subtitle'),
-      art: pictureOr(kind.signs ? 'dAppIcon' : 'transactionTokenIcon', icon(kind.drawing)),
+      isOwn: true,
+      title: kind.name,
+      art: icon(kind.drawing),
       body: [
-        make(
-          'p',
-          { className: 'asks' },
-          make('span', { className: 'tag', textContent: kind.name }),
-          ' asked by ',
-          make('bdi', { textContent: siteOf() }),
-        ),
+        make('p', { className: 'asks' }, 'Asked by ', make('bdi', { textContent: siteName })),
         amount && make('p', { className: 'amount', textContent: visible(amount.value) }),
         ...summary.warnings.map(warning),
-        rest.length > 0 &&
-          make('dl', { className: 'summary' }, ...rest.map((detail) => row(detail, kind.group))),
-        claims(kind.group),
+        rest.length > 0 && make('dl', { className: 'summary' }, ...rest.map(row)),
+        appWords({
+          texts: wordsOf(kind.group),
+          values: claims(kind.group),
+          image: kind.signs ? 'dAppIcon' : 'transactionTokenIcon',
+          note: 'These are words of the app. What you approve is above.',
+        }),
       ],
-      foot: [mainButton(confirmText, () => resolve())],
+      foot: [
+        make(
+          'div',
+          { className: 'pair' },
+          make('button', { type: 'button', className: 'other', textContent: 'Decline', onclick: decline }),
+          mainButton(confirmText, () => resolve()),
+        ),
+      ],
     })
   })
 }
 
-const siteOf = () => parentOrigin.replace(/^https:\/\//, '')
+const wordsOf = (group) =>
+  group
+    ? ['title', 'subtitle', 'description', 'networkFeeTip', 'rawTxDescription'].map((name) => [group, name])
+    : []
 
-/** The request in a few words, beside the PIN that approves it. */
+/** The request in a few words, beside the PIN that approves it: its name, and what it moves where. */
 export function nameOf({ type, summary }) {
+  const shown = (name) => summary.details.find((detail) => detail.name === name)?.value
   const { amount } = split(summary.details)
-  return visible(`${kindOf(type).name} ${amount?.value ?? ''}`.trim().slice(0, 80))
+  return {
+    name: visible(`${kindOf(type).name} ${amount?.value ?? ''}`.trim().slice(0, 160)),
+    ...(shown('to') && { to: visible(shown('to').slice(0, 160)) }),
+    ...(shown('blockchain') && { network: visible(shown('blockchain').slice(0, 60)) }),
+  }
 }
 
 /** A single amount stands above the other details. */
@@ -95,13 +99,7 @@ const warning = ({ text }) =>
     make('span', { textContent: visible(text) }),
   )
 
-/** Lets an address break in its middle alone, so that its last characters do not stand in a line of their own. */
-const halves = (text) =>
-  /^0x[0-9a-f]{40}$/i.test(text) ? [text.slice(0, 22), make('wbr'), text.slice(22)] : [text]
-
-function row({ name, label: own, value }, group) {
-  const [translated] = translatable[name] ?? []
-  const term = group && translated ? label(group, translated, own) : own
+function row({ name, label: term, value }) {
   const isLong = value.length > 240 || value.split('\n').length > 6
   const parts = isLong
     ? [
@@ -122,54 +120,33 @@ function row({ name, label: own, value }, group) {
   )
 }
 
-/** Values that an app sends to be shown. They are its own words: the server has checked none of them. */
+/** Values that an app sends to be shown, under its own labels. The server has checked none of them. */
 function claims(group) {
   const words = group ? groupOf(group) : {}
-  const { dataDetails = {} } = words
-  const found = [
+  const { callData, abiInfo } = membersOf(words.dataDetails)
+  return [
     ['Amount', pair(words.mainCurrency)],
     ['Value', pair(words.exchangeValue)],
-    ['From', words.from],
-    ['To', listed(words.to)],
-    ['Contract', listed(words.contractInfo) ?? words.contractName],
+    [words.fromLabel ?? 'From', words.from],
+    [words.toLabel ?? 'To', listed(words.to)],
+    [words.contractAddressLabel ?? 'Contract', listed(words.contractInfo) ?? words.contractName],
     ['Site', words.contractUrl],
-    ['Network fee', words.networkFee],
+    [words.networkFeeLabel ?? 'Network fee', words.networkFee],
     ['Network fee, as money', words.exchangeNetworkFee],
-    ['Total', listed(words.total)],
+    [words.totalLabel ?? 'Total', listed(words.total)],
     ['Total, as money', words.exchangeTotalValue],
-    [words.descriptionLabel ?? 'Description', words.description],
     ['Transaction', words.rawTx],
-    ['Function', dataDetails?.abiInfo?.functionName],
-    ['Data', dataDetails?.callData?.data],
-  ].filter(([, value]) => typeof value === 'string' && value.trim() !== '')
-  if (found.length === 0) return undefined
-  return make(
-    'details',
-    { className: 'claims' },
-    make('summary', {}, `What ${siteOf()} says about it`, icon('down')),
-    make('p', {
-      textContent:
-        words.networkFeeTip && typeof words.networkFeeTip === 'string'
-          ? words.networkFeeTip.slice(0, 300)
-          : 'These are words of the app. What you approve is above.',
-    }),
-    make(
-      'dl',
-      {},
-      ...found.map(([term, value]) =>
-        make(
-          'div',
-          {},
-          make('dt', { textContent: visible(String(term).slice(0, 40)) }),
-          make('dd', { textContent: visible(value.slice(0, 600)) }),
-        ),
-      ),
-    ),
-  )
+    [membersOf(abiInfo).functionNameLabel ?? 'Function', membersOf(abiInfo).functionName],
+    [membersOf(abiInfo).parametersLabel ?? 'Parameters', listed(membersOf(abiInfo).parameters)],
+    [membersOf(callData).callDataLabel ?? 'Data', membersOf(callData).data],
+  ]
+    .filter(([, value]) => typeof value === 'string' && value.trim() !== '')
+    .map(([term, value]) => [tame(String(term), 40) ?? '', value])
 }
 
+const membersOf = (value) => (typeof value === 'object' && value !== null ? value : {})
 const pair = (value) =>
-  typeof value === 'object' && value !== null && ['string', 'number'].includes(typeof value.amount)
+  ['string', 'number'].includes(typeof membersOf(value).amount)
     ? `${value.amount} ${typeof value.symbol === 'string' ? value.symbol : ''}`.trim()
     : undefined
 const listed = (values) =>

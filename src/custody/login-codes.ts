@@ -95,7 +95,13 @@ export async function enterLoginCode(
   if (timingSafeEqual(entered, code.codeMac)) return code
   const left = entriesMax - code.entries - 1
   if (left === 0) throw new ApiError('otpTokenVoid')
-  throw invalid('otp', `is not the code that was sent: entries left: ${left}`, undefined, 'otpMismatch')
+  const tries = left === 1 ? '1 more try' : `${left} more tries`
+  throw invalid(
+    'otp',
+    `is not the code that was sent: ${tries} before it is void`,
+    undefined,
+    'otpMismatch',
+  )
 }
 
 /** Uses up a code that was entered; of several right entries at once, one does. */
