@@ -1,4 +1,4 @@
-import { icon, make } from '../dom.js'
+import { halves, icon, make } from '../dom.js'
 import { post } from '../parent.js'
 import { reasonOf } from '../reasons.js'
 import { mainButton, show } from '../shell.js'
@@ -32,7 +32,6 @@ const shownMs = 2_500
 /** Shows what came of it; resolves by itself, or when the user goes on. `brief` is the request in a few words. */
 export function showSuccess(type, brief) {
   const [title, lead] = done[type] ?? ['Approved', backToApp]
-  const moved = brief && [brief.name, brief.to && `to ${brief.to}`].filter(Boolean).join(' ')
   return new Promise((resolve) => {
     show({
       name: 'success',
@@ -40,12 +39,21 @@ export function showSuccess(type, brief) {
       title,
       lead,
       art: make('span', { className: 'tick-mark' }, icon('check')),
-      body: moved ? [make('p', { className: 'small moved', textContent: moved })] : [],
+      body: brief ? [movedBy(brief)] : [],
       foot: [mainButton('Back to the app', resolve)],
     })
     setTimeout(resolve, shownMs)
   })
 }
+
+/** What was approved, with an address that breaks in its middle alone. */
+const movedBy = ({ name, to }) =>
+  make(
+    'p',
+    { className: 'small moved' },
+    to ? `${name} to` : name,
+    ...(to ? [make('br'), make('span', { className: 'mono' }, ...halves(to))] : []),
+  )
 
 /** Shows why it ends here, or what the user may try again. */
 export function showFailure(refusal, onRetry) {
