@@ -478,3 +478,34 @@ inChromium('property 97: an app neither hides nor replaces what the user approve
   }
   expect(foreign).toEqual([])
 })
+
+inChromium('every button leads on, whether or not the app does something', async () => {
+  const page = await newPage()
+  const app = await openClient(page, site.origin, users.url)
+  await answerWith(page, transfer)
+  await execute(app)
+  await onScreen(app, 'request')
+  await app.frame.getByText('Decline').click()
+  await onScreen(app, 'declined')
+  expect((await app.called())[0]![0]).toMatchObject({ code: 155701 })
+  await go(app)
+  await app.told('onClose')
+  expect(await page.locator('#sdkIframe').count()).toBe(0)
+
+  await execute(app)
+  await onScreen(app, 'request')
+  await go(app)
+  await onScreen(app, 'enterPincode')
+  await app.frame.getByText('Forgot PIN?').click()
+  await app.frame.getByText('If nothing happens, close this page').waitFor()
+  // An app that has set a handler opens the page anew, for the challenge of `restoreUserPin`.
+  await app.run(`sdk.setOnForgotPin(() => sdk.execute('22222222-2222-4222-8222-222222222222', note), true)`)
+  await answerWith(page, { type: 'RESTORE_PIN', needs: 'restorePin', user: { questions: ['First pet?'] } })
+  await app.frame.getByText('Forgot PIN?').click()
+  await onScreen(app, 'recoverPincode')
+
+  await app.run('sdk.verifyOtp()')
+  await onScreen(app, 'emailOtp')
+  await app.frame.getByText('Send another code').click()
+  await app.frame.getByText('The app was asked for another code').waitFor()
+})
