@@ -28,6 +28,9 @@ export const screeningChains: readonly ScreeningChain[] = [
   ...(Object.keys(screenedOnly) as (keyof typeof screenedOnly)[]),
 ]
 
+export const isScreeningChain = (name: string): name is ScreeningChain =>
+  isBlockchain(name) || Object.hasOwn(screenedOnly, name)
+
 /** An address as lists name it: families whose addresses belong to the same keys are one `space`. */
 export type ScreenedAddress = { space: AddressFamily; address: string }
 

@@ -18,6 +18,7 @@ const decoder =
 export const decodeBase32 = decoder(base32nopad)
 /** Decodes base58 in the alphabet of Bitcoin, which most other chains use. */
 export const decodeBase58 = decoder(base58)
+export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes)
 /** Decodes base58 in the alphabet of the XRP Ledger. */
 export const decodeXrplBase58 = decoder(base58xrp)
 /** Decodes base58 in the blocks of Monero. */

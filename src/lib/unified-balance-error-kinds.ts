@@ -26,5 +26,10 @@ export const unifiedBalanceErrorKinds = {
     status: 400,
     text: 'Transfers to this chain have reached their limit of this hour: try again in the next one.',
   },
+  unifiedTransferDenied: {
+    code: 178008,
+    status: 403,
+    text: 'Screening does not let the balance be spent: nothing was attested.',
+  },
   unifiedTransferNotFound: { code: 178007, status: 404, text: 'Cannot find the transfer.' },
 } as const

@@ -61,14 +61,15 @@ export async function summaryOf(
 
 async function effectDetails(ctx: Ctx, effect: OperationEffect): Promise<SummaryLine[]> {
   if (effect.kind === 'call' || effect.kind === 'typedData') return []
-  const { kind, blockchain, token: address, destination, amountAtomic } = effect
+  const { kind, blockchain, token: address, destination, destinationChain, amountAtomic } = effect
   const token =
     address === 'native' ? await coinOf(ctx, blockchain) : await tokenByAddress(ctx.db, blockchain, address)
   const amount = amountText(amountAtomic, token, address)
   if (kind === 'approval')
     return [detail('approval', 'Permission', `${destination ?? 'anybody'} may take ${amount}`)]
   if (amountAtomic === 0n) return []
-  return [detail('transfer', 'Sends', destination ? `${amount} to ${destination}` : amount)]
+  const arrives = destinationChain === undefined ? '' : ` on ${destinationChain}`
+  return [detail('transfer', 'Sends', destination ? `${amount} to ${destination}${arrives}` : amount)]
 }
 
 /** The meaning of each danger for the user. */

@@ -84,6 +84,8 @@ function showMessage(row: ShownMessage) {
     delayReason: state === 'complete' ? null : delayReason,
     ...(row.forwards && { forwardState: forwardStateOf(row) }),
     ...(row.forwards && row.forwardDelay !== null && { forwardDelayReason: row.forwardDelay }),
+    ...(row.forwardFailure !== null &&
+      row.receivedTxHash === null && { forwardFailureReason: row.forwardFailure }),
     ...(row.forwards && row.receivedTxHash !== null && { forwardTxHash: row.receivedTxHash }),
   }
 }

@@ -96,6 +96,11 @@ const messageSchema = Type.Object(
           'Why the delivery waits. insufficient_forward_fee: gas of the destination costs more than the fee for it now.',
       }),
     ),
+    forwardFailureReason: Type.Optional(
+      Type.String({
+        description: 'Why this server does not deliver it. The attestation counts nevertheless.',
+      }),
+    ),
     forwardTxHash: Type.Optional(Type.String({ description: 'The transaction that delivered it.' })),
   },
   { title: 'CrosschainMessage', description: 'A message from one chain to another.' },

@@ -18,7 +18,7 @@ import {
 } from '#custody/index'
 import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { recipientsIn, requireNotHalted } from '#engines/transactions/index'
+import { counterpartiesOf, requireNotHalted } from '#engines/transactions/index'
 import { ApiError, invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -99,21 +99,17 @@ export async function sign(ctx: Ctx, opener: KeyOpener, wallet: Wallet, signing:
   return signature
 }
 
-/** Throws `screeningDenied` unless all recipients are cleared: a signature in a caller's hands cannot wait for an operator. */
-async function requireUnlisted(
-  ctx: Ctx,
-  { blockchain }: Wallet,
-  { kind, effects, dangers }: Operation,
-): Promise<void> {
-  if (kind === 'signTransaction' && dangers.includes('undecodable'))
+/** Throws `screeningDenied` unless all whom the signature concerns are cleared: a signature in a caller's hands cannot wait for an operator. */
+async function requireUnlisted(ctx: Ctx, { blockchain }: Wallet, operation: Operation): Promise<void> {
+  if (operation.kind === 'signTransaction' && operation.dangers.includes('undecodable'))
     throw new ApiError(
       'screeningDenied',
       'The call is not understood to its last byte and may pay anyone: nothing was signed.',
     )
-  const addresses = [...new Set(effects.flatMap(recipientsIn))]
-  if (addresses.length === 0) return
+  const concerned = counterpartiesOf(blockchain, operation)
+  if (concerned.length === 0) return
   await shareLists(ctx.db)
-  const [decision] = await screenRecipients(ctx, [{ blockchain, addresses }])
+  const [decision] = await screenRecipients(ctx, [concerned])
   const { ruleName, actions } = decision!
   if (actions.includes('APPROVE')) return
   throw new ApiError('screeningDenied', `${ruleName} does not let a recipient be paid: nothing was signed.`)

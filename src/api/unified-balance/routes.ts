@@ -97,6 +97,7 @@ export const unifiedBalanceEndpoints = [
       'unifiedDomainUnknown',
       'unifiedBalanceInsufficient',
       'unifiedSignerRefused',
+      'unifiedTransferDenied',
       'unifiedContractSigner',
       'unifiedSpecUsed',
       'unifiedLimitReached',

@@ -1,6 +1,8 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
 import type { ChainLog } from '../chain-log.ts'
+import type { Party } from '../effects.ts'
+import type { TransferSpec } from './transfer-spec.ts'
 
 /** The contracts of cross-chain messages and of unified balances on one chain; `wallet` and `minter` where it has the latter. */
 export type CrosschainAddresses = {
@@ -15,7 +17,15 @@ export type CrosschainAddresses = {
 export type CrosschainFact =
   /** `message` as it was emitted, with the fields that attesters fill in empty. */
   | { kind: 'messageSent'; message: Hex }
-  | { kind: 'messageReceived'; sourceDomain: number; nonce: Hex; finalityThreshold: number }
+  | {
+      kind: 'messageReceived'
+      sourceDomain: number
+      nonce: Hex
+      finalityThreshold: number
+      /** Of a burn: the account that its coins are minted for, and those whose coins they were. */
+      recipient?: Address
+      senders?: readonly Party[]
+    }
   | { kind: 'deposited'; token: Address; depositor: Address; amountAtomic: bigint }
   | { kind: 'delegateAdded' | 'delegateRemoved'; token: Address; depositor: Address; delegate: Address }
   | {
@@ -44,6 +54,8 @@ export type CrosschainFact =
       sourceDomain: number
       sourceDepositor: Hex
       amountAtomic: bigint
+      /** The accounts whose coins they were. Absent in records of earlier versions. */
+      senders?: readonly Party[]
     }
 
 export type CrosschainEvent = CrosschainFact & { txHash: TxId; logIndex: number }
@@ -84,6 +96,8 @@ export type Crosschain = {
   mintCall(attestation: Hex, signature: Hex): ContractCall
   /** The bytes that a burn signer signs (`payloadDigest`) and that `burnCall` takes. */
   burnPayload(burns: readonly SignedBurn[]): Hex
+  /** The accounts that a transfer of a unified balance concerns, each on its chain: also those that its hook names. */
+  partiesOf(spec: TransferSpec): Party[]
   /** The address whose key signed the digest; `undefined` for bytes that the contracts do not take for a signature. */
   signerOf(digest: Hex, signature: Hex): Promise<Address | undefined>
   /**

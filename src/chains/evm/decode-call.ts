@@ -6,8 +6,13 @@
 import { type AbiParameter, decodeAbiParameters, encodeAbiParameters } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../chain.ts'
-import type { Danger, Effects } from '../effects.ts'
-import { type KnownEffect, knownCall } from './known-calls.ts'
+import type { TransferSpec } from '../crosschain/transfer-spec.ts'
+import type { Danger, Effects, Party } from '../effects.ts'
+import { addressesIn } from './addresses-in.ts'
+import { arrivalOf } from './arrival.ts'
+import { knownCall } from './known-calls.ts'
+import { metBySpec } from './known-crosschain-calls.ts'
+import type { KnownEffect } from './known-effect.ts'
 
 /** A call as it is signed; without `to` it creates a contract. */
 export type DecodableCall = { to: Address | undefined; valueAtomic: bigint; data: Hex }
@@ -18,18 +23,36 @@ const dataBytesMax = 131_072
 
 export function decodeCall(blockchain: string, call: DecodableCall): Effects {
   const found = newEffects()
-  addCall(found, blockchain, call, 0)
+  addOuterCall(found, blockchain, call)
   return effectsOf(found)
 }
 
-export type FoundEffects = { effects: Effects['effects']; dangers: Set<Danger>; calls: number }
+export type FoundEffects = Pick<Effects, 'effects' | 'parties'> & { dangers: Set<Danger>; calls: number }
 
-export const newEffects = (): FoundEffects => ({ effects: [], dangers: new Set(), calls: 0 })
+export const newEffects = (): FoundEffects => ({ effects: [], dangers: new Set(), parties: [], calls: 0 })
 
-export const effectsOf = ({ effects, dangers }: FoundEffects): Effects => ({ effects, dangers: [...dangers] })
+export const effectsOf = ({ effects, dangers, parties }: FoundEffects): Effects => ({
+  effects,
+  dangers: [...dangers],
+  parties,
+})
+
+/** Adds the effects of a call, and every address in its data: also those in arguments of functions that are not known. */
+export function addOuterCall(found: FoundEffects, blockchain: string, call: DecodableCall): void {
+  addCall(found, blockchain, call, 0)
+  const words = call.to === undefined ? lastWords(call.data) : call.data
+  for (const address of addressesIn(words.slice(0, 2 + 2 * dataBytesMax) as Hex))
+    found.parties.push({ blockchain, address, guessed: true })
+}
+
+const constructorWordsMax = 64
+
+/** The end of a creation, where the arguments of the constructor stand behind code of any length. */
+const lastWords = (data: Hex): Hex =>
+  `0x${data.slice(Math.max(2 + ((data.length - 2) % 64), data.length - 64 * constructorWordsMax))}`
 
 /** Adds the effects of one call and of the calls nested in it. */
-export function addCall(found: FoundEffects, blockchain: string, call: DecodableCall, depth: number): void {
+function addCall(found: FoundEffects, blockchain: string, call: DecodableCall, depth: number): void {
   found.calls += 1
   if (depth > depthMax || found.calls > callsMax) return void found.dangers.add('undecodable')
   const { to, valueAtomic } = call
@@ -45,7 +68,7 @@ export function addCall(found: FoundEffects, blockchain: string, call: Decodable
   if (valueAtomic > 0n) addNative(found, blockchain, undefined, valueAtomic)
   const selector = data.slice(0, 10) as Hex
   const known = data.length >= 10 ? knownCall(selector) : undefined
-  found.effects.push({ kind: 'call', blockchain, contract, selector, known: known !== undefined })
+  found.effects.push({ kind: 'call', blockchain, contract, selector, known: known?.byName === false })
   if (!known) return
   if (known.danger) found.dangers.add(known.danger)
   const args = decodeExactly(known.inputs, `0x${data.slice(10)}`)
@@ -53,7 +76,8 @@ export function addCall(found: FoundEffects, blockchain: string, call: Decodable
   for (const deed of known.read(args as never)) addDeed(found, blockchain, contract, deed, depth)
 }
 
-function addDeed(
+/** Adds one effect of a call of `contract`. */
+export function addDeed(
   found: FoundEffects,
   blockchain: string,
   contract: Address,
@@ -65,8 +89,34 @@ function addDeed(
     const { to = contract, valueAtomic = 0n, data } = deed
     return void addCall(found, blockchain, { to, valueAtomic, data }, depth + 1)
   }
+  if (deed.does === 'meets') {
+    const party = arrivalOf(blockchain, deed.domain, deed.account)
+    if (party.address !== undefined)
+      found.parties.push({ blockchain: party.blockchain, address: party.address })
+    return
+  }
+  if (deed.does === 'burn') return void addBurn(found, blockchain, deed)
   const { does: kind, token = contract, to: destination, amountAtomic } = deed
   found.effects.push({ kind, blockchain, token, destination, amountAtomic })
+}
+
+/** The accounts of a transfer of a unified balance, whose chains are in the environment of `blockchain`. */
+export function partiesOfSpec(blockchain: string, spec: TransferSpec): Party[] {
+  const found = newEffects()
+  for (const deed of metBySpec(spec)) addDeed(found, blockchain, '0x', deed, 0)
+  return found.parties
+}
+
+/** Adds a transfer to another chain; an account whose form is not that of an address there may stand for any. */
+export function addBurn(
+  found: FoundEffects,
+  blockchain: string,
+  { token, account, domain, amountAtomic }: Omit<Extract<KnownEffect, { does: 'burn' }>, 'does'>,
+): void {
+  const arrival = arrivalOf(blockchain, domain, account)
+  const { address: destination = account, blockchain: destinationChain } = arrival
+  found.effects.push({ kind: 'transfer', blockchain, token, destination, destinationChain, amountAtomic })
+  if (!arrival.isOwner) found.dangers.add('undecodable')
 }
 
 function addNative(

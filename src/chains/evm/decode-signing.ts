@@ -6,8 +6,10 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Effects } from '../effects.ts'
 import { networks } from '../networks/index.ts'
-import { addCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
-import { dangerousShape, type StructFields } from './typed-data-shapes.ts'
+import { addressesInHook } from './addresses-in.ts'
+import { addBurnIntents } from './decode-burn-intents.ts'
+import { addOuterCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
+import { type DecodableTypedData, dangerousShape, type StructFields } from './typed-data-shapes.ts'
 
 /** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
 export function decodeMessage(bytes: Uint8Array): Effects {
@@ -16,7 +18,7 @@ export function decodeMessage(bytes: Uint8Array): Effects {
   const spellsHash = /^(0x)?[0-9a-f]{64}$/i.test(text)
   // The preimage of an EIP-712 digest: 0x19 0x01, the domain's hash and the data's.
   const isPreimage = bytes.length === 66 && bytes[0] === 0x19 && bytes[1] === 0x01
-  return { effects: [], dangers: isHash || spellsHash || isPreimage ? ['rawHash'] : [] }
+  return { effects: [], dangers: isHash || spellsHash || isPreimage ? ['rawHash'] : [], parties: [] }
 }
 
 export type DecodableTransaction = DecodableCall & {
@@ -30,7 +32,7 @@ export function decodeTransaction({ chainId, authorizations, ...call }: Decodabl
   const found = newEffects()
   if (chainId === undefined || chainId === 0) found.dangers.add('undecodable')
   if (authorizations > 0) found.dangers.add('setCode')
-  addCall(found, blockchainOf(chainId), call, 0)
+  addOuterCall(found, blockchainOf(chainId), call)
   return effectsOf(found)
 }
 
@@ -38,13 +40,6 @@ export function decodeTransaction({ chainId, authorizations, ...call }: Decodabl
 function blockchainOf(chainId: number | undefined): string {
   if (chainId === undefined || chainId === 0) return '*'
   return networks.find((network) => network.chainId === chainId)?.blockchain ?? `eip155:${chainId}`
-}
-
-export type DecodableTypedData = {
-  domain: Record<string, unknown>
-  types: Record<string, StructFields>
-  primaryType: string
-  message: Record<string, unknown>
 }
 
 /** Decodes EIP-712 data, as parsed from the request. */
@@ -55,6 +50,7 @@ export function decodeTypedData(data: DecodableTypedData): Effects {
   } catch {
     found.dangers.add('undecodable')
   }
+  addMentioned(found, data)
   return effectsOf(found)
 }
 
@@ -73,6 +69,7 @@ function addTypedData(
   )
   const contract = addressOf(bound('verifyingContract'))
   found.effects.push({ kind: 'typedData', blockchain, contract: contract ?? 'none', primaryType })
+  if (addBurnIntents(found, { domain, types, primaryType, message })) return
   const danger = dangerousShape(types, primaryType)
   if (!danger) return
   found.dangers.add(danger)
@@ -82,6 +79,18 @@ function addTypedData(
   const fields = types[primaryType] ?? []
   const understood = read && contract && read({ found, blockchain, contract, message, fields, types })
   if (!understood) found.dangers.add('undecodable')
+}
+
+/** Adds every address in the contents, whatever they mean. */
+function addMentioned(found: FoundEffects, { message }: DecodableTypedData): void {
+  const [{ blockchain } = { blockchain: '*' }] = found.effects
+  const waiting: unknown[] = [message]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value))
+    if (typeof value !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(value)) continue
+    for (const address of addressesInHook(value as Hex))
+      found.parties.push({ blockchain, address, guessed: true })
+  }
 }
 
 type Reading = {

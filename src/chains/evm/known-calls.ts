@@ -1,21 +1,9 @@
-import { type AbiFunction, type AbiParameter, parseAbi, toFunctionSelector } from 'viem'
+import { type AbiFunction, parseAbi, toFunctionSelector } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Danger } from '../effects.ts'
-
-/** The effect of a function with decoded arguments, for `decode-call.ts` to record. */
-export type KnownEffect =
-  | { does: 'transfer' | 'approval'; token?: Address; to: Address; amountAtomic: bigint }
-  /** A nested call; to the called contract itself when `to` is absent. */
-  | { does: 'call'; to?: Address; valueAtomic?: bigint; data: Hex }
-  | { does: 'danger'; danger: Danger }
-
-type Args = readonly never[]
-export type KnownCall = {
-  inputs: readonly AbiParameter[]
-  danger: Danger | undefined
-  read: (args: Args) => KnownEffect[]
-}
+import { crosschainCalls } from './known-crosschain-calls.ts'
+import type { KnownCall, KnownEffect } from './known-effect.ts'
 
 const everything = 2n ** 256n - 1n
 const lower = (address: Address) => address.toLowerCase() as Address
@@ -49,6 +37,7 @@ function know(
   read: (...args: any[]) => KnownEffect[],
   named?: Danger,
   structs: readonly string[] = [],
+  byName = false,
 ): void {
   for (const signature of signatures) {
     const [item] = parseAbi([...structs, `function ${signature}`] as readonly string[]) as unknown as [
@@ -57,6 +46,7 @@ function know(
     calls.set(toFunctionSelector(item), {
       inputs: item.inputs,
       danger: named,
+      byName,
       read: (args) => read(...args),
     })
   }
@@ -291,5 +281,8 @@ know(
 know(['diamondCut(Cut[] cuts, address init, bytes data)'], nothing, 'upgrade', [
   'struct Cut { address facet; uint8 action; bytes4[] selectors; }',
 ])
+
+for (const { signatures, read, danger: named, structs, byName } of crosschainCalls)
+  know(signatures, read, named, structs, byName)
 
 export const knownCall = (selector: Hex): KnownCall | undefined => calls.get(selector)

@@ -3,6 +3,14 @@ import type { Danger } from '../effects.ts'
 export type StructFields = readonly { name: string; type: string }[]
 type Types = Record<string, StructFields>
 
+/** EIP-712 data, as parsed from the request. */
+export type DecodableTypedData = {
+  domain: Record<string, unknown>
+  types: Types
+  primaryType: string
+  message: Record<string, unknown>
+}
+
 /** Dangers implied by the name of a type, whatever its members are. */
 const byName: [RegExp, Danger][] = [
   [/^(Transfer|Receive)WithAuthorization$/i, 'transferAuthorization'],

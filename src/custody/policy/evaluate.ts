@@ -41,10 +41,11 @@ function effectDenial(
     const named = memberOf(rules.typedData, blockchain, contract, primaryType)
     return named ? undefined : `typedData does not list ${primaryType} of ${blockchain}:${contract}`
   }
-  const { token, destination } = effect
+  const { token, destination, destinationChain = blockchain } = effect
   if (!isListed(rules.tokens, blockchain, token)) return `tokens does not list ${blockchain}:${token}`
-  if (destination === undefined || isListed(rules.destinations, blockchain, destination)) return undefined
-  return `destinations does not list ${blockchain}:${destination}`
+  if (destination === undefined || isListed(rules.destinations, destinationChain, destination))
+    return undefined
+  return `destinations does not list ${destinationChain}:${destination}`
 }
 
 /** Returns the reason to deny a call. An unknown function must be listed by selector, unless `undecodable` is permitted. */

@@ -38,12 +38,13 @@ export type OperationDanger = (typeof dangers)[number]
 export type OperationEffect =
   /** A contract call. Arguments of an unknown function are not decoded. */
   | { kind: 'call'; blockchain: string; contract: string; selector: string; known: boolean }
-  /** Outgoing coins; without a destination they are sent along with a call. */
+  /** Outgoing coins; without a destination they are sent along with a call. They arrive on `destinationChain` where it is given. */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string
       token: string | 'native'
       destination?: string | undefined
+      destinationChain?: string | undefined
       amountAtomic: bigint
     }
   /** Typed data of this type is signed for this contract. */
@@ -57,4 +58,6 @@ export type Operation = {
   kind: OperationKind | 'sweep'
   effects: readonly OperationEffect[]
   dangers: readonly OperationDanger[]
+  /** Further addresses that take part, which screening looks up and no rule names. */
+  parties?: readonly { blockchain: string; address: string; guessed?: true }[]
 }

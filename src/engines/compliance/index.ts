@@ -23,6 +23,7 @@ export { screenAddress } from './screen-address.ts'
 export {
   askedOf,
   awaitsProvider,
+  type Counterparty,
   screenRecipients,
   screenSenders,
   screenSubjects,

@@ -21,6 +21,7 @@ export { withOrdinals } from './ordinals.ts'
 export { startPruning } from './prune.ts'
 export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
+export { sendersIn } from './senders.ts'
 export {
   type CanonicalBlock,
   canonicalHashAt,

@@ -1,19 +1,27 @@
 import type { UserOperation } from '#chains/accounts'
-import type { Chain } from '#chains/chain'
+import type { Address, Chain } from '#chains/chain'
 import { screenRecipients } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { recipientsOf } from '#engines/transactions/index'
+import { counterpartiesOf } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 
-/** Refuses an operation that pays or calls an address that screening denies. */
+/**
+ * Refuses an operation that concerns an address that screening denies, and one that is not understood to its last byte: no
+ * operator can decide about it before its page sends it.
+ */
 export async function requireAllowed(
   ctx: Ctx,
   chain: Chain,
   { account, callData }: UserOperation,
 ): Promise<void> {
-  const addresses = recipientsOf(chain, { to: account, valueAtomic: 0n, data: callData })
+  const decoded = chain.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
+  if (decoded.dangers.includes('undecodable'))
+    throw new ApiError(
+      'rpcOperationDenied',
+      'Screening denies the operation: its call data is not understood to its last byte, and may pay any address.',
+    )
   const scope = { ...ctx, db: ctx.database }
-  const [decision] = await screenRecipients(scope, [{ blockchain: chain.network.blockchain, addresses }])
+  const [decision] = await screenRecipients(scope, [counterpartiesOf(chain.network.blockchain, decoded)])
   if (decision?.actions.includes('DENY'))
     throw new ApiError('rpcOperationDenied', `Screening denies the operation (${decision.ruleName ?? ''}).`)
 }

@@ -17,7 +17,10 @@ export async function readIssuers(ctx: EngineCtx, chain: Chain, plans: readonly 
   const failed = plans.filter((plan) => 'failure' in plan)
   const asked = network.tokens.flatMap((token): [NetworkToken, string[]][] => {
     const calls = failed.filter(({ row }) => row.callTo === tokenAddress(token))
-    const recipients = calls.flatMap(({ row }) => recipientsOf(chain, callOf(row)))
+    const recipients = calls
+      .flatMap(({ row }) => recipientsOf(network.blockchain, chain.decodeCall(callOf(row))))
+      .filter(({ blockchain }) => blockchain === network.blockchain)
+      .map(({ address }) => address)
     // A token that blocks itself takes no coins, and can be called.
     const others = new Set(recipients.filter((address) => address !== tokenAddress(token)))
     return others.size > 0 ? [[token, [...others]]] : []

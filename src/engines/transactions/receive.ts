@@ -1,7 +1,14 @@
 import type { Network } from '#chains/network'
 import { type Evaluation, screenSenders } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
-import { observedTransfersOf, type Step, type TransferOfLog, withOrdinals } from '#engines/indexer/index'
+import {
+  type ObservedTransfer,
+  observedTransfersOf,
+  type Step,
+  sendersIn,
+  type TransferOfLog,
+  withOrdinals,
+} from '#engines/indexer/index'
 import { tokensOf } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
@@ -21,14 +28,14 @@ export async function recordReceived(
   const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
   if (received.length === 0) return
   const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
-  const evaluations = await evaluateSenders(ctx, tx, blockchain, received)
+  const evaluations = await evaluateSenders(ctx, tx, { blockchain, blockHash }, received)
   const rows = withOrdinals(received).map((row) => ({
     ...row,
     amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
     itemIds: null,
     unproven: false,
     announced: true,
-    screening: evaluations.get(row.fromAddress)!,
+    screening: evaluations.get(row.id)!,
   }))
   const recorded = await upsertInbound(tx, ctx.clock.nowMs(), rows)
   await holdReviewed(ctx, tx, network, recorded)
@@ -38,13 +45,13 @@ export async function recordReceived(
 async function evaluateSenders(
   ctx: EngineCtx,
   tx: Db,
-  blockchain: string,
-  received: readonly { fromAddress: string }[],
+  { blockchain, blockHash }: Pick<Step, 'blockchain' | 'blockHash'>,
+  received: readonly ObservedTransfer[],
 ): Promise<Map<string, Evaluation>> {
-  const addresses = [...new Set(received.map(({ fromAddress }) => fromAddress))]
-  const decisions = await screenSenders({ ...ctx, db: tx }, { blockchain, addresses })
+  const sendersOf = await sendersIn(tx, blockchain, blockHash)
+  const decisions = await screenSenders({ ...ctx, db: tx }, received.map(sendersOf))
   const screeningDate = formatInstant(ctx.clock.nowMs())
-  return new Map(addresses.map((address, index) => [address, { ...decisions[index]!, screeningDate }]))
+  return new Map(received.map(({ id }, index) => [id, { ...decisions[index]!, screeningDate }]))
 }
 
 /** Fails what was received in an orphaned block. */

@@ -1,19 +1,63 @@
 import type { Call, Chain } from '#chains/chain'
+import { isScreeningChain, parseScreenedAddress } from '#chains/screening-chains'
 import type { Operation } from '#custody/index'
+import type { Counterparty } from '#engines/compliance/index'
+
+/** What a payload does, as policy and screening evaluate it. */
+type Decoded = Pick<Operation, 'effects' | 'parties'>
 
 /**
- * The addresses that a call gives value to, gives power over value to, or calls, as policy decodes it: recipients inside
- * calldata too. What unknown functions do with their arguments is not known.
+ * The addresses that get value or power over it, or are called, each on the chain where it is: recipients inside calldata too,
+ * and those on other chains. `blockchain` is that of the wallet, for signatures that are valid on every chain.
  */
-export const recipientsOf = (chain: Chain, call: Call): string[] => [
-  ...new Set([
-    ...(call.to === undefined ? [] : [call.to.toLowerCase()]),
-    ...chain.decodeCall(call).effects.flatMap(recipientsIn),
-  ]),
-]
-
-/** The addresses of one effect. */
-export function recipientsIn(effect: Operation['effects'][number]): string[] {
-  if ('destination' in effect) return effect.destination === undefined ? [] : [effect.destination]
-  return 'contract' in effect && effect.contract !== 'none' ? [effect.contract] : []
+export function recipientsOf(blockchain: string, { effects }: Decoded): Counterparty[] {
+  return distinct(
+    effects.flatMap((effect) => {
+      const on = screenedOn(blockchain, effect.blockchain)
+      if (!('destination' in effect))
+        return 'contract' in effect && effect.contract !== 'none'
+          ? [{ blockchain: on, address: effect.contract }]
+          : []
+      const { destination: address, destinationChain } = effect
+      if (address === undefined) return []
+      return [
+        {
+          blockchain: destinationChain === undefined ? on : screenedOn(blockchain, destinationChain),
+          address,
+        },
+      ]
+    }),
+  )
 }
+
+/**
+ * The same, and every other address that takes part: also a word in an argument that may be one, except in calls that this server
+ * makes by itself. A burn for what was minted has to follow, whom it names or not.
+ */
+export function counterpartiesOf(
+  blockchain: string,
+  decoded: Decoded,
+  { guessed } = { guessed: true },
+): Counterparty[] {
+  const { parties = [] } = decoded
+  const others = parties
+    .filter((party) => guessed || !party.guessed)
+    .map(({ address, blockchain: at }) => ({ address, blockchain: screenedOn(blockchain, at) }))
+  return distinct([...recipientsOf(blockchain, decoded), ...others])
+}
+
+/** An address on a chain that cannot be screened is looked up as one of the wallet's chain: lists name accounts of all EVM chains. */
+const screenedOn = (blockchain: string, at: string): string => (isScreeningChain(at) ? at : blockchain)
+
+/** Each once; without accounts whose form their chain does not have. */
+const distinct = (all: readonly Counterparty[]): Counterparty[] => {
+  const each = new Map(all.map((one) => [`${one.blockchain} ${one.address}`, one]))
+  return [...each.values()].filter(
+    ({ blockchain, address }) =>
+      isScreeningChain(blockchain) && parseScreenedAddress(blockchain, address) !== undefined,
+  )
+}
+
+/** Everybody that a call concerns. */
+export const counterpartiesOfCall = (chain: Chain, call: Call): Counterparty[] =>
+  counterpartiesOf(chain.network.blockchain, chain.decodeCall(call))

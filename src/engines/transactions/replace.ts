@@ -13,7 +13,7 @@ import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { logSigningFailure } from './provider-failures.ts'
-import { recipientsOf } from './recipients.ts'
+import { counterpartiesOf, counterpartiesOfCall } from './recipients.ts'
 import { renewTreasuryGrant } from './renew-grant.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
@@ -79,11 +79,15 @@ async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequ
 
 /** Whether lists deny a recipient now, also one in a bundle. The price of what was sent to it before is not raised. */
 async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: ReplacementRequest) {
-  const calls = [request, ...(await bundledCalls(tx, [request]))]
-  const addresses = calls.flatMap((each) => recipientsOf(chain, callOf(each)))
-  const [decision] = await screenRecipients({ ...ctx, db: tx }, [
-    { blockchain: chain.network.blockchain, addresses },
-  ])
+  const { blockchain } = chain.network
+  const nested = await bundledCalls(tx, [request])
+  const concerned = [
+    ...counterpartiesOf(blockchain, chain.decodeCall(callOf(request)), {
+      guessed: request.walletId !== null,
+    }),
+    ...nested.flatMap((each) => counterpartiesOfCall(chain, callOf(each))),
+  ]
+  const [decision] = await screenRecipients({ ...ctx, db: tx }, [concerned])
   return decision!.actions.includes('DENY')
 }
 

@@ -4,6 +4,7 @@ import {
   askedOf,
   askProvider,
   awaitsProvider,
+  type Counterparty,
   listsRevision,
   opaqueCall,
   openReviews,
@@ -22,7 +23,7 @@ import { defer, newTurn } from '#runtime/turns/store'
 import { denyUnsigned } from './end-unsent.ts'
 import { freezeReceivers } from './freeze-receivers.ts'
 import { callOf } from './intent.ts'
-import { recipientsOf } from './recipients.ts'
+import { counterpartiesOf, recipientsOf } from './recipients.ts'
 import { bundledCalls } from './store/operations.ts'
 import {
   claimOutdated,
@@ -74,8 +75,12 @@ async function askAbout(ctx: EngineCtx, chain: Chain, refs: readonly Ref[]): Pro
   if (ctx.config.screeningUrl === undefined) return refs
   const rows = await unscreenedOf(ctx.database, refs)
   const groups = await recipientGroups(ctx.database, chain, rows)
-  const left = new Set((await askProvider(ctx, askedOf(groups))).map(({ address }) => address))
-  return rows.filter((_, index) => groups[index]?.addresses.every((address) => !left.has(address)))
+  const keyOf = ({ chain, address }: { chain: string; address: string }) => `${chain} ${address}`
+  const left = new Set((await askProvider(ctx, askedOf(groups.map(({ asked }) => asked)))).map(keyOf))
+  return rows.filter((_, index) => {
+    const group = groups[index]
+    return group && askedOf([group.asked]).every((each) => !left.has(keyOf(each)))
+  })
 }
 
 async function screenClaimed(ctx: EngineCtx, chain: Chain, claimed: readonly Ref[]): Promise<boolean> {
@@ -102,8 +107,14 @@ export async function screenUnsigned(
   const groups = await recipientGroups(tx, chain, rows)
   if (groups.length === 0) return true
   const scope = { ...ctx, db: tx }
-  const decisions = await screenRecipients(scope, groups)
-  const awaits = await awaitsProvider(scope, groups)
+  const decisions = await screenRecipients(
+    scope,
+    groups.map(({ concerned }) => concerned),
+  )
+  const awaits = await awaitsProvider(
+    scope,
+    groups.map(({ asked }) => asked),
+  )
   const screeningDate = formatInstant(ctx.clock.nowMs())
   const screened = decisions.map((decision, index) => ({
     ...rows[index]!,
@@ -124,19 +135,28 @@ function unlessOpaque(chain: Chain, row: UnscreenedTransaction, decision: RiskDe
 
 const denies = ({ actions }: RiskDecision) => actions.includes('DENY')
 
-/** The recipients of each transaction, of as many as fit into one batch; of a bundle those of its operations, too. */
+/**
+ * The addresses that each transaction concerns, of as many as fit into one batch, and those that the provider is asked about; of a
+ * bundle those of its operations, too.
+ */
 async function recipientGroups(db: Db, chain: Chain, rows: readonly UnscreenedTransaction[]) {
   const { blockchain } = chain.network
   const ofTreasuries = rows.filter(({ walletId }) => walletId === null)
   const bundled = ofTreasuries.length > 0 ? await bundledCalls(db, ofTreasuries) : []
-  const groups: { blockchain: string; addresses: readonly string[] }[] = []
+  const groups: { concerned: readonly Counterparty[]; asked: readonly Counterparty[] }[] = []
   let count = 0
   for (const row of rows) {
     if (count >= recipientsMax) break
     const inside = bundled.filter(({ bundleId }) => bundleId === row.id)
-    const addresses = [row, ...inside].flatMap((each) => recipientsOf(chain, callOf(each)))
-    groups.push({ blockchain, addresses })
-    count += addresses.length
+    const itself = chain.decodeCall(callOf(row))
+    const nested = inside.map((each) => chain.decodeCall(callOf(each)))
+    const concerned = [
+      ...counterpartiesOf(blockchain, itself, { guessed: row.walletId !== null }),
+      ...nested.flatMap((each) => counterpartiesOf(blockchain, each)),
+    ]
+    const asked = [itself, ...nested].flatMap((each) => recipientsOf(blockchain, each))
+    groups.push({ concerned, asked })
+    count += concerned.length
   }
   return groups
 }

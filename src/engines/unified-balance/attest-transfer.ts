@@ -18,6 +18,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
 import { tokenSymbol } from './networks.ts'
+import { requireCleared } from './screen-transfer.ts'
 import { takeAvailable } from './store/balances.ts'
 import {
   findTransferOf,
@@ -43,7 +44,7 @@ export const findAttested = (
   forwarded: boolean,
 ): Promise<UnifiedTransfer | undefined> => findTransferOf(db, fingerprintOf(entries, forwarded))
 
-/** Reserves and attests a verified transfer. Throws `unifiedBalanceInsufficient`, `unifiedSpecUsed` and `unifiedLimitReached`. */
+/** Reserves and attests a verified transfer. Throws `unifiedTransferDenied`, `unifiedBalanceInsufficient`, `unifiedSpecUsed` and `unifiedLimitReached`. */
 export async function attestTransfer(
   ctx: EngineCtx,
   verified: VerifiedTransfer,
@@ -69,6 +70,7 @@ async function attestIn(
   const { blockchain } = destination
   for (const chain of new Set([blockchain, ...intents.map(({ source }) => source.blockchain)]))
     await requireNotHalted(tx, chain)
+  await requireCleared(ctx, intents)
   const payload = encodePayload(intents, BigInt(expirationBlock))
   const valueAtomic = intents.reduce((sum, { spec }) => sum + spec.value, 0n)
   const fees = shownFees(intents)

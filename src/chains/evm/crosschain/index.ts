@@ -8,7 +8,13 @@ import type {
   CrosschainEvent,
   CrosschainFact,
 } from '../../crosschain/crosschain.ts'
+import { decodeBurnBody } from '../../crosschain/message.ts'
+import { MessageProblem } from '../../crosschain/message-problem.ts'
+import { addressOfWord } from '../../crosschain/native-address.ts'
+import type { Party } from '../../effects.ts'
 import type { Network } from '../../network.ts'
+import { arrivalOf } from '../arrival.ts'
+import { partiesOfSpec } from '../decode-call.ts'
 import { quantity } from '../quantities.ts'
 import { recoverSigner } from '../recover-signer.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
@@ -51,10 +57,10 @@ export function crosschainAt(
   if (!addresses || !hasDomain(network)) return undefined
   const { messageTransmitter, tokenMessenger, wallet, minter } = addresses
   const readers = new Map<Address, (log: ChainLog) => CrosschainFact | undefined>([
-    [messageTransmitter, (log) => messageFact(argsOf(messageTransmitterV2Abi, log))],
+    [messageTransmitter, (log) => messageFact(network.blockchain, argsOf(messageTransmitterV2Abi, log))],
   ])
   if (wallet) readers.set(wallet, (log) => walletFact(argsOf(gatewayWalletAbi, log)))
-  if (minter) readers.set(minter, (log) => minterFact(argsOf(gatewayMinterAbi, log)))
+  if (minter) readers.set(minter, (log) => minterFact(network.blockchain, argsOf(gatewayMinterAbi, log)))
   const noUnifiedBalance = () => new Error(`${network.blockchain} has no unified balance`)
   const call = (to: Address | undefined, data: Hex) => {
     if (!to) throw noUnifiedBalance()
@@ -74,6 +80,7 @@ export function crosschainAt(
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,
+    partiesOf: (spec) => partiesOfSpec(network.blockchain, spec),
     signerOf: recoverSigner,
     mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(noUnifiedBalance()),
     withdrawalDelay: async () => {
@@ -100,13 +107,32 @@ function argsOf(abi: Abi, { topics, data }: ChainLog): Decoded | undefined {
   }
 }
 
-function messageFact(decoded: Decoded | undefined): CrosschainFact | undefined {
+function messageFact(blockchain: string, decoded: Decoded | undefined): CrosschainFact | undefined {
   const { eventName, args } = decoded ?? {}
   if (eventName === 'MessageSent') return { kind: 'messageSent', message: args.message }
   if (eventName !== 'MessageReceived') return undefined
-  const { sourceDomain, nonce, finalityThresholdExecuted: finalityThreshold } = args
-  return { kind: 'messageReceived', sourceDomain, nonce, finalityThreshold }
+  const { sourceDomain, nonce, finalityThresholdExecuted: finalityThreshold, messageBody } = args
+  const burn = burnIn(blockchain, sourceDomain, messageBody)
+  return { kind: 'messageReceived', sourceDomain, nonce, finalityThreshold, ...burn }
 }
+
+/** The accounts of a burn; nothing for the message of another contract. */
+function burnIn(blockchain: string, sourceDomain: number, body: Hex) {
+  try {
+    const { mintRecipient, messageSender } = decodeBurnBody(body)
+    const senders = partiesAt(blockchain, sourceDomain, [messageSender])
+    return { recipient: addressOfWord(mintRecipient), senders }
+  } catch (error) {
+    if (error instanceof MessageProblem) return {}
+    throw error
+  }
+}
+
+const partiesAt = (blockchain: string, domain: number, accounts: readonly Hex[]): Party[] =>
+  [...new Set(accounts)].flatMap((account) => {
+    const { blockchain: at, address } = arrivalOf(blockchain, domain, account)
+    return address === undefined ? [] : [{ blockchain: at, address }]
+  })
 
 function walletFact(decoded: Decoded | undefined): CrosschainFact | undefined {
   if (!decoded) return undefined
@@ -135,12 +161,14 @@ function walletFact(decoded: Decoded | undefined): CrosschainFact | undefined {
   }
 }
 
-function minterFact(decoded: Decoded | undefined): CrosschainFact | undefined {
+function minterFact(blockchain: string, decoded: Decoded | undefined): CrosschainFact | undefined {
   if (decoded?.eventName !== 'AttestationUsed') return undefined
   const { token, recipient, transferSpecHash: specHash, sourceDomain, sourceDepositor, value } = decoded.args
+  const senders = partiesAt(blockchain, sourceDomain, [sourceDepositor, decoded.args.sourceSigner])
   return {
     kind: 'minted',
     ...{ token: canonical(token), recipient: canonical(recipient), specHash, sourceDomain, sourceDepositor },
     amountAtomic: value,
+    senders,
   }
 }

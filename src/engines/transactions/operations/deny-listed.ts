@@ -4,7 +4,7 @@ import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { denyUnsigned } from '../end-unsent.ts'
 import { callOf } from '../intent.ts'
-import { recipientsOf } from '../recipients.ts'
+import { counterpartiesOfCall } from '../recipients.ts'
 import { endOperations, type WaitingOperation } from '../store/operations.ts'
 
 /**
@@ -20,8 +20,7 @@ export async function denyListed(
 ): Promise<Set<string>> {
   if (waiting.length === 0) return new Set()
   await shareLists(tx)
-  const { blockchain } = chain.network
-  const groups = waiting.map((row) => ({ blockchain, addresses: recipientsOf(chain, callOf(row)) }))
+  const groups = waiting.map((row) => counterpartiesOfCall(chain, callOf(row)))
   const decisions = await screenRecipients({ ...ctx, db: tx }, groups)
   const listed = waiting.flatMap((row, index) => {
     const { actions, ruleName = '' } = decisions[index]!

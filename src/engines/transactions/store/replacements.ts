@@ -81,6 +81,8 @@ export const cancelUnsigned = async (tx: Db, nowMs: number, { entityId, id }: Re
 export type ReplacementRequest = Ref & {
   requested: ReplacementKind
   state: State
+  /** Null of a treasury's. */
+  walletId: string | null
   address: string
   callTo: string | null
   callValue: bigint
@@ -94,8 +96,8 @@ export type ReplacementRequest = Ref & {
   updateDate: string
 }
 
-const replaceable = sql`select t.entity_id as "entityId", t.id, t.requested_replacement as requested, t.state, t.address, t.call_to as "callTo",
-    t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
+const replaceable = sql`select t.entity_id as "entityId", t.id, t.requested_replacement as requested, t.state,
+    t.wallet_id as "walletId", t.address, t.call_to as "callTo", t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
     a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee", t.update_date as "updateDate"
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')

@@ -1,5 +1,6 @@
 import type { Network } from '#chains/network'
 import { openReviews, reviewerOf, type ScreeningScope, screenSenders } from '#engines/compliance/index'
+import { sendersIn } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'
 import type { Arrival } from './arrivals.ts'
 import type { DepositKind, DepositReview } from './types.ts'
@@ -14,8 +15,9 @@ export async function screenArrivals(
   arrivals: readonly Arrival[],
 ): Promise<ScreenedArrival[]> {
   if (arrivals.length === 0) return []
-  const addresses = arrivals.map(({ fromAddress }) => fromAddress)
-  const decisions = await screenSenders(scope, { blockchain, addresses })
+  // One step is one block.
+  const sendersOf = await sendersIn(scope.db, blockchain, arrivals[0]!.blockHash)
+  const decisions = await screenSenders(scope, arrivals.map(sendersOf))
   const reviewer = reviewerOf(environment === 'TEST', scope.config)
   const asked = { operator: 'pending', approve: 'approved', deny: 'denied' } as const
   return arrivals.map((arrival, index) => {
@@ -34,7 +36,8 @@ export async function reviewDeposits(
   arrivals: readonly ScreenedArrival[],
   deposits: readonly Deposited[],
 ): Promise<void> {
-  const rules = new Map(arrivals.map(({ fromAddress, ruleName = '' }) => [fromAddress, ruleName]))
+  const asked = arrivals.filter(({ review }) => review !== null)
+  const rules = new Map(asked.map(({ fromAddress, ruleName = '' }) => [fromAddress, ruleName]))
   const opened = deposits.flatMap(({ entityId, id, fromAddress, review: state }) =>
     state === 'pending' || state === 'denied'
       ? [{ entityId, id, resource, state, ruleName: rules.get(fromAddress!)! }]

@@ -1,0 +1,27 @@
+import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
+import { expect, it } from 'vitest'
+import { addressesIn, addressesInHook } from './addresses-in.ts'
+
+const one = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const vanity = '0x00000000000000adc04c56bf30ac9d3c0aaf14dc'
+const number = '0x00000000000000000000000000000000000000ff'
+const other = `0x${'ab'.repeat(20)}` as const
+
+it('finds addresses in arguments, in calls within calls and in lists', () => {
+  const abi = parseAbi([
+    'function pay(uint256 amount, address[] through, address to)',
+    'function execute(address target, uint256 value, bytes data)',
+  ])
+  const inner = encodeFunctionData({ abi, functionName: 'pay', args: [10n ** 24n, [vanity], one] })
+  const outer = encodeFunctionData({ abi, functionName: 'execute', args: [other, 7n, inner] })
+  expect(addressesIn(inner)).toEqual(expect.arrayContaining([one, vanity]))
+  // The called contract stands behind the selector.
+  expect(addressesIn(outer)).toContain(other)
+  expect(addressesIn(outer)).toEqual(expect.arrayContaining([one, vanity]))
+  expect(addressesIn(encodeAbiParameters([{ type: 'address' }], [number]))).toEqual([])
+})
+
+it('finds the address that a hook begins with', () => {
+  expect(addressesInHook(`${one}a9059cbb`)).toEqual([one])
+  expect(addressesInHook('0x1234')).toEqual([])
+})
