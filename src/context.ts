@@ -252,7 +252,7 @@ async function startPart(
 }
 
 async function listen(server: FastifyInstance, address: ListenAddress): Promise<ListeningServer> {
-  const { host } = address
+  const { host, scheme } = address
   await server.listen({ host, port: address.port }).catch(explainListen(address))
   const { port } = server.server.address() as AddressInfo
   const stop = async () => {
@@ -260,7 +260,7 @@ async function listen(server: FastifyInstance, address: ListenAddress): Promise<
     const timer = setTimeout(() => server.server.closeAllConnections(), drainMs)
     await server.close().finally(() => clearTimeout(timer))
   }
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, stop }
+  return { url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`, stop }
 }
 
 /** Reason to refuse API requests while the host clock is off. Engines go on in database time: their work is already due. */

@@ -13,6 +13,8 @@ export type ProgramAnswer = {
   console: string
   docs: string
   challengeUrl: string
+  /** With `--tls`. */
+  certificate?: string
   chains: { blockchain: string; chainId: number; rpcUrl: string; tokens: { USDC: string; EURC: string } }[]
 }
 

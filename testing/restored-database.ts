@@ -11,7 +11,7 @@ import { expect, inject } from 'vitest'
 import { openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { readConfig } from '#runtime/config'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import type { SeededRandom } from './adversary/seeded-random.ts'
 import { freshAddress } from './builders.ts'
 import { startTestChains, type TestChain } from './chain.ts'
@@ -108,7 +108,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
 
 const credentials = {
   entityId: sandboxEntity.id,
-  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  apiKey: sandboxApiKey,
   entitySecret: sandboxEntitySecret,
 }
 

@@ -12,7 +12,13 @@ import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { seedAttestationKeys } from '#sandbox/attestation-keys'
 import { startLocalChains } from '#sandbox/chains/index'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import {
+  sandboxApiKey,
+  sandboxEntity,
+  sandboxEntitySecret,
+  sandboxKeyId,
+  sandboxKeySecret,
+} from '#sandbox/credentials'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
 import { acceptTransfers } from './backlog.ts'
 
@@ -83,7 +89,7 @@ process.on('disconnect', () => void execute('end').finally(() => process.exit())
 process.on('SIGINT', () => undefined)
 process.send?.({
   url: api.url,
-  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  apiKey: sandboxApiKey,
   entitySecret: sandboxEntitySecret,
   nodeUrl: chain.nodeUrl,
   chainId: chain.chainId,

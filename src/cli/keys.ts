@@ -59,7 +59,11 @@ wallets and nothing else.`,
       default: 'api',
     },
     client: { type: 'boolean', about: 'Create a client key, which a page may hold.' },
-    key: { type: 'string', value: 'ID', about: 'Id of the key to revoke: its middle part.' },
+    key: {
+      type: 'string',
+      value: 'ID',
+      about: 'Id of the key to revoke: its middle part, or the id of the list.',
+    },
     ...jsonOption,
     ...connectionOptions,
   },
@@ -108,13 +112,13 @@ const actions: Record<string, KeyAction> = {
   revoke: async (database, args) => {
     const id = required(args, 'key')
     const nowMs = (await readDatabaseClock(database)).nowMs()
-    const entityId = await database.tx(async (tx) => {
-      const owner = await revokeApiKey(tx, id, nowMs)
-      const change = { actor: 'operator', type: 'apiKey.revoked', resourceId: id }
-      if (owner) await recordChanges(tx, nowMs, [{ ...change, entityId: owner }])
-      return owner
+    const revoked = await database.tx(async (tx) => {
+      const key = await revokeApiKey(tx, id, nowMs)
+      const change = { actor: 'operator', type: 'apiKey.revoked' }
+      if (key) await recordChanges(tx, nowMs, [{ ...change, entityId: key.entityId, resourceId: key.id }])
+      return key
     })
-    if (!entityId)
+    if (!revoked)
       throw new UsageError(`no key ${id}, or it is already revoked: see bezant keys list --entity ID`)
     printRow(args, { revoked: id })
     return 0

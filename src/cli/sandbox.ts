@@ -41,6 +41,10 @@ export const sandboxCommand: Command = {
       about: 'Mine a block at this interval instead of one for each transaction.',
     },
     'gas-limit': { type: 'string', value: 'GAS', about: 'Gas limit of a block.', default: '30000000' },
+    tls: {
+      type: 'boolean',
+      about: 'Serve https with a certificate of its own, for clients that refuse http.',
+    },
     'sca-core': {
       type: 'string',
       value: 'CORE',
@@ -70,7 +74,12 @@ async function run(args: ParsedArgs): Promise<number> {
   const notificationTargets = readFlag(args, 'notify', targetsOf) ?? 'loopback'
   const blockchains = readFlag(args, 'chains', parseChains) ?? [...defaultBlockchains]
   const scaCore = readFlag(args, 'sca-core', parseCore)
-  const chosen = { blockchains, blockTimeMs: blockTimeMsOf(args), gasLimit: gasLimitOf(args) }
+  const chosen = {
+    blockchains,
+    blockTimeMs: blockTimeMsOf(args),
+    gasLimit: gasLimitOf(args),
+    tls: args.flags['tls'] === true,
+  }
   const config = configOf(args, {
     logLevel: 'warn',
     notificationTargets,
@@ -181,7 +190,7 @@ Bezant sandbox is ready.
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console} (a read-only viewer)
   Reference      ${answer.docs}
-  Page of users  ${answer.challengeUrl} (serviceUrl of the browser client)
+  Page of users  ${answer.challengeUrl} (serviceUrl of the browser client)${trustLines(answer)}
   Notifications  ${notificationNotes[targets]}
 
 Chains (each with USDC and EURC):
@@ -190,6 +199,9 @@ ${chains.join('\n')}
 These credentials are public and work only in sandboxes. Ctrl-C stops everything.
 ${alarmLines()}`
 }
+
+const trustLines = ({ certificate }: SandboxAnswer) =>
+  certificate === undefined ? '' : `\n  Certificate    NODE_EXTRA_CA_CERTS=${certificate} makes Node trust it`
 
 /** Alarms raised during the start. */
 function alarmLines(): string {

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { isIP } from 'node:net'
 
 // Writes a self-signed X.509 certificate in DER (RFC 5280), with only the ASN.1 that its fixed shape needs. node:crypto makes
 // and checks the signature and parses the result; it has no call that writes a certificate.
@@ -8,6 +9,9 @@ const set = 0x31
 const integer = 0x02
 const bitString = 0x03
 const octetString = 0x04
+/** Context-specific, in a GeneralName: a DNS name, and an IP address. */
+const dnsName = 0x82
+const ipAddress = 0x87
 const nothing = 0x05
 const objectId = 0x06
 const utf8 = 0x0c
@@ -18,25 +22,36 @@ const boolean = 0x01
 const tagged = (number: number) => 0xa0 + number
 
 const sha256WithRsa = '1.2.840.113549.1.1.11'
+const sha256WithEcdsa = '1.2.840.10045.4.3.2'
 const commonName = '2.5.4.3'
 const keyUsage = '2.5.29.15'
+const subjectAltName = '2.5.29.17'
 const basicConstraints = '2.5.29.19'
+const extendedKeyUsage = '2.5.29.37'
+const serverAuth = '1.3.6.1.5.5.7.3.1'
 
 export type CertificateInput = {
+  /** An RSA key, or one of an elliptic curve. */
   privateKey: KeyObject
   name: string
   notBeforeMs: number
   notAfterMs: number
+  /** Names and addresses of the TLS server that the certificate is for; absent where it is for signatures alone. */
+  hosts?: readonly string[]
 }
 
-/** Returns a certificate for the key's own public part, valid for signing only, as PEM. */
+/** Returns a certificate for the key's own public part, valid for signing only, as PEM. It cannot sign certificates. */
 export function selfSignedCertificate({
   privateKey,
   name,
   notBeforeMs,
   notAfterMs,
+  hosts = [],
 }: CertificateInput): string {
-  const algorithm = der(sequence, oid(sha256WithRsa), der(nothing))
+  const isRsa = privateKey.asymmetricKeyType === 'rsa'
+  const algorithm = isRsa
+    ? der(sequence, oid(sha256WithRsa), der(nothing))
+    : der(sequence, oid(sha256WithEcdsa))
   const who = der(sequence, der(set, der(sequence, oid(commonName), der(utf8, Buffer.from(name)))))
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
   // Positive and never zero: the first bit is off, the second one on.
@@ -58,6 +73,7 @@ export function selfSignedCertificate({
         extension(basicConstraints, der(sequence)),
         // The first bit: digitalSignature.
         extension(keyUsage, der(bitString, Buffer.of(7, 0x80))),
+        ...(hosts.length > 0 ? serverExtensions(hosts) : []),
       ),
     ),
   )
@@ -65,6 +81,25 @@ export function selfSignedCertificate({
   const bytes = der(sequence, tbs, algorithm, der(bitString, Buffer.of(0), signature))
   const lines = bytes.toString('base64').match(/.{1,64}/g)!
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+const serverExtensions = (hosts: readonly string[]) => [
+  extension(extendedKeyUsage, der(sequence, oid(serverAuth))),
+  extension(subjectAltName, der(sequence, ...hosts.map(generalName))),
+]
+
+const generalName = (host: string) =>
+  isIP(host) === 0
+    ? der(dnsName, Buffer.from(host))
+    : der(ipAddress, Buffer.from(isIP(host) === 4 ? host.split('.').map(Number) : groupsOf(host)))
+
+/** The 16 bytes of an IPv6 address, which the URL parser writes out as hexadecimal groups. */
+function groupsOf(host: string): number[] {
+  const [left = '', right] = new URL(`http://[${host}]`).hostname.slice(1, -1).split('::')
+  const before = left.split(':').filter(Boolean)
+  const after = (right ?? '').split(':').filter(Boolean)
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after]
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
 }
 
 const extension = (id: string, value: Buffer) =>

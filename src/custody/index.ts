@@ -12,6 +12,7 @@ export {
   signWithKeyInUse,
 } from './attestation-keys.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
+export { selfSignedCertificate } from './certificate.ts'
 export {
   type Custody,
   type CustodyCtx,

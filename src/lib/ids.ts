@@ -50,5 +50,11 @@ export function nameId(namespace: string, name: string): string {
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && uuidPattern.test(text)
 
+/** Returns the UUID in its usual form, with hyphens or without them; undefined for any other text. */
+export function uuidIn(text: string): string | undefined {
+  const id = /^[0-9a-f]{32}$/i.test(text) ? hyphenate(text) : text
+  return isUuid(id) ? id.toLowerCase() : undefined
+}
+
 const hyphenate = (hex: string) =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

@@ -12,6 +12,8 @@ import { type Setting, settings } from './settings.ts'
 import { parseSocialProviders } from './social/providers.ts'
 import type { SocialProvider } from './social/types.ts'
 
+export type ServerTls = { key: string; cert: string }
+
 /** The configuration of a process. Flags override the environment, which overrides the defaults. */
 export type Config = {
   dataDir: string
@@ -21,6 +23,8 @@ export type Config = {
   databaseConnectionsMax: number
   host: string
   port: number
+  /** Key and certificate (PEM) of the API and of the page of users, which answer https then: in sandboxes. */
+  tls?: ServerTls
   /** Port on which a worker answers probes; unset: none. */
   workerPort: number | undefined
   /** Base URL for links and console pages; derived from host and port when unset. */

@@ -1,3 +1,4 @@
+import { keyText } from '#runtime/auth/key-text'
 import type { NewApiKey } from '#runtime/auth/store'
 import { keyScopes } from '#runtime/scope'
 
@@ -18,8 +19,8 @@ export const sandboxKeySecret = 'sandbox0000000000000000000000000000000000000000
 export const sandboxClientKeyId = '00000000-0000-4000-8000-00000000000c'
 export const sandboxClientKeySecret = 'client00000000000000000000000000000000000000000000000000000bezant'
 
-export const sandboxApiKey = `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`
-export const sandboxClientKey = `TEST_CLIENT_KEY:${sandboxClientKeyId}:${sandboxClientKeySecret}`
+export const sandboxApiKey = keyText('TEST_API_KEY', sandboxKeyId, sandboxKeySecret)
+export const sandboxClientKey = keyText('TEST_CLIENT_KEY', sandboxClientKeyId, sandboxClientKeySecret)
 
 const { id: entityId, environment } = sandboxEntity
 

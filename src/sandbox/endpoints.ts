@@ -27,6 +27,9 @@ export const sandboxAnswerSchema = Type.Object(
     console: text('The address of the console.'),
     docs: text('The address of the reference of the API.'),
     challengeUrl: text('The origin of the page of users: `serviceUrl` of the browser client.'),
+    certificate: Type.Optional(
+      text('With --tls: the file of the certificate that clients on this machine have to trust.'),
+    ),
     chains: Type.Array(chainSchema, { description: 'The chains of the sandbox.' }),
   },
   { title: 'Sandbox', description: 'The data to use the sandbox with.' },

@@ -32,6 +32,7 @@ import { mailEndpoint, openMailCatcher } from './mail-catcher.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
+import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
 
 export type SandboxOptions = {
   config: Config
@@ -41,6 +42,8 @@ export type SandboxOptions = {
   blockchains: readonly string[]
   blockTimeMs?: number | undefined
   gasLimit?: bigint | undefined
+  /** Whether the API and the page of users answer https, with a certificate of their own. */
+  tls?: boolean
   /** Aborts the start: the parts started so far are stopped, and the start fails. */
   interruption: AbortSignal
 }
@@ -99,6 +102,8 @@ async function startParts(
   undo.push(store.stop)
   if (ephemeral) undo.push(await dropJournals(config))
   const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
+  if (options.tls) config.tls = await openServerTls(dataDir, config.host, Date.now())
+  if (options.tls && ephemeral) undo.push(() => removeServerTls(dataDir))
   interruption.throwIfAborted()
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
@@ -124,6 +129,7 @@ async function startParts(
     console: '',
     docs: '',
     challengeUrl: '',
+    ...(options.tls && { certificate: certificateFile(dataDir) }),
     chains: local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
       blockchain,
       chainId,

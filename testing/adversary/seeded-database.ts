@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startTestChains } from '../chain.ts'
 import { cloneOf } from '../database-clone.ts'
 import { testLog } from '../log.ts'
@@ -25,7 +25,7 @@ export type SeededDatabase = {
 
 const account = {
   entityId: sandboxEntity.id,
-  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  apiKey: sandboxApiKey,
   entitySecret: sandboxEntitySecret,
 }
 

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#lib/errors'
-import { isUuid } from '#lib/ids'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import type { Caller, KeyScope } from '#runtime/scope'
 import { createKeyLookup } from './key-lookup.ts'
-import { type ApiKey, hashSecret, prefixOf } from './store.ts'
+import { prefixOf, readKeyText } from './key-text.ts'
+import { type ApiKey, hashSecret } from './store.ts'
 
 /** Cache time of a verified key: the longest that a revoked key can still work. */
 const trustMs = 1_000
@@ -20,7 +20,7 @@ export type KeyHolder = Omit<Caller, 'requestId'> & { scopes: readonly KeyScope[
 export type Authenticate = (authorization: string | undefined) => Promise<KeyHolder>
 
 /**
- * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal is identical and carries the message `refusal`,
+ * Checks `Authorization: Bearer PREFIX:ID:SECRET`, or its base64 form. Every refusal is identical and carries the message `refusal`,
  * except for a key without a known prefix, which has its own documented code.
  */
 export function createAuthenticate(db: Db, config: Config, refusal?: string): Authenticate {
@@ -45,10 +45,11 @@ export function createAuthenticate(db: Db, config: Config, refusal?: string): Au
   return async (authorization) => {
     const text = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     if (!text || text.length > 512) throw new ApiError('unauthorized', refusal)
-    const [prefix, id, secret, ...rest] = text.split(':')
-    if (secret === undefined || rest.length > 0) throw new ApiError('unauthorized', refusal)
-    if (!prefixPattern.test(prefix!)) throw new ApiError('keyWithoutPrefix')
-    const key = isUuid(id) ? await keyOf(id.toLowerCase()) : undefined
+    const given = readKeyText(text)
+    if (!given) throw new ApiError('unauthorized', refusal)
+    const { prefix, id, secret } = given
+    if (!prefixPattern.test(prefix)) throw new ApiError('keyWithoutPrefix')
+    const key = id === undefined ? undefined : await keyOf(id)
     const matches = timingSafeEqual(hashSecret(secret), key?.secretHash ?? hashSecret(''))
     if (!key || !matches || prefix !== prefixOf(key)) throw new ApiError('unauthorized', refusal)
     if (key.entityId === config.refusedEntityId) throw new ApiError('unauthorized', refusal)

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { newId } from '#lib/ids'
+import { newId, uuidIn } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
 import type { EntityEnvironment, KeyScope } from '#runtime/scope'
+import { keyText, prefixOf } from './key-text.ts'
 
 /** Entities and their keys: API keys and client keys. A key's secret is 256 random bits, kept only as its SHA-256. */
 export type ApiKey = {
@@ -66,12 +67,8 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
   await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, scopes, create_date)
     values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${scopes}::text[], ${new Date(key.nowMs).toISOString()})
     on conflict (entity_id, id) do update set scopes = excluded.scopes`)
-  return { id, text: `${prefixOf({ ...key, scopes })}:${id}:${secret}` }
+  return { id, text: keyText(prefixOf({ ...key, scopes }), id, secret) }
 }
-
-/** The first part of a key, which names its environment and its class. */
-export const prefixOf = ({ environment, scopes }: { environment: string; scopes: readonly KeyScope[] }) =>
-  `${environment}_${scopes.includes('client') ? 'CLIENT' : 'API'}_KEY`
 
 export const listApiKeys = (db: Db, entityId: string) =>
   db.all<{ id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }>(
@@ -79,12 +76,11 @@ export const listApiKeys = (db: Db, entityId: string) =>
       from api_keys where entity_id = ${entityId} order by create_date, id`,
   )
 
-/** Revokes a key; it stops working within a second on every process. Returns its entity, if it was a live key. */
-export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<string | undefined> {
+/** Revokes a key; it stops working within a second on every process. Returns the key, if it was a live one. */
+export function revokeApiKey(tx: Db, id: string, nowMs: number) {
   const at = new Date(nowMs).toISOString()
-  const row = await tx.maybe<{ entityId: string }>(sql`update api_keys set revoked_date = ${at}
-    where id::text = ${id.toLowerCase()} and revoked_date is null returning entity_id as "entityId"`)
-  return row?.entityId
+  return tx.maybe<{ id: string; entityId: string }>(sql`update api_keys set revoked_date = ${at}
+    where id::text = ${uuidIn(id) ?? ''} and revoked_date is null returning id, entity_id as "entityId"`)
 }
 
 /** Returns the keys with these ids that are not revoked. */

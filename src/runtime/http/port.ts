@@ -4,20 +4,35 @@ import { type Config, portMax } from '#runtime/config'
 import type { Setting } from '#runtime/settings'
 
 /** The listen address of a process, and the setting of its port. */
-export type ListenAddress = { host: string; port: number; setting: Setting }
+export type ListenAddress = { host: string; port: number; scheme: 'http' | 'https'; setting: Setting }
 
-export const apiAddress = ({ host, port }: Config): ListenAddress => ({ host, port, setting: 'BEZANT_PORT' })
+const schemeOf = ({ tls }: Config) => (tls ? 'https' : 'http')
+
+export const apiAddress = (config: Config): ListenAddress => ({
+  host: config.host,
+  port: config.port,
+  scheme: schemeOf(config),
+  setting: 'BEZANT_PORT',
+})
 
 /** The page of users has the port after that of the API, unless one is set. */
-export const pageAddress = ({ host, port, pagePort }: Config): ListenAddress => ({
-  host,
-  port: pagePort ?? (port === 0 || port === portMax ? 0 : port + 1),
+export const pageAddress = (config: Config): ListenAddress => ({
+  host: config.host,
+  port: config.pagePort ?? (config.port === 0 || config.port === portMax ? 0 : config.port + 1),
+  scheme: schemeOf(config),
   setting: 'BEZANT_PAGE_PORT',
 })
 
 /** Returns the address of a worker's probes, if a port is configured for them. */
-export const workerAddress = ({ host, workerPort }: Config): ListenAddress | undefined =>
-  workerPort === undefined ? undefined : { host, port: workerPort, setting: 'BEZANT_WORKER_PORT' }
+export const workerAddress = (config: Config): ListenAddress | undefined =>
+  config.workerPort === undefined
+    ? undefined
+    : {
+        host: config.host,
+        port: config.workerPort,
+        scheme: schemeOf(config),
+        setting: 'BEZANT_WORKER_PORT',
+      }
 
 /** Throws an error that names the remedy, unless the address is free to listen on now. */
 export async function requirePort(address: ListenAddress): Promise<void> {

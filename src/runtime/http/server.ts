@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 import { createAuthenticate } from '#runtime/auth/authenticate'
+import type { Config } from '#runtime/config'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { admitRequests } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
@@ -53,7 +54,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     clientErrorHandler: refuseUnreadable,
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-    http: { headersTimeout: headersMaxMs, connectionsCheckingInterval: 1_000 },
+    ...listenerOf(config),
     requestTimeout: requestMaxMs,
     connectionTimeout: 60_000,
     routerOptions: { maxParamLength: 500 },
@@ -65,8 +66,10 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     forceCloseConnections: 'idle',
     logger: false,
   })
-  if (input.userPage) await registerUserPage(server, input.userPage)
-  else await allowAllOrigins(server)
+  // With a certificate of its own, the header would bind all other programs of localhost to https for a year.
+  const strictTransportSecurity = !config.tls
+  if (input.userPage) await registerUserPage(server, { ...input.userPage, strictTransportSecurity })
+  else await allowAllOrigins(server, strictTransportSecurity)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   measureRequests(server, input.scope)
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
@@ -83,9 +86,19 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   return server
 }
 
+/** The options of Node's server, which answers https where the configuration has a certificate. */
+function listenerOf({ tls }: Config): { http: ServerOptions } {
+  const limits = { headersTimeout: headersMaxMs, connectionsCheckingInterval: 1_000 }
+  if (!tls) return { http: limits }
+  // The framework's types tell the two servers apart; nothing here does.
+  return { https: { ...limits, ...tls, handshakeTimeout: headersMaxMs } } as unknown as {
+    http: ServerOptions
+  }
+}
+
 /** An API key is no cookie, so pages of all origins may send requests and read the responses. */
-async function allowAllOrigins(server: FastifyInstance): Promise<void> {
-  await server.register(helmet, { contentSecurityPolicy: false })
+async function allowAllOrigins(server: FastifyInstance, strictTransportSecurity: boolean): Promise<void> {
+  await server.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity })
   await server.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],

@@ -29,8 +29,12 @@ const permissions =
   'camera=(), microphone=(), geolocation=(), payment=(), usb=(), midi=(), serial=(), display-capture=()'
 
 /** Registers the page with the headers of its origin. Frames are decided by the policy alone, which names one origin. */
-export async function registerUserPage(server: FastifyInstance, { mayFrame }: UserPage): Promise<void> {
+export async function registerUserPage(
+  server: FastifyInstance,
+  { mayFrame, strictTransportSecurity }: UserPage & { strictTransportSecurity: boolean },
+): Promise<void> {
   await server.register(helmet, {
+    strictTransportSecurity,
     contentSecurityPolicy: false,
     xFrameOptions: false,
     referrerPolicy: { policy: 'no-referrer' },
