@@ -18,6 +18,8 @@ const usage = `Compiles contracts/src with the solc of package.json and writes w
                                           the same of each contract in contracts/src/crosschain, with its storage layout
   src/chains/evm/unified-balance/artifacts/<contract>.ts
                                           the same of each contract in contracts/src/unified-balance, with its storage layout
+  src/chains/evm/infrastructure/artifacts/<contract>.ts
+                                          the same of each contract in contracts/src/infrastructure
   contracts/src/accounts/ProxyCode.sol    the creation code of the proxies of accounts, from the installed client
 
 Usage: generate-contracts [--check] [--into <folder>]
@@ -71,8 +73,13 @@ const unifiedBalance = {
   folder: 'src/chains/evm/unified-balance/artifacts',
   write: placedModule,
 }
+const infrastructure = {
+  sources: 'contracts/src/infrastructure',
+  folder: 'src/chains/evm/infrastructure/artifacts',
+  write: placedModule,
+}
 /** The folders of contracts: where their artefacts go, and how one is written. */
-const folders = [mocks, templates, accounts, crosschain, unifiedBalance]
+const folders = [mocks, templates, accounts, crosschain, unifiedBalance, infrastructure]
 /** Those that inherit from the library. */
 const inheriting = [templates, accounts, crosschain, unifiedBalance]
 const proxyCodeSource = 'contracts/src/accounts/ProxyCode.sol'

@@ -41,7 +41,7 @@ describe('balances of a wallet', () => {
       token: {
         id: usdc!.id,
         blockchain: 'BASE-SEPOLIA',
-        name: 'USD Coin',
+        name: 'USDC',
         symbol: 'USDC',
         decimals: 6,
         isNative: false,
@@ -75,22 +75,22 @@ describe('balances of a wallet', () => {
   it('show the booked amounts while the node is unreachable', async () => {
     harness.chain().intercept(async () => 'drop')
     try {
-      expect(await names()).toEqual(['Base-Sepolia', 'USD Coin'])
+      expect(await names()).toEqual(['Base Ethereum-Sepolia', 'USDC'])
     } finally {
       harness.chain().intercept(undefined)
     }
   })
 
   it('are filtered by name, by addresses in any case and by standard', async () => {
-    expect(await names({ name: 'USD Coin' })).toEqual(['USD Coin'])
-    expect(await names({ name: 'USD' })).toEqual([])
-    expect(await names({ tokenAddress: usdc!.address })).toEqual(['USD Coin'])
+    expect(await names({ name: 'USDC' })).toEqual(['USDC'])
+    expect(await names({ name: 'USD Coin' })).toEqual([])
+    expect(await names({ tokenAddress: usdc!.address })).toEqual(['USDC'])
     expect(
       await names({ tokenAddress: `${eurc!.address.toUpperCase()}, ${usdc!.address.toLowerCase()}` }),
-    ).toEqual(['USD Coin'])
+    ).toEqual(['USDC'])
     expect(await names({ tokenAddress: eurc!.address })).toEqual([])
-    expect(await names({ tokenAddress: '' })).toEqual(['Base-Sepolia', 'USD Coin'])
-    expect(await names({ standard: 'ERC20' })).toEqual(['USD Coin'])
+    expect(await names({ tokenAddress: '' })).toEqual(['Base Ethereum-Sepolia', 'USDC'])
+    expect(await names({ standard: 'ERC20' })).toEqual(['USDC'])
     expect(await names({ standard: 'ERC721' })).toEqual([])
     const refused = await get({ standard: 'erc20' })
     expect(refused).toMatchObject({ status: 400, body: { code: 2, errors: [{ location: 'standard' }] } })
@@ -98,9 +98,9 @@ describe('balances of a wallet', () => {
 
   it('omit unmonitored tokens unless includeAll is set', async () => {
     await harness.http('PUT', monitored, { body: { tokenIds: [usdc!.id] } })
-    expect(await names()).toEqual(['USD Coin'])
-    expect(await names({ includeAll: 'false' })).toEqual(['USD Coin'])
-    expect(await names({ includeAll: 'true' })).toEqual(['Base-Sepolia', 'USD Coin'])
+    expect(await names()).toEqual(['USDC'])
+    expect(await names({ includeAll: 'false' })).toEqual(['USDC'])
+    expect(await names({ includeAll: 'true' })).toEqual(['Base Ethereum-Sepolia', 'USDC'])
     await harness.http('PUT', monitored, { body: { tokenIds: [] } })
     expect(await names()).toEqual([])
   })

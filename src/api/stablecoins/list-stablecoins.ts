@@ -5,6 +5,7 @@ import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
 
 const symbols = ['USDC', 'EURC'] as const
+const names = { USDC: 'USD Coin', EURC: 'EURC' } as const
 
 /** Lifetime of a cached answer: the endpoint is public, so requests to nodes are limited. */
 const keptMs = 60_000
@@ -30,7 +31,8 @@ async function readStablecoins(ctx: Ctx, nowMs: number) {
     const decimals = own[0]?.token.decimals ?? 6
     const total = own.reduce((sum, { atomic }) => sum + atomic, 0n)
     return {
-      name: own[0]?.token.name ?? symbol,
+      // One name of the coin, though its contracts differ in theirs.
+      name: names[symbol],
       symbol,
       totalAmount: formatAmount(total, decimals, 2),
       chains: own.map(({ chain, atomic }) => ({

@@ -28,7 +28,7 @@ export async function parentFee(
   const request = { ...later, value: valueAtomic, data, gas: gasLimit, chainId: network.chainId }
   const unsigned = serializeTransaction({ ...request, type: 'eip1559', ...(to && { to: to as Hex }) })
   const asked = encodeFunctionData({ abi: oracleAbi, functionName: 'getL1Fee', args: [unsigned] })
-  return firstWord(await ask(rpc, oracle, asked, limits))
+  return firstWord(await ask(rpc, oracle, asked, limits)) || undefined
 }
 
 /** Answers for all chains of Arbitrum; no contract stands there. */

@@ -7,8 +7,8 @@ export const arbSepolia: Network = {
   chainId: 421_614,
   name: 'Arbitrum-Sepolia',
   nativeToken: {
-    id: '8f2c3563-cae1-57c5-aea3-a9ace5cff15d',
-    name: 'Arbitrum-Sepolia',
+    id: '9ad91eb5-e152-5d81-b60e-151d5fd2b3d3',
+    name: 'Arbitrum Ethereum-Sepolia',
     symbol: 'ETH-SEPOLIA',
     decimals: 18,
   },

@@ -7,8 +7,8 @@ export const baseSepolia: Network = {
   chainId: 84532,
   name: 'Base-Sepolia',
   nativeToken: {
-    id: '15686f0f-16b3-5d76-b13c-bcff8a5bf2eb',
-    name: 'Base-Sepolia',
+    id: 'f2ab11ae-53fa-5373-86e5-8b38447b65fb',
+    name: 'Base Ethereum-Sepolia',
     symbol: 'ETH-SEPOLIA',
     decimals: 18,
   },
@@ -16,7 +16,7 @@ export const baseSepolia: Network = {
     {
       id: 'bdf128b4-827b-5267-8f9e-243694989b5f',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',

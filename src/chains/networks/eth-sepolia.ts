@@ -7,7 +7,7 @@ export const ethSepolia: Network = {
   chainId: 11_155_111,
   name: 'Ethereum-Sepolia',
   nativeToken: {
-    id: 'b9b2109a-c05d-5151-b97e-47534f6e5311',
+    id: '979869da-9115-5f7d-917d-12d434e56ae7',
     name: 'Ethereum-Sepolia',
     symbol: 'ETH-SEPOLIA',
     decimals: 18,
@@ -16,13 +16,13 @@ export const ethSepolia: Network = {
     {
       id: '5797fbd6-3795-519d-84ca-ec4c5f80c3b1',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
     },
     {
-      id: 'fffbd35f-c552-53a6-96ee-c910914385eb',
+      id: 'c22b378a-843a-59b6-aaf5-bcba622729e6',
       symbol: 'EURC',
       name: 'EURC',
       currency: 'EUR',

@@ -19,7 +19,7 @@ export const eth: Network = {
     {
       id: 'aeb2b2e7-7d8a-5f13-8ee4-6f5085d6b8ab',
       symbol: 'EURC',
-      name: 'EURC',
+      name: 'Euro Coin',
       currency: 'EUR',
       decimals: 6,
       address: '0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c',

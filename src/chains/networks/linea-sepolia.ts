@@ -16,7 +16,7 @@ export const lineaSepolia: Network = {
     {
       id: '7462b780-6462-5881-84e0-9502586b49b1',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0xFEce4462D57bD51A6A552365A011b95f0E16d9B7',

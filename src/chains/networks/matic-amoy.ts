@@ -7,16 +7,16 @@ export const maticAmoy: Network = {
   chainId: 80002,
   name: 'Polygon-Amoy',
   nativeToken: {
-    id: '273e2dd9-d5e5-5ab5-b76a-5b5329edc8dc',
+    id: '0c8f8485-f74f-5e28-80f2-3cc4e80ef71c',
     name: 'Polygon-Amoy',
-    symbol: 'MATIC-AMOY',
+    symbol: 'POL-AMOY',
     decimals: 18,
   },
   tokens: [
     {
       id: '36b6931a-873a-56a8-8a27-b706b17104ee',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',

@@ -16,7 +16,7 @@ export const monadTestnet: Network = {
     {
       id: '17fe0589-b511-546c-9eff-84087524f47e',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x534b2f3A21130d7a60830c2Df862319e593943A3',

@@ -11,7 +11,7 @@ export const monad: Network = {
     {
       id: '6a52bb4d-4c99-5903-93de-5cccade2f085',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x754704Bc059F8C67012fEd69BC8A327a5aafb603',

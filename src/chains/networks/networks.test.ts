@@ -27,6 +27,11 @@ const wellKnownIds: Record<string, string> = {
   'BASE-SEPOLIA:USDC': 'bdf128b4-827b-5267-8f9e-243694989b5f',
   'MONAD-TESTNET:USDC': '17fe0589-b511-546c-9eff-84087524f47e',
   'UNI:USDC': '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
+  'ETH-SEPOLIA:ETH-SEPOLIA': '979869da-9115-5f7d-917d-12d434e56ae7',
+  'ETH-SEPOLIA:EURC': 'c22b378a-843a-59b6-aaf5-bcba622729e6',
+  'BASE-SEPOLIA:ETH-SEPOLIA': 'f2ab11ae-53fa-5373-86e5-8b38447b65fb',
+  'ARB-SEPOLIA:ETH-SEPOLIA': '9ad91eb5-e152-5d81-b60e-151d5fd2b3d3',
+  'MATIC-AMOY:POL-AMOY': '0c8f8485-f74f-5e28-80f2-3cc4e80ef71c',
 }
 
 const chainIds: Record<string, number> = {

@@ -16,7 +16,7 @@ export const opSepolia: Network = {
     {
       id: '24e1835e-0654-5b27-abe2-ea77236855da',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x5fd84259d66Cd46123540766Be93DFE6D43130D7',

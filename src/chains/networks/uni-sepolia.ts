@@ -16,7 +16,7 @@ export const uniSepolia: Network = {
     {
       id: '9c0c0d35-1f1b-5687-8262-b7a68c7a3b53',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x31d0220469e10c4E71834a79b1f276d740d3768F',

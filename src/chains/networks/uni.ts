@@ -11,7 +11,7 @@ export const uni: Network = {
     {
       id: '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0x078D782b760474a361dDA0AF3839290b0EF57AD6',

@@ -16,7 +16,7 @@ export const zksSepolia: Network = {
     {
       id: '80d10844-393f-5122-b5fb-53a5deb93455',
       symbol: 'USDC',
-      name: 'USD Coin',
+      name: 'USDC',
       currency: 'USD',
       decimals: 6,
       address: '0xAe045DE5638162fa134807Cb558E15A3F5A7F853',

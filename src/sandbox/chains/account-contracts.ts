@@ -8,6 +8,7 @@ import {
   runtimeCodeOf,
   senderCreator,
 } from '#chains/evm/accounts/deployment'
+import { create2FactoryCode } from '../artifacts/infrastructure-code.ts'
 
 /** A contract as a genesis file has it; quantities are hexadecimal. */
 export type PlacedContract = {
@@ -19,9 +20,6 @@ export type PlacedContract = {
 type Artifact = { bytecode: string; deployedBytecode: string }
 
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
-
-const create2DeployerCode =
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 
 /** The slot of OpenZeppelin's Initializable (ERC-7201), and what a locked implementation has there. */
 export const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'
@@ -43,7 +41,7 @@ let placed: Record<string, PlacedContract> | undefined
 function placeContracts(): Record<string, PlacedContract> {
   const artifact = readEntryPoint()
   const placed: Record<string, PlacedContract> = {
-    [create2Deployer]: contract(create2DeployerCode),
+    [create2Deployer]: contract(create2FactoryCode),
     [entryPoint]: {
       ...contract(entryPointCode(artifact)),
       // The creation of the creator of accounts took the first nonce.

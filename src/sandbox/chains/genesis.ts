@@ -3,6 +3,7 @@ import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'
 import { crosschainMinters, placedCrosschainContracts } from './crosschain-contracts.ts'
+import { placedInfrastructure } from './infrastructure.ts'
 import { placedUnifiedBalance, unifiedBalanceMinters } from './unified-balance-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
@@ -22,6 +23,7 @@ export function genesisOf(network: Network, { timestampS, gasLimit, attester }: 
   const alloc: Record<string, AllocatedAccount> = {
     [faucetAccount.address]: { balance: hex(faucetBalance) },
     [issuerAccount.address]: { balance: hex(issuerBalance) },
+    ...placedInfrastructure(network),
     ...placedAccountContracts(),
     ...placedCrosschainContracts(network, attester),
     ...placedUnifiedBalance(network),
