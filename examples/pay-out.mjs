@@ -29,6 +29,7 @@ const before = await balance()
 const intent = (
   await circle.cryptoPaymentIntents.createPaymentIntent({
     idempotencyKey: crypto.randomUUID(),
+    type: 'transient',
     amount: { amount: '100.00', currency: 'USD' },
     settlementCurrency: 'USD',
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],

@@ -228,6 +228,7 @@ export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<P
 export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
   world.call('POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
+    type: 'transient',
     amount: { amount: '3.00', currency: 'USD' },
     settlementCurrency: 'USD',
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],

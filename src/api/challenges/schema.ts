@@ -1,7 +1,13 @@
 import Type from 'typebox'
 import { feeFields, refIdField } from '#api/fee-schema'
 import { blockchainField, createDateField, dateField, framedByField, idField } from '#api/fields'
-import { memoField, messageFields, transactionFields, typedDataFields } from '#api/signing/schema'
+import {
+  memoField,
+  messageFields,
+  signerSourceFields,
+  transactionFields,
+  typedDataFields,
+} from '#api/signing/schema'
 import {
   executionFields,
   sourceFields,
@@ -93,10 +99,8 @@ export const pinBody = Type.Object(
   { title: 'PinChallengeRequest', description: 'Nothing beside the idempotency key.' },
 )
 
-const walletId = idField('The wallet of the user.')
-
 export const userTransferBody = Type.Object(
-  { walletId, ...transferFields },
+  { ...sourceFields, ...transferFields },
   { title: 'CreateUserTransferRequest', description: 'A transfer that the user approves.' },
 )
 /** Of POST /transactions/transfer: the developer's secret is required without a user token. */
@@ -114,7 +118,7 @@ export const scopedTransferBody = Type.Object(
   { title: 'CreateTransferInScopeRequest', description: 'A transfer to create, or to ask the user for.' },
 )
 export const userExecutionBody = Type.Object(
-  { walletId, ...executionFields, ...feeFields, refId: refIdField },
+  { ...sourceFields, ...executionFields, ...feeFields, refId: refIdField },
   { title: 'CreateUserContractExecutionRequest', description: 'A contract call that the user approves.' },
 )
 export const userUpgradeBody = Type.Object(upgradeFields, {
@@ -122,15 +126,15 @@ export const userUpgradeBody = Type.Object(upgradeFields, {
   description: 'An upgrade that the user approves.',
 })
 export const userMessageBody = Type.Object(
-  { walletId, ...messageFields, memo: memoField },
+  { ...signerSourceFields, ...messageFields, memo: memoField },
   { title: 'SignUserMessageRequest', description: 'A message for the user to sign.' },
 )
 export const userTypedDataBody = Type.Object(
-  { walletId, ...typedDataFields, memo: memoField },
+  { ...signerSourceFields, ...typedDataFields, memo: memoField },
   { title: 'SignUserTypedDataRequest', description: 'Typed data for the user to sign.' },
 )
 export const userTransactionBody = Type.Object(
-  { walletId, ...transactionFields, memo: memoField },
+  { ...signerSourceFields, ...transactionFields, memo: memoField },
   { title: 'SignUserTransactionRequest', description: 'A transaction for the user to sign.' },
 )
 

@@ -28,6 +28,7 @@ const continuous = (changes: object = {}) => ({
 })
 const transient = (changes: object = {}) => ({
   idempotencyKey: randomUUID(),
+  type: 'transient',
   amount: { amount: '3.14', currency: 'USD' },
   settlementCurrency: 'USD',
   paymentMethods: [base],
@@ -65,7 +66,7 @@ describe('POST /v1/paymentIntents', () => {
     expect(again.data.data).toEqual(intent)
   })
 
-  it('opens a transient intent for eight hours when given an amount', async () => {
+  it('opens a transient intent for eight hours when asked for one', async () => {
     const intent = await create(transient())
     expect(hasShape(intent)).toBe(true)
     expect(intent).toMatchObject({
@@ -79,7 +80,8 @@ describe('POST /v1/paymentIntents', () => {
   })
 
   it.each([
-    ['type transient', transient({ type: 'transient' }), 'pending'],
+    ['type transient', transient(), 'pending'],
+    ['no type, and an amount', transient({ type: undefined }), 'active'],
     ['no type, no amount', continuous({ type: undefined }), 'active'],
     [
       'a continuous one with its currency in amount',

@@ -11,7 +11,7 @@ import { showPaymentIntent } from './show-payment-intent.ts'
 type CreatePaymentIntentBody = Static<typeof newPaymentIntentSchema>
 
 export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaymentIntentBody }) {
-  const isTransient = body.type ? body.type === 'transient' : Boolean(body.amount?.amount)
+  const isTransient = body.type === 'transient'
   const currency = currencyOf(body, isTransient)
   checkMerchantWallet(ctx, body.merchantWalletId)
   const { chain } = body.paymentMethods[0]!

@@ -10,7 +10,7 @@ export const newPaymentIntentSchema = Type.Object(
     type: Type.Optional(
       Type.Enum(['continuous', 'transient'], {
         description:
-          'A transient intent expects one amount, a continuous one any number of payments. Default: transient when amount.amount is given, continuous otherwise.',
+          'A transient intent expects one amount, a continuous one any number of payments. Default: continuous, also when an amount is given.',
       }),
     ),
     amount: Type.Optional(

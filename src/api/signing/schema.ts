@@ -6,8 +6,8 @@ export const memoField = Type.Optional(
   Type.String({ maxLength: 1000, description: 'An explanation for people; it is not signed.' }),
 )
 
-const signerFields = {
-  entitySecretCiphertext: ciphertextField,
+/** The signing wallet, by id or by address and blockchain. */
+export const signerSourceFields = {
   walletId: Type.Optional(idField('The signing wallet; excludes walletAddress.')),
   walletAddress: Type.Optional(
     Type.String({ maxLength: 200, description: 'The address of the signing wallet, with blockchain.' }),
@@ -18,8 +18,9 @@ const signerFields = {
       'The blockchain of walletAddress. EVM and EVM-TESTNET take the address of a wallet on any of their blockchains.',
     ),
   ),
-  memo: memoField,
 }
+
+const signerFields = { entitySecretCiphertext: ciphertextField, ...signerSourceFields, memo: memoField }
 
 export const messageFields = {
   message: Type.String({ description: 'The text to sign, as a personal message (EIP-191).' }),

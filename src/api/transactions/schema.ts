@@ -121,7 +121,7 @@ export const executionBody = Type.Object(
 )
 
 export const upgradeFields = {
-  walletId: idField('The wallet whose smart account is upgraded.'),
+  ...sourceFields,
   newScaCore: Type.Enum([...upgradeTargets], { description: 'The version to upgrade to.' }),
   ...feeFields,
   refId: refIdField,

@@ -1,14 +1,14 @@
 import { requireChain } from '#api/connected-chain'
 import { answered } from '#api/estimate'
 import { type FeeFields, parseFeeRequest } from '#api/fee-request'
-import { requireSource } from '#api/source'
+import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, type KeyOpener, openSecretOf, spendCiphertext, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { type CallRequest, lockUpgrades, submit, upgradeUnderWay } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
 import type { ScaCore, UpgradeTarget } from '#lib/sca-cores'
 
-export type UpgradeBody = FeeFields & { walletId: string; newScaCore: UpgradeTarget; refId?: string }
+export type UpgradeBody = FeeFields & SourceFields & { newScaCore: UpgradeTarget; refId?: string }
 
 /** The versions that can be upgraded. */
 const upgradable: readonly (ScaCore | null)[] = ['circle_4337_v1', 'circle_6900_singleowner_v1']
@@ -26,7 +26,7 @@ export async function prepareUpgrade(
 /** Throws unless the version of the wallet can be upgraded in the state of its chain. */
 export async function requireUpgradeNow(ctx: Ctx, body: UpgradeBody): Promise<void> {
   const wallet = await requireUpgradable(ctx, body)
-  if (wallet.scaCore === 'circle_4337_v1') await requireDeployed(ctx, wallet)
+  if (wallet.scaCore === 'circle_4337_v1') await requireDeployed(ctx, body, wallet)
 }
 
 /** Accepts the upgrade of a smart account: a call of itself, whose completion changes the wallet's `scaCore`. */
@@ -37,14 +37,14 @@ export async function upgradeWallet(ctx: Ctx, { body }: { body: UpgradeBody }, s
 
 /** Accepts an upgrade that the wallet's key signs. */
 export async function submitUpgrade(ctx: Ctx, body: UpgradeBody, opener: KeyOpener) {
-  const { walletId } = body
+  const { id: walletId } = await requireSource(ctx, body)
   await lockUpgrades(ctx.db, ctx.entity.id, walletId)
   // Before the wallet is read: an upgrade that ends in between has changed it by then.
   const underWay = await upgradeUnderWay(ctx.db, ctx.entity.id, walletId)
   const wallet = await requireUpgradable(ctx, body)
   if (underWay)
     throw invalid(
-      'walletId',
+      sourceField(body),
       `is being upgraded: wait until the transaction ${underWay.id} has ended`,
       walletId,
       'smartAccountCoreInvalid',
@@ -78,22 +78,26 @@ function planOf(ctx: Ctx, body: UpgradeBody, wallet: Wallet): CallRequest {
   }
 }
 
-async function requireUpgradable(ctx: Ctx, { walletId }: UpgradeBody): Promise<Wallet> {
-  const wallet = await requireSource(ctx, { walletId })
+/** The field that names the wallet. */
+const sourceField = ({ walletId }: SourceFields) => (walletId === undefined ? 'walletAddress' : 'walletId')
+
+async function requireUpgradable(ctx: Ctx, body: UpgradeBody): Promise<Wallet> {
+  const wallet = await requireSource(ctx, body)
+  const [field, named] = [sourceField(body), body.walletId ?? body.walletAddress]
   if (wallet.accountType === 'EOA')
-    throw invalid('walletId', 'is no smart account, and has no version', walletId, 'accountTypeUnsupported')
+    throw invalid(field, 'is no smart account, and has no version', named, 'accountTypeUnsupported')
   if (upgradable.includes(wallet.scaCore)) return wallet
   throw invalid(
-    'walletId',
+    field,
     `is of the version ${wallet.scaCore}: only ${upgradable.join(' and ')} can be upgraded`,
-    walletId,
+    named,
     'smartAccountCoreInvalid',
   )
 }
 
-async function requireDeployed(ctx: Ctx, { id, blockchain, address }: Wallet): Promise<void> {
+async function requireDeployed(ctx: Ctx, body: UpgradeBody, { blockchain, address }: Wallet): Promise<void> {
   const chain = requireChain(ctx, blockchain)
   if (await answered(ctx, chain, chain.hasCode(address))) return
   const reason = 'is not deployed: send its first transaction, and upgrade it when that is complete'
-  throw invalid('walletId', reason, id, 'upgradeBeforeDeployment')
+  throw invalid(sourceField(body), reason, body.walletId ?? address, 'upgradeBeforeDeployment')
 }

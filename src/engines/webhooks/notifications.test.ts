@@ -49,6 +49,7 @@ const statuses = (notices: Notice[], id: string) =>
   notices.filter(({ payment }) => payment?.id === id).map(({ payment }) => payment.status)
 const transient = (amount: string) => ({
   idempotencyKey: randomUUID(),
+  type: 'transient',
   amount: { amount, currency: 'USD' },
   settlementCurrency: 'USD',
   paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
