@@ -11,7 +11,7 @@ import {
   topics,
 } from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
-import type { Inspection } from '#chains/chain'
+import type { Chains, Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
@@ -34,6 +34,8 @@ import { inspectAccounts, startTransactionWorker } from '#engines/transactions/i
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
+import { createBudgets } from '#lib/budgets'
+import { ApiError } from '#lib/errors'
 import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
 import { type Config, guessDirectoryOf } from '#runtime/config'
@@ -50,7 +52,7 @@ import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
 import { isPageOrigin } from '#runtime/page-origins/page-origins'
-import type { Scope } from '#runtime/scope'
+import type { RequestScope, Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
 
 export type ContextInput = {
@@ -89,7 +91,12 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
     log.warn({ ...config.failpoint }, 'BEZANT_FAILPOINT is set: this process will end or freeze itself')
     armFailpoint(config.failpoint)
   }
-  const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
+  const callGasMax = BigInt(config.callGasMax)
+  const nodes = input.nodes.map((node) => ({
+    ...node,
+    callGasMax,
+    network: requireNetwork(node.blockchain),
+  }))
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
   opened.push(() => Promise.all(chains.list().map((chain) => chain.close())))
   await inspectChains(chains)
@@ -185,6 +192,7 @@ export type SandboxParts = {
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
   const { smtpUrl, mailFrom } = scope.config
+  const chainsOf = chainsByRequest(chains, scope.config)
   const mailer = smtpUrl ? openSmtp(smtpUrl, mailFrom) : sandbox?.mailer
   const server = await createServer({
     scope,
@@ -197,7 +205,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
       Object.assign(request, {
-        ...{ chains, custody, mailer },
+        ...{ chains: chainsOf(request), custody, mailer },
         ...(sandbox && { faucet: sandbox.faucet }),
       }),
     readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
@@ -209,16 +217,52 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   return { ...listener, stop }
 }
 
+/** Time of nodes that an address may use at once, in seconds of its share, and the share of all addresses of an entity. */
+const pageBurstSeconds = 10
+const addressesShare = 8
+
+/**
+ * Gives each request the chains for its reads. Those of an entity's pages take turns by address, apart from those of its API
+ * keys, and have a budget of the time of nodes.
+ */
+function chainsByRequest(chains: Chains, config: Config): (request: RequestScope) => Chains {
+  const { pageNodeMs = config.loopbackPages ? 0 : 500 } = config
+  const budgetOf = (perSecond: number) => createBudgets({ perSecond, burst: perSecond * pageBurstSeconds })
+  const ofAddress = budgetOf(pageNodeMs)
+  const ofEntity = budgetOf(pageNodeMs * addressesShare)
+  const timeOf = (entity: string, page: string) => ({
+    require: () => {
+      if (ofAddress.hasLeft([`${entity} ${page}`]) && ofEntity.hasLeft([entity])) return
+      throw new ApiError(
+        'tooManyRequests',
+        'The time of nodes for this address, or for all addresses with this key, is used up: wait for some seconds, and ask for less.',
+      )
+    },
+    spend: (nodeMs: number) => {
+      ofAddress.spend([`${entity} ${page}`], nodeMs)
+      ofEntity.spend([entity], nodeMs)
+    },
+  })
+  return ({ entity: { id }, page }) =>
+    page === undefined
+      ? chains.onBehalfOf({ name: id })
+      : chains.onBehalfOf({
+          ...{ name: `${id} pages`, part: page },
+          ...(pageNodeMs > 0 && { time: timeOf(id, page) }),
+        })
+}
+
 /** Starts the page of users on a port, and so an origin, of its own: its files, its operations and `/ping`. */
 export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
+  const chainsOf = chainsByRequest(chains, scope.config)
   const server = await createServer({
     scope,
     endpoints: pageOperations,
     userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
     removed: [],
     notBuilt: [],
-    widen: (request) => Object.assign(request, { chains, custody }),
+    widen: (request) => Object.assign(request, { chains: chainsOf(request), custody }),
     readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
     readSession: (request, token) => requireSession(request as CustodyCtx, token),
   })

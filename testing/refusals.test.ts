@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, notBuilt } from '#api/index'
+import type { Chains } from '#chains/chain'
 import { startApi } from '#context'
 import { errorKinds } from '#lib/error-kinds'
 import { pathsOf, querySchema } from '#runtime/http/schemas'
@@ -101,7 +102,12 @@ describe('a listed chain that cannot be used', () => {
 
   it('names the only usable chain once', async () => {
     const [base] = harness.ctx.chains.list()
-    const chains = { list: () => [base!], find: () => undefined }
+    const chains: Chains = {
+      list: () => [base!],
+      find: () => undefined,
+      onBehalfOf: () => chains,
+      shared: harness.ctx.chains,
+    }
     const api = await startApi({ ...harness.ctx, chains })
     try {
       const path = '/v1/w3s/developer/transactions/feeParameters?blockchain=BASE'

@@ -9,5 +9,5 @@ export const patienceMs = 2_000
 const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 
 /** The newest block of a chain, about a second old; undefined while no node answers. */
-export const headOf = (chain: Chain): Promise<BlockRef | undefined> =>
+export const headOf = ({ shared: chain }: Chain): Promise<BlockRef | undefined> =>
   kept(chain, () => resultWithin(patienceMs, chain.head()))

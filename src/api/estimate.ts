@@ -117,8 +117,9 @@ export const answered = <Answer>(ctx: Ctx, chain: Chain, asking: Promise<Answer>
     throw unanswered(ctx, chain, error, 'unavailable')
   })
 
-/** Logs that a node does not answer, and returns the error of this kind that tells the caller. */
+/** Logs that a node does not answer, and returns the error of this kind that tells the caller; its own error of the server. */
 export function unanswered(ctx: Ctx, { network }: Chain, error: unknown, kind: ErrorName): ApiError {
+  if (error instanceof ApiError) return error
   const { blockchain } = network
   ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
   return new ApiError(kind, `The node of ${blockchain} does not answer: try again in a moment.`)

@@ -145,6 +145,8 @@ export type ModularAccounts = {
   createdBy(creation: AccountCreation): { account: Address; owners: AccountOwners } | undefined
   /** Whether such an account is deployed at an address. */
   isDeployed(account: Address): Promise<boolean>
+  /** Whether an account is deployed and has each of these owners now: addresses, or coordinates of keys as `x:y`. */
+  hasOwners(account: Address, owners: readonly string[]): Promise<boolean[]>
   /**
    * Reads an operation in the form of JSON-RPC; throws ValueProblem. Gas limits that are missing, as in a request for an
    * estimate, are 0.
@@ -164,7 +166,8 @@ export type ModularAccounts = {
   estimateCall(operation: UserOperation): Promise<GasEstimate>
   /** Executes one operation in the state of the newest block, as if the deposit of its sponsor covered it. */
   simulate(operation: UserOperation, sponsor: Address): Promise<BundleSimulation>
-  receiptOf(txHash: string, userOpHash: string): Promise<OperationReceipt | undefined>
+  /** `too large`: the transaction has more logs than a request is answered with. */
+  receiptOf(txHash: string, userOpHash: string): Promise<OperationReceipt | 'too large' | undefined>
 }
 
 /** Smart contract accounts of a chain. */

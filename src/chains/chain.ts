@@ -244,14 +244,26 @@ export type Chain = {
   agreeing: number
   /** Whether `agreeing` endpoints report the content of this block that was applied. Outvoted endpoints back off. */
   agreedContent(blockHash: Hex, contentHash: Hex): Promise<ContentAgreement>
-  /**
-   * One read that a page asks for, with its parameters as they came, over connections that no other work uses. Throws
-   * `ValueProblem`, which names the parameter.
-   */
+  /** One read that a page asks for, with its parameters as they came. Throws `ValueProblem`, which names the parameter. */
   read(method: NodeReadMethod, params: readonly unknown[]): Promise<NodeReadOutcome>
   /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
+  /**
+   * The same chain for one asker, whose reads use connections that no engine uses and take turns with those of other askers.
+   * They throw `ApiError` when too many wait.
+   */
+  onBehalfOf(asker: ReadAsker): Chain
+  /** The chain itself, whoever it is asked for: the key of what all askers share, such as a price that is read once a second. */
+  shared: Chain
   close(): Promise<void>
+}
+
+/** The origin of reads, such as an entity. Its parts, such as the addresses that its pages ask from, take turns as well. */
+export type ReadAsker = {
+  name: string
+  part?: string | undefined
+  /** Limits the time that nodes spend on it. `require` throws when it is used up. */
+  time?: { require(): void; spend(nodeMs: number): void } | undefined
 }
 
 /** The chains this process is connected to. */
@@ -259,4 +271,8 @@ export type Chains = {
   list(): readonly Chain[]
   /** The chain, or `undefined` when this server is not connected to it. */
   find(blockchain: string): Chain | undefined
+  /** The same chains for one asker. */
+  onBehalfOf(asker: ReadAsker): Chains
+  /** The chains themselves: see `Chain.shared`. */
+  shared: Chains
 }

@@ -1,5 +1,5 @@
 import { canonicalAddress } from './addresses/canonical.ts'
-import type { Chain, Chains, Inspection } from './chain.ts'
+import type { Chain, Chains, Inspection, ReadAsker } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import { createEvmChain } from './evm/index.ts'
 import type { Network } from './network.ts'
@@ -14,6 +14,8 @@ export type Node = {
   local: boolean
   /** Overrides the limit of the network, for nodes whose limits are known. */
   inFlightMax?: number | undefined
+  /** Gas of one call or estimate that a node executes for a request. */
+  callGasMax?: bigint | undefined
   /** Timeout of an answer. */
   timeoutMs?: number | undefined
   /** Maximum calls of one request; learnt when absent. */
@@ -34,7 +36,31 @@ export function createChains(nodes: readonly Node[], inspection?: Inspection): C
   const byName = new Map<string, Chain>(
     nodes.map((node) => [node.network.blockchain, connect(node, node.local ? undefined : inspection)]),
   )
-  return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
+  const chains: Chains = {
+    list: () => [...byName.values()],
+    find: (blockchain) => byName.get(blockchain),
+    onBehalfOf: (asker) => onBehalfOf(chains, asker),
+    get shared() {
+      return chains
+    },
+  }
+  return chains
+}
+
+/** The chains for one asker, each made when it is asked for. */
+function onBehalfOf(shared: Chains, asker: ReadAsker): Chains {
+  const made = new Map<string, Chain>()
+  const find = (blockchain: string) => {
+    const known = made.get(blockchain) ?? shared.find(blockchain)?.onBehalfOf(asker)
+    if (known) made.set(blockchain, known)
+    return known
+  }
+  return {
+    list: () => shared.list().map(({ network }) => find(network.blockchain)!),
+    find,
+    onBehalfOf: (other) => shared.onBehalfOf(other),
+    shared,
+  }
 }
 
 /** The network without tokens that exist only on local chains. */

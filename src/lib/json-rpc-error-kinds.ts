@@ -18,7 +18,12 @@ export const jsonRpcErrorKinds = {
   rpcReadsExceeded: {
     code: -32005,
     status: 200,
-    text: 'Too many reads of this entity wait for the node: try again in a moment.',
+    text: 'Too many requests of this address, or of this key, wait for the node: try again in a moment.',
+  },
+  rpcRowsExceeded: {
+    code: -32005,
+    status: 200,
+    text: 'This address, or all addresses with this key, made too many wallets, mappings or passkeys in a short time: try again in a minute.',
   },
   rpcOperationDenied: { code: -32006, status: 200, text: 'Screening denies the operation.' },
   rpcEntityFrozen: {

@@ -43,6 +43,10 @@ export type Config = {
   bodyBytesMax: number
   /** Requests per second for one API key, or for one address without a valid key; 0 disables the limit. */
   requestsPerSecondMax: number
+  /** Gas of one call or estimate that a node executes for a request. */
+  callGasMax: number
+  /** Milliseconds of nodes that pages may use in a second from one address; 0 for any. Unset: 0 in sandboxes, else 500. */
+  pageNodeMs: number | undefined
   /** Addresses and networks of proxies that are trusted to report a request's source address. */
   proxies: string[]
   /** Whether to limit the pending transactions of one address to the network's `pendingMax`. */
@@ -157,6 +161,10 @@ export function readConfig(
     blockRetentionDays: retentionOf(environment),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    callGasMax: callGasMaxOf(environment),
+    pageNodeMs: environment['BEZANT_PAGE_NODE_MS']
+      ? integer(environment, 'BEZANT_PAGE_NODE_MS', 0)
+      : undefined,
     proxies: proxiesOf(environment),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
@@ -216,6 +224,12 @@ function integer(environment: EnvironmentVariables, name: Setting, fallback: num
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+function callGasMaxOf(environment: EnvironmentVariables): number {
+  const millions = integer(environment, 'BEZANT_CALL_MGAS', 30)
+  if (millions >= 1 && millions <= 1_000) return millions * 1_000_000
+  throw new Error(`BEZANT_CALL_MGAS must be from 1 to 1000, not "${millions}"`)
 }
 
 function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLength'] {

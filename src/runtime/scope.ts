@@ -46,6 +46,8 @@ export type RequestScope = Scope &
     user?: TokenUser
     /** Identifies an idempotent request by its key, operation and contents; absent for others. */
     requestDigest?: Buffer
+    /** The source address of a request with a public key or without a key; absent for API keys. */
+    page?: string | undefined
     /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
     /** Writes that must happen although the request's `tx` was rolled back, such as recording a used ciphertext. */

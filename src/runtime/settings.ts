@@ -73,6 +73,17 @@ export const settings = {
     about: 'Rate limit of each API key, and of each client address without a valid key; 0 for none.',
     default: '0',
   },
+  BEZANT_CALL_MGAS: {
+    about:
+      'Gas, in millions, of one contract query or estimate that a node executes for a request with an API key. A call of a page gets 10 million at most.',
+    default: '30',
+  },
+  BEZANT_PAGE_NODE_MS: {
+    about:
+      'Milliseconds of the time of nodes that requests with a client key, or without a key, may use in a second from one address, ten times as much at once, and eight times as much from all addresses of an entity; 0 for no limit. Sandboxes have none unless it is set.',
+    default: '500',
+    ofApi: true,
+  },
   BEZANT_PROXIES: {
     about:
       'Addresses and networks of trusted proxies, such as `10.0.0.7,10.1.0.0/16`: the client address is taken from the headers that they forward, and from no others.',

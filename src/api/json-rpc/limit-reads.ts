@@ -2,27 +2,33 @@ import type { Ctx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 
 /**
- * Number of requests of one entity that may wait for nodes in this process, for reads and for user operations: others have to
- * find connections too.
+ * Number of requests of one address that may wait for nodes in this process, for reads and for user operations, with the client key
+ * of one entity: others have to get through too. All addresses together may have `addressesShare` times as many.
  */
 const waitingMax = { reads: 8, operations: 24 } as const
+const addressesShare = 4
 const waiting = new Map<string, number>()
 
-/** Runs work that waits for a node; refuses it while too much of the same entity waits. */
+/** Runs work that waits for a node; refuses it while too much of the same address, or of the same entity, waits. */
 export async function limited<Result>(
-  { entity }: Ctx,
+  { entity, page }: Ctx,
   what: keyof typeof waitingMax,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const key = `${what} ${entity.id}`
-  const under = waiting.get(key) ?? 0
-  if (under >= waitingMax[what]) throw new ApiError('rpcReadsExceeded')
-  waiting.set(key, under + 1)
+  const max = waitingMax[what]
+  const limits = [
+    [`${what} ${entity.id} ${page}`, max],
+    [`${what} ${entity.id}`, max * addressesShare],
+  ] as const
+  if (limits.some(([key, most]) => (waiting.get(key) ?? 0) >= most)) throw new ApiError('rpcReadsExceeded')
+  for (const [key] of limits) waiting.set(key, (waiting.get(key) ?? 0) + 1)
   try {
     return await work()
   } finally {
-    const left = waiting.get(key)! - 1
-    if (left > 0) waiting.set(key, left)
-    else waiting.delete(key)
+    for (const [key] of limits) {
+      const left = waiting.get(key)! - 1
+      if (left > 0) waiting.set(key, left)
+      else waiting.delete(key)
+    }
   }
 }

@@ -29,7 +29,7 @@ export const jsonRpcEndpoints = [
     summary: 'Call a passkey method',
     description:
       'JSON-RPC for the passkeys of the users of a page: `rp_getRegistrationOptions`, `rp_getRegistrationVerification`, `rp_getLoginOptions` and `rp_getLoginVerification`. Errors of a method have the HTTP status 200.',
-    errors: [...requestErrors, 'rpcPasskeysOff'],
+    errors: [...requestErrors, 'rpcPasskeysOff', 'rpcRowsExceeded'],
     verb: (ctx: Ctx, { body }) => answerCall(ctx, passkeyMethods, body, undefined),
   }),
   endpoint({
@@ -46,6 +46,7 @@ export const jsonRpcEndpoints = [
       'rpcChainUnknown',
       'rpcNodeUnavailable',
       'rpcReadsExceeded',
+      'rpcRowsExceeded',
       'rpcOperationDenied',
       'rpcEntityFrozen',
       'rpcContractsUnknown',

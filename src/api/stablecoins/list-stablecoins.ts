@@ -15,10 +15,10 @@ const kept = new WeakMap<Chains, { atMs: number; answer: Promise<Stablecoins> }>
 
 export function listStablecoins(ctx: Ctx): Promise<Stablecoins> {
   const nowMs = ctx.clock.nowMs()
-  const before = kept.get(ctx.chains)
+  const before = kept.get(ctx.chains.shared)
   if (before && nowMs - before.atMs < keptMs) return before.answer
   const answer = readStablecoins(ctx, nowMs)
-  kept.set(ctx.chains, { atMs: nowMs, answer })
+  kept.set(ctx.chains.shared, { atMs: nowMs, answer })
   return answer
 }
 

@@ -19,17 +19,11 @@ import { canonicalEvent, decodeLog, readEventSignature } from './abi/event.ts'
 import { parseSignature } from './abi/signature.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
 import type { AbiType } from './abi/types.ts'
+import { callLimits } from './call-bounds.ts'
 import { toQuantity } from './quantities.ts'
 import { explainRevert, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-import { isLimitCode } from './rpc-errors.ts'
-
-/**
- * Gas of a query. It bounds the time of a node and, by the price of memory, the size of its answer: a contract cannot make
- * a healthy endpoint look slow or broken.
- */
-const queryGas = 30_000_000n
-const limits = { timeoutMs: 10_000, answerBytesMax: 16 * 1024 * 1024 }
+import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
 
 /** Storage slots of EIP-1967: keccak256 of `eip1967.proxy.implementation` and of `eip1967.proxy.beacon`, minus one. */
 export const implementationSlot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
@@ -42,7 +36,7 @@ const minimalProxy = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602
 /** The contracts of a chain through its endpoints. */
 export const contractsThrough = (
   rpc: Rpc,
-  { network, local }: { network: Network; local: boolean },
+  { network, local, callGasMax }: { network: Network; local: boolean; callGasMax: bigint },
 ): Contracts => ({
   readAbi: readContractAbi,
   readConstructor,
@@ -61,8 +55,8 @@ export const contractsThrough = (
   readEventSignature,
   canonicalEvent,
   decodeLog,
-  contractAt: (address) => contractAt(rpc, address),
-  query: (asked, errors) => query(rpc, asked, errors),
+  contractAt: (address) => contractAt(rpc, address, callGasMax),
+  query: (asked, errors) => query(rpc, asked, errors, callGasMax),
   ownAbi: (address) =>
     local && network.tokens.some((token) => tokenAddress(token) === address)
       ? JSON.stringify(stablecoinAbi)
@@ -97,14 +91,14 @@ function functionByData({ functions }: ContractAbi, data: Hex) {
   )
 }
 
-async function contractAt(rpc: Rpc, address: Address) {
+async function contractAt(rpc: Rpc, address: Address, callGasMax: bigint) {
   const [code, implementation, beacon] = await rpc.batch<unknown>(
     [
       { method: 'eth_getCode', params: [address, 'latest'] },
       { method: 'eth_getStorageAt', params: [address, implementationSlot, 'latest'] },
       { method: 'eth_getStorageAt', params: [address, beaconSlot, 'latest'] },
     ],
-    limits,
+    callLimits,
   )
   if (!isHex(code)) throw new RpcUnreachable(`the node does not tell the code of ${address}`)
   if (code === '0x') return undefined
@@ -113,11 +107,15 @@ async function contractAt(rpc: Rpc, address: Address) {
   const stored = addressIn(implementation)
   if (stored) return { implementation: stored }
   const beaconAddress = addressIn(beacon)
-  return { implementation: beaconAddress && (await implementationOfBeacon(rpc, beaconAddress)) }
+  return { implementation: beaconAddress && (await implementationOfBeacon(rpc, beaconAddress, callGasMax)) }
 }
 
-async function implementationOfBeacon(rpc: Rpc, address: Address): Promise<Address | undefined> {
-  const outcome = await query(rpc, { address, data: implementationSelector }, [])
+async function implementationOfBeacon(
+  rpc: Rpc,
+  address: Address,
+  callGasMax: bigint,
+): Promise<Address | undefined> {
+  const outcome = await query(rpc, { address, data: implementationSelector }, [], callGasMax)
   return outcome.kind === 'returned' ? addressIn(outcome.data) : undefined
 }
 
@@ -131,13 +129,19 @@ async function query(
   rpc: Rpc,
   { address: to, data, from, blockNumber }: ContractQuery,
   errors: readonly AbiError[],
+  callGasMax: bigint,
 ): Promise<QueryOutcome> {
-  const request = { to, data, gas: toQuantity(queryGas), ...(from !== undefined && { from }) }
+  const request = { to, data, gas: toQuantity(callGasMax), ...(from !== undefined && { from }) }
   const at = blockNumber === undefined ? 'latest' : toQuantity(blockNumber)
   try {
-    const answer = await rpc.call('eth_call', [request, at], limits)
+    const answer = await rpc.call('eth_call', [request, at], callLimits)
     if (isHex(answer)) return { kind: 'returned', data: answer }
   } catch (error) {
+    if (error instanceof AnswerTooLarge)
+      return {
+        kind: 'refused',
+        message: `the answer has more than ${callLimits.answerBytesMax} bytes: ask for less of it at a time`,
+      }
     if (!(error instanceof RpcError) || isLimitCode(error.rpcCode)) throw error
     if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
     return { kind: 'refused', message: error.message.slice(0, 300) }

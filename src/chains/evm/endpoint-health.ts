@@ -1,6 +1,6 @@
 import type { RefusedEndpoint } from '../chain.ts'
 import { RpcError, RpcUnreachable } from './rpc.ts'
-import { isLimitCode } from './rpc-errors.ts'
+import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
 
 /** Health of one endpoint, measured from its answers. Times are of the process's own monotonic clock. */
 export type Health = {
@@ -56,7 +56,8 @@ export function percentileMs({ timesMs }: Health, share: number): number | undef
 
 /** Records a thrown error. A node's refusal of a call is an answer, so a success; any other error is a failure. */
 export function noteThrown(health: Health, error: unknown, tookMs: number): void {
-  if (error instanceof RpcUnreachable || isLimited(error)) noteFailure(health, error, performance.now())
+  const isFailure = error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)
+  if (isFailure || isLimited(error)) noteFailure(health, error, performance.now())
   else noteSuccess(health, tookMs)
 }
 
@@ -90,7 +91,7 @@ export const isLimited = (error: unknown): boolean =>
 
 /** Whether another endpoint may succeed: this one is unreachable, is rate-limited, or lacks the requested state. */
 export const isEndpointFault = (error: unknown): boolean =>
-  error instanceof RpcUnreachable ||
+  (error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)) ||
   isLimited(error) ||
   (error instanceof RpcError &&
     error.rpcCode !== 3 &&

@@ -1,7 +1,7 @@
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
-import type { PageBounds } from './page-bounds.ts'
+import type { CallBounds } from './call-bounds.ts'
 import { quantity, toQuantity } from './quantities.ts'
 import { explainHalt, explainRevert, isHalt, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
@@ -54,27 +54,31 @@ function median(values: readonly bigint[]): bigint {
 
 /**
  * Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. `bounds`: those of
- * what a page asks for.
+ * what a request asks for.
  */
 export async function estimateGas(
   rpc: Rpc,
   from: Address,
   { to, valueAtomic, data }: Call,
   errors: readonly AbiError[] = [],
-  bounds?: PageBounds,
+  bounds?: CallBounds,
 ): Promise<GasEstimate> {
   const request = { from, ...(to && { to }), value: toQuantity(valueAtomic), data }
   try {
     const gas = bounds
       ? await rpc.call(
           'eth_estimateGas',
-          [{ ...request, gas: bounds.gas }, 'latest', bounds.changes],
+          [
+            { ...request, gas: toQuantity(bounds.gas) },
+            'latest',
+            ...(bounds.changes ? [bounds.changes] : []),
+          ],
           bounds.limits,
         )
       : await rpc.call('eth_estimateGas', [request])
     return { kind: 'estimated', gas: quantity(gas, 'gas estimate') }
   } catch (error) {
-    if (error instanceof RpcError) return verdictOf(rpc, error, errors)
+    if (error instanceof RpcError) return verdictOf(rpc, error, errors, bounds)
     if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
@@ -91,12 +95,19 @@ const gasLimitMax = 2n ** 24n
  * Classifies a refusal to estimate. A rate limit, a time-out, a block that this node does not have and unlisted messages are
  * no verdict on the call: `unknown`.
  */
-async function verdictOf(rpc: Rpc, error: RpcError, errors: readonly AbiError[]): Promise<GasEstimate> {
+async function verdictOf(
+  rpc: Rpc,
+  error: RpcError,
+  errors: readonly AbiError[],
+  bounds: CallBounds | undefined,
+): Promise<GasEstimate> {
   const { message } = error
   if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
   if (poorPattern.test(message)) return { kind: 'insufficient-funds', message }
   const [, allowance] = /gas required exceeds allowance:? \(?(\d+)/i.exec(message) ?? []
   if (allowance !== undefined) {
+    if (bounds && BigInt(allowance) === bounds.gas)
+      return { kind: 'refused', message: `it needs more than ${allowance} gas, which no estimate executes` }
     const isRule = BigInt(allowance) === gasLimitMax || (await isBlockFull(rpc, BigInt(allowance)))
     return { kind: isRule ? 'refused' : 'unknown', message }
   }

@@ -1,12 +1,11 @@
-import { type Hex, isHex } from '#lib/hex'
+import type { Hex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
 import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
-import { canonicalPins, type PinnedCode } from './accounts/contracts.ts'
-import { accountsThrough } from './accounts/index.ts'
-import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
-import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
+import type { PinnedCode } from './accounts/contracts.ts'
+import { authorizationDigest, authorizedTransferCall } from './authorization.ts'
+import { type BlockKey, readBlock, type WholeBlock } from './blocks.ts'
 import {
   attachSignature,
   callDataBytesMax,
@@ -15,23 +14,18 @@ import {
   readSigned,
   transferCall,
 } from './build.ts'
-import { contractsThrough } from './contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './decode-call.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { estimateGas, suggestFees } from './fees.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { readHistory } from './history.ts'
-import { readFromNode } from './node-read.ts'
-import { parentFee } from './parent-fee.ts'
-import { integer, quantity } from './quantities.ts'
+import { createReadTurns } from './read-turns.ts'
+import { ask, estimateBounds, readsThrough } from './reads.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
-import { replayRevert } from './revert.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 import { RpcError } from './rpc-errors.ts'
-import { tokensThrough } from './tokens.ts'
 
 export type EvmChainInput = {
   network: Network
@@ -47,6 +41,8 @@ export type EvmChainInput = {
   timeoutMs?: number | undefined
   batchMax?: number | undefined
   accountCode?: PinnedCode | undefined
+  /** Gas of one call or estimate for a request. */
+  callGasMax?: bigint | undefined
   /** A local chain has the contracts at their known addresses. */
   crosschain?: CrosschainAddresses | undefined
 }
@@ -54,17 +50,18 @@ export type EvmChainInput = {
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250
 
-/** The first four bytes of keccak256("balanceOf(address)"). */
-const balanceOfSelector = '0x70a08231'
-const totalSupplySelector = '0x18160ddd'
+/** An inspection whose results another one reports. */
+const silent: Inspection = { refused: () => undefined, accepted: () => undefined }
 
-/** Prefix of the code of an account that delegates to a contract (EIP-7702). */
-const delegationPrefix = '0xef0100'
-
-/** Endpoints with connections and health records of their own, for histories and for what pages read. */
+/** Endpoints with connections and health records of their own, for histories and for the reads of requests. */
 function ownEndpoints(input: EvmChainInput) {
-  const uninspected = { ...input, urls: input.rpcUrls ?? [input.rpcUrl], inspection: undefined }
-  return { historyRpc: createEndpoints(uninspected), pageRpc: createEndpoints(uninspected) }
+  const { network, local, rpcUrls: urls = [input.rpcUrl], inspection } = input
+  const readRpc = createEndpoints({ ...input, urls, inspection: inspection && silent })
+  return {
+    historyRpc: createEndpoints({ ...input, urls, inspection: undefined }),
+    readRpc,
+    turns: createReadTurns(readRpc, { blockchain: network.blockchain, local, endpoints: urls.length }),
+  }
 }
 
 /** Transactions of the network, which no node is asked about. */
@@ -78,9 +75,10 @@ const signedTransactionsOf = (
 
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
+  const { network, rpcUrl, confirmations, finalityDepth, local } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
-  const { historyRpc, pageRpc } = ownEndpoints(input)
+  const { historyRpc, readRpc, turns } = ownEndpoints(input)
+  const reads = readsThrough(rpc, input)
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -93,7 +91,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     if (whole) for (const kept of [recent, contents]) kept.keep(whole)
     return whole?.block
   }
-  return {
+  const chain: Chain = {
+    ...reads,
     network,
     hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
     health: () => rpc.health(),
@@ -101,7 +100,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     confirmations,
     finalityDepth,
     local,
-    head: () => believed(readHead(rpc, network.chainId)),
+    head: () => believed(reads.head()),
     blockByNumber: (number) => block({ number }),
     blockByHash: (hash) => block({ hash }),
     logHistory: (query) => readHistory(historyRpc, network.chainId, query),
@@ -109,27 +108,13 @@ export function createEvmChain(input: EvmChainInput): Chain {
       const read = recent.find(blockHash)
       return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
     },
-    nonceOf: async (address) =>
-      integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
-    inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
-    balanceOf: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
-    hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
-    totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
-    fees: () => suggestFees(rpc, network),
-    estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors),
-    parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
     intrinsicGas,
     transferCall,
-    domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
     authorizationDigest,
     authorizedTransferCall,
     encodeCall,
     callDataBytesMax,
-    contracts: contractsThrough(rpc, input),
-    tokens: tokensThrough(rpc),
-    accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
     ...crosschainThrough(rpc, input),
-    explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     ...signedTransactionsOf(network),
     broadcast: (raws) => rpc.broadcast(raws),
@@ -137,38 +122,26 @@ export function createEvmChain(input: EvmChainInput): Chain {
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
     agreeing: rpc.agreeing,
     agreedContent: contents.agreed,
-    read: (method, params) => readFromNode(pageRpc, method, params),
     // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => {
-      for (const each of [rpc, historyRpc, pageRpc]) each.close()
+      for (const each of [rpc, historyRpc, readRpc]) each.close()
+    },
+    get shared() {
+      return chain
+    },
+    onBehalfOf: (asker) => {
+      const inTurn = turns.inTurnOf(asker)
+      return {
+        ...chain,
+        ...readsThrough(inTurn, input, estimateBounds(input)),
+        ...crosschainThrough(inTurn, input),
+      }
     },
   }
+  return chain
 }
-
-async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
-  const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
-  if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
-  const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
-  return quantity(await ask(rpc, token, data, at), 'token balance')
-}
-
-async function domainSeparatorOf(rpc: Rpc, token: Address): Promise<Hex> {
-  const answer = await ask(rpc, token, domainSeparatorSelector)
-  if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
-  return answer
-}
-
-/** Whether an account delegates to a contract. */
-const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
-  String(await rpc.call('eth_getCode', [address, 'latest']))
-    .toLowerCase()
-    .startsWith(delegationPrefix)
-
-/** Calls a view function of a contract. */
-const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
-  rpc.call('eth_call', [{ to, data }, at])
 
 /** Requests wait for these answers, and a node that hangs holds up the questions that come next. */
 const patience = { timeoutMs: 5_000 }

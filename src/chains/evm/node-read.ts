@@ -4,11 +4,11 @@ import type { NodeReadMethod, NodeReadOutcome } from '../node-read.ts'
 import { ValueProblem } from '../value-problem.ts'
 import { parseEvmAddress } from './address.ts'
 import { callDataBytesMax } from './build.ts'
-import { pageGasMax, pageLimits } from './page-bounds.ts'
+import { callLimits, pageGasMax } from './call-bounds.ts'
 import { toQuantity } from './quantities.ts'
 import { isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-import { isLimitCode } from './rpc-errors.ts'
+import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
 
 const messageMax = 300
 
@@ -98,8 +98,14 @@ export async function readFromNode(
     throw new ValueProblem(`params[${readers.length}]`, `is not taken by ${method}`)
   const params = readers.map((read, index) => read(given[index], `params[${index}]`))
   try {
-    return { kind: 'answered', result: resultOf(method, await rpc.call<unknown>(method, params, pageLimits)) }
+    return { kind: 'answered', result: resultOf(method, await rpc.call<unknown>(method, params, callLimits)) }
   } catch (error) {
+    if (error instanceof AnswerTooLarge)
+      return {
+        kind: 'refused',
+        code: -32005,
+        message: `the answer has more than ${callLimits.answerBytesMax} bytes: ask for less of it at a time`,
+      }
     if (!(error instanceof RpcError) || isLimitCode(error.rpcCode)) throw error
     const { message, data, rpcCode } = error
     // A message may quote the URL of the node, which may hold a key.

@@ -33,4 +33,7 @@ export class RpcUnreachable extends Error {
   }
 }
 
+/** The answer is longer than its reader takes. The request decides that, not the endpoint: it counts as no failure. */
+export class AnswerTooLarge extends RpcUnreachable {}
+
 export type HttpAnswer = { status: number; text: string }

@@ -2,7 +2,14 @@ import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import { failpoint } from '#lib/failpoints'
 import { createBatches, type JsonRpcResponse, listOf, refusesList } from './batches.ts'
-import { type AnswerLimits, type HttpAnswer, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+import {
+  type AnswerLimits,
+  AnswerTooLarge,
+  type HttpAnswer,
+  type RpcCall,
+  RpcError,
+  RpcUnreachable,
+} from './rpc-errors.ts'
 
 export { RpcError, RpcUnreachable } from './rpc-errors.ts'
 
@@ -117,8 +124,10 @@ function postJson(
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes > answerBytesMax) sent.destroy(new Error('the answer is too large'))
-        else chunks.push(chunk)
+        if (bytes <= answerBytesMax) return void chunks.push(chunk)
+        clearTimeout(timer)
+        reject(new AnswerTooLarge(`${new URL(url).host}: the answer is larger than ${answerBytesMax} bytes`))
+        sent.destroy()
       })
       response.on('error', (error) => fail(error.message))
       response.on('aborted', () => fail('the answer was cut off'))

@@ -12,14 +12,15 @@ const freshMs = 1_000
 const suggestions = new WeakMap<Chain, { atMs: number; suggestion: Promise<FeeSuggestion> }>()
 
 export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
-  const known = suggestions.get(chain)
+  const known = suggestions.get(chain.shared)
   return known && performance.now() - known.atMs < freshMs ? known.suggestion : currentFees(chain)
 }
 
 /** Queries the node, for decisions that must not use an outdated price. */
 export function currentFees(chain: Chain): Promise<FeeSuggestion> {
-  const suggestion = chain.fees()
-  suggestions.set(chain, { atMs: performance.now(), suggestion })
+  // Read for all askers, so that none of them waits for the turn of another.
+  const suggestion = chain.shared.fees()
+  suggestions.set(chain.shared, { atMs: performance.now(), suggestion })
   // A failure is cached as long: a backlog must not repeat the query for each of its transactions either.
   suggestion.catch(() => undefined)
   return suggestion

@@ -1,4 +1,5 @@
-import type { Chain, FeeSuggestion } from '#chains/chain'
+import type { Chain, FeeSuggestion, GasEstimate } from '#chains/chain'
+import type { AbiError } from '#chains/contracts'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
@@ -182,7 +183,7 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   if (row.newCore !== null) return { kind: 'gas', gas: row.gasLimit! }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
-  const estimate = await chain.estimateGas(row.address, callOf(row))
+  const estimate = await simulated(chain, row)
   if (estimate.kind === 'estimated') {
     if (isCoin) return { kind: 'gas', gas: estimate.gas }
     // Contract state may change until the call is mined; only Monad charges for unused gas.
@@ -196,6 +197,23 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
 }
 
+/**
+ * Simulates a transaction. A call of a contract that its customer chose may use much gas: it takes a turn of its entity, so that
+ * the others of the round are not delayed.
+ */
+const simulated = (
+  chain: Chain,
+  row: WaitingTransaction,
+  errors?: readonly AbiError[],
+): Promise<GasEstimate> => {
+  if (row.operation === 'TRANSFER' || row.ofTreasury)
+    return chain.estimateGas(row.address, callOf(row), errors)
+  return chain
+    .onBehalfOf({ name: row.entityId, part: 'signing' })
+    .estimateGas(row.address, callOf(row), errors)
+    .catch((error: Error) => ({ kind: 'unknown', message: error.message }))
+}
+
 /** The same verdict, with the errors that the contract declares by name. Only a call that reverts needs them. */
 async function explained(
   ctx: EngineCtx,
@@ -205,7 +223,7 @@ async function explained(
 ): Promise<Reverted> {
   const errors = await errorsOfCall(ctx.database, chain, row)
   if (errors.length === 0) return { kind: 'reverted', message }
-  const again = await chain.estimateGas(row.address, callOf(row), errors)
+  const again = await simulated(chain, row, errors)
   return { kind: 'reverted', message: again.kind === 'reverted' ? again.message : message }
 }
 

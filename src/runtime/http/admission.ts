@@ -43,7 +43,9 @@ export async function admitRequests(
       throw error
     }
     const { actor, scopes } = callers.get(request)!
-    await limit(request, reply, actor)
+    // Anybody can read the key of a page: one visitor must not use up the limit of the others.
+    if (scopes.includes('client')) await limit(request, reply, `${actor} ${normalizeIP(request.ip)}`)
+    await limit(request, reply, actor, scopes.includes('client') ? addressesShare : 1)
     requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, scopes)
   })
   return (request) => {
@@ -74,17 +76,28 @@ const needsClientKey =
   'This operation needs a client key, not an API key. Create one with: bezant keys create --client'
 const needsApiKey = 'This operation needs an API key: a client key opens the JSON-RPC endpoint alone.'
 
-type RateLimit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>
+/** The rate of all addresses with one client key, in rates of one address. */
+const addressesShare = 8
+
+type RateLimit = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  counted: string,
+  share?: 1 | typeof addressesShare,
+) => Promise<void>
 
 async function createLimit(server: FastifyInstance, max: number): Promise<RateLimit> {
   if (max === 0) return async () => undefined
   const countedAs = new WeakMap<FastifyRequest, string>()
   const keyGenerator = (request: FastifyRequest) => countedAs.get(request)!
   await server.register(rateLimit, { global: false, max, timeWindow: 1_000, keyGenerator })
-  const count = server.createRateLimit()
-  return async (request, reply, counted) => {
+  const counts = {
+    1: server.createRateLimit(),
+    [addressesShare]: server.createRateLimit({ max: max * addressesShare }),
+  }
+  return async (request, reply, counted, share = 1) => {
     countedAs.set(request, counted)
-    const outcome = await count(request)
+    const outcome = await counts[share](request)
     if (outcome.isAllowed || !outcome.isExceeded) return
     reply.header('Retry-After', outcome.ttlInSeconds)
     throw new ApiError('tooManyRequests')

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { keepFile, sendKept } from './kept-file.ts'
 
 const folder = fileURLToPath(new URL('../../../console/', import.meta.url))
 
@@ -21,9 +22,9 @@ const policy =
 /** Serves the web console, a read-only viewer that uses the public API like any other client. */
 export async function registerConsole(server: FastifyInstance): Promise<void> {
   for (const [url, { name, type }] of Object.entries(files)) {
-    const content = await readFile(folder + name)
-    server.get(url, (_, reply) =>
-      reply.type(`${type}; charset=utf-8`).header('Content-Security-Policy', policy).send(content),
+    const file = await keepFile(`${type}; charset=utf-8`, await readFile(folder + name))
+    server.get(url, (request, reply) =>
+      sendKept(request, reply.header('Content-Security-Policy', policy), file),
     )
   }
   server.get('/', (_, reply) => reply.redirect('/console'))

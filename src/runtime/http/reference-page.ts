@@ -1,7 +1,11 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import { oncePer } from '#lib/once'
+import type { FastifyInstance } from 'fastify'
+import { succeedOnce } from '#lib/once'
+import { type KeptFile, keepFile, sendKept } from './kept-file.ts'
 import { type DocumentInput, type Introduction, openApiDocument } from './openapi/document.ts'
 
 export type ReferencePage = {
@@ -16,10 +20,15 @@ type ReferenceInput = ReferencePage & Pick<DocumentInput, 'endpoints'> & { baseU
 export async function registerReferencePage(server: FastifyInstance, input: ReferenceInput): Promise<void> {
   // Written on first use: that takes milliseconds, and the base address is known once the server listens.
   const document = { openapi: '3.0.3' }
-  const textOf = oncePer((page: ReferenceInput) => {
-    Object.assign(document, openApiDocument({ ...page, servers: [{ url: page.baseUrl() ?? '/' }] }))
-    return JSON.stringify(document)
+  const written = succeedOnce(async () => {
+    Object.assign(document, openApiDocument({ ...input, servers: [{ url: input.baseUrl() ?? '/' }] }))
+    return keepFile('application/json; charset=utf-8', JSON.stringify(document))
   })
+  const asYaml = succeedOnce(async () => {
+    await written()
+    return keepFile('application/x-yaml', server.swagger({ yaml: true }))
+  })
+  keepAnswers(server, new Map([...(await pageFiles()), ['/docs/json', written], ['/docs/yaml', asYaml]]))
   await server.register(swagger, { mode: 'static', specification: { document: document as never } })
   await server.register(swaggerUi, {
     routePrefix: '/docs',
@@ -34,21 +43,41 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
       // Hidden, because the bar names another project and loads any document that the URL names.
       css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
     },
-    uiHooks: {
-      preHandler: (request, reply, done) => {
-        const json = textOf(input)
-        if (request.url === '/docs/json') return sendDocument(reply, json)
-        done()
-      },
-    },
   })
-  server.get('/openapi.json', (_, reply) => sendDocument(reply, textOf(input)))
+  server.get('/openapi.json', async (request, reply) => sendKept(request, reply, await written()))
+}
+
+type Answers = Map<string, () => Promise<KeptFile>>
+
+/** Answers these paths from memory, before the plugin that has routes for them renders or reads anything. */
+function keepAnswers(server: FastifyInstance, answers: Answers): void {
+  server.addHook('preHandler', async (request, reply) => {
+    if (!request.url.startsWith('/docs/')) return
+    const file = answers.get(request.url.split('?')[0]!)
+    if (file) return sendKept(request, reply, await file())
+  })
+}
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+}
+
+/** The scripts and styles of the page, each read and compressed when it is first asked for. */
+async function pageFiles(): Promise<Answers> {
+  const folder = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static')
+  const names = (await readdir(folder)).filter((name) => types[extname(name)])
+  return new Map(
+    names.map((name) => [
+      `/docs/static/${name}`,
+      succeedOnce(async () => keepFile(types[extname(name)]!, await readFile(join(folder, name)))),
+    ]),
+  )
 }
 
 /** Variables of the script of the page, into which the text of `authorize` is written. */
 declare const ui: { preauthorizeApiKey(scheme: string, key: string): void }
 declare const config: { tryOutKey: string }
 const authorize = () => ui.preauthorizeApiKey('apiKey', config.tryOutKey)
-
-const sendDocument = (reply: FastifyReply, document: string) =>
-  void reply.type('application/json; charset=utf-8').send(document)

@@ -1,3 +1,4 @@
+import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorKinds } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
@@ -110,6 +111,7 @@ async function contextOf(
       database: scope.database.onBehalfOf(caller.entity.id),
       db: scope.database.readingFor(caller.entity.id),
       requestId: request.id,
+      ...(isPublic(auth) && { page: normalizeIP(request.ip) }),
       receivedMs,
       afterRollback: [],
       afterCommit: [],
@@ -123,6 +125,9 @@ async function contextOf(
   if (!userToken || (userToken === 'optional' && token === undefined)) return ctx
   return Object.assign(ctx, { user: await readUser!(ctx, requireToken(token)) })
 }
+
+/** Whether anybody can send such a request: the key is in pages, or there is none. */
+const isPublic = (auth: Endpoint['auth']) => auth === 'clientKey' || auth === 'user' || auth === 'none'
 
 /** The same error under the code of the endpoint's product line. */
 function inOwnCodes({ errorsAs }: Endpoint<never>, error: unknown): unknown {

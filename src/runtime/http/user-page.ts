@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { keepFile, sendKept } from './kept-file.ts'
 
 export type UserPage = {
   /** Whether a site of this origin may show the page in a frame. */
@@ -73,12 +74,9 @@ function preloading(html: string, names: readonly string[]): string {
 /** Serves the scripts and styles, which are the same for all, by the names that they have in the folder. */
 async function registerAssets(server: FastifyInstance, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const content = await readFile(join(folder, name))
-    server.get(`/assets/${name}`, (_, reply) =>
-      reply
-        .type(`${types[extname(name)]}; charset=utf-8`)
-        .header('Cache-Control', 'no-cache')
-        .send(content),
+    const file = await keepFile(`${types[extname(name)]}; charset=utf-8`, await readFile(join(folder, name)))
+    server.get(`/assets/${name}`, (request, reply) =>
+      sendKept(request, reply.header('Cache-Control', 'no-cache'), file),
     )
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { badParams } from '#api/json-rpc/method'
 import type { Ctx } from '#engines/ctx'
+import { countRows } from '../limit-rows.ts'
 import { relyingPartyOf } from './origin.ts'
 import { type Challenge, insertChallenge, takeChallenge } from './store.ts'
 
@@ -12,6 +13,7 @@ export async function giveChallenge(
   ctx: Ctx,
   user?: { userHandle: Buffer; username: string },
 ): Promise<string> {
+  countRows(ctx)
   const challenge = randomBytes(32)
   const nowMs = ctx.clock.nowMs()
   const { userHandle = null, username = null } = user ?? {}

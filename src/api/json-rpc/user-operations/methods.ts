@@ -1,6 +1,6 @@
 import { unanswered } from '#api/estimate'
 import { badParams, type RpcMethod, type RpcMethods } from '#api/json-rpc/method'
-import type { UserOperation } from '#chains/accounts'
+import type { OperationReceipt, UserOperation } from '#chains/accounts'
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Address, Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
@@ -13,6 +13,7 @@ import {
   sendOperation,
   sponsorOperation,
   stubSponsorship,
+  type UserOperationRow,
   verificationGas,
   verificationGasOf,
 } from '#engines/modular/index'
@@ -152,10 +153,30 @@ const byHash: RpcMethod<Chain> = async (ctx, params, chain) => {
   }
 }
 
+/** The receipt of an operation as it is stored here, for a transaction with more logs than an answer may have. */
+const withoutLogs = ({
+  state,
+  fee,
+  gasUsed,
+  txHash,
+  blockHash,
+  blockNumber,
+}: UserOperationRow): OperationReceipt => ({
+  success: state !== 'FAILED',
+  feeAtomic: fee ?? 0n,
+  gasUsed: gasUsed ?? 0n,
+  logs: [],
+  receipt: {
+    ...{ transactionHash: txHash, blockHash, status: '0x1', logs: [] },
+    blockNumber: blockNumber === null ? null : toQuantity(blockNumber),
+  },
+})
+
 const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
   const row = await known(ctx, chain, params)
   const found = row?.txHash && (await chain.accounts.modular.receiptOf(row.txHash, row.userOpHash))
   if (!row || !found) return { result: null }
+  const told = found === 'too large' ? withoutLogs(row) : found
   const { sponsorship } = operationFromJson(row.operation)
   return {
     result: {
@@ -164,12 +185,13 @@ const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
       sender: row.sender as Address,
       nonce: toQuantity(row.nonce),
       paymaster: sponsorship?.address ?? null,
-      actualGasCost: toQuantity(found.feeAtomic),
-      actualGasUsed: toQuantity(found.gasUsed),
-      success: found.success,
-      ...(found.reason !== undefined && { reason: found.reason }),
-      logs: found.logs,
-      receipt: found.receipt,
+      actualGasCost: toQuantity(told.feeAtomic),
+      actualGasUsed: toQuantity(told.gasUsed),
+      success: told.success,
+      ...(told.reason !== undefined && { reason: told.reason }),
+      logs: told.logs,
+      receipt: told.receipt,
+      ...(found === 'too large' && { logsOmitted: true }),
     },
   }
 }

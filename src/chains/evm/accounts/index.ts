@@ -35,9 +35,9 @@ const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
 
 const creations = creationsOf(newestCore).map(canonical)
 
-/** The smart accounts of a chain, through its node; `pageRpc` serves what pages ask for. */
-export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network, pinned: PinnedCode): Accounts => ({
-  modular: modularThrough(pageRpc, network),
+/** The smart accounts of a chain, through its node. */
+export const accountsThrough = (rpc: Rpc, network: Network, pinned: PinnedCode): Accounts => ({
+  modular: modularThrough(rpc, network),
   entryPoint: entryPointAddress,
   creationsFor: (operations) => contractsNeeded(operations).map(canonical),
   upgrade: upgradeOf,

@@ -1,17 +1,29 @@
 /** Modular wallets: accounts at the contracts of their published client, whose owners sign elsewhere. */
-import { decodeEventLog, pad, slice, toHex } from 'viem'
+import {
+  decodeEventLog,
+  decodeFunctionResult,
+  encodeAbiParameters,
+  encodeFunctionData,
+  keccak256,
+  pad,
+  parseAbi,
+  slice,
+  toHex,
+} from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
+import { ApiError } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import type { BundleSimulation, ModularAccounts, OperationReceipt, UserOperation } from '../../accounts.ts'
 import type { Address, GasEstimate } from '../../chain.ts'
 import type { Network } from '../../network.ts'
+import { callLimits, pageGasMax } from '../call-bounds.ts'
 import { implementationSlot } from '../contracts.ts'
 import { estimateGas } from '../fees.ts'
-import { pageGasMax, pageLimits } from '../page-bounds.ts'
 import { parentGas } from '../parent-fee.ts'
 import { toQuantity } from '../quantities.ts'
 import { explainData } from '../revert.ts'
 import { type Rpc, RpcUnreachable } from '../rpc.ts'
+import { AnswerTooLarge } from '../rpc-errors.ts'
 import { addressMappingSlot } from '../storage-slots.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
@@ -25,12 +37,13 @@ export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => (
   accountOf: modularAccountOf,
   createdBy,
   isDeployed: (account) => isModularAccount(rpc, account),
+  hasOwners: (account, owners) => hasOwners(rpc, account, owners),
   readOperation,
   showOperation,
   sponsored: (...parts) => sponsored(network.chainId, ...parts),
   preVerificationGas: async (operation, priceAtomic) => {
     const posted = postedCall(operation)
-    return preVerificationGas(operation, await parentGas(rpc, network, posted, priceAtomic, pageLimits))
+    return preVerificationGas(operation, await parentGas(rpc, network, posted, priceAtomic, callLimits))
   },
   estimateCall: (operation) => estimateCall(rpc, operation),
   simulate: (operation, sponsor) => simulateSponsored(rpc, operation, sponsor),
@@ -50,6 +63,36 @@ async function isModularAccount(rpc: Rpc, account: Address): Promise<boolean> {
   return code === proxyCode && implementation === pad(modularContracts.implementation).toLowerCase()
 }
 
+const ownershipAbi = parseAbi(['function ownershipInfoOf(address account) view returns (bytes30[] ids)'])
+
+/** The id of an owner in the contracts of the published client. */
+function ownerId(owner: string): Hex {
+  const [x, y] = owner.split(':')
+  if (y === undefined) return pad(owner as Hex, { size: 30 })
+  const point = [BigInt(x!), BigInt(y)] as const
+  return slice(keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], point)), 2)
+}
+
+/** The lists that follow the ids differ between versions, and are not read. */
+async function hasOwners(rpc: Rpc, account: Address, owners: readonly string[]): Promise<boolean[]> {
+  const none = owners.map(() => false)
+  if (!(await isModularAccount(rpc, account))) return none
+  const data = encodeFunctionData({
+    abi: ownershipAbi,
+    functionName: 'ownershipInfoOf',
+    args: [account as Hex],
+  })
+  const call = { to: modularContracts.plugin, data, gas: toQuantity(pageGasMax) }
+  try {
+    const answer = await rpc.call<Hex>('eth_call', [call, 'latest'], callLimits)
+    const ids = decodeFunctionResult({ abi: ownershipAbi, functionName: 'ownershipInfoOf', data: answer })
+    return owners.map((owner) => ids.includes(ownerId(owner)))
+  } catch (error) {
+    if (error instanceof RpcUnreachable || error instanceof ApiError) throw error
+    return none
+  }
+}
+
 /** A margin for what is different when the operation is executed: an eighth. */
 const marginShare = 8n
 
@@ -60,8 +103,8 @@ async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOpera
     const code = creation && (await rpc.call<Hex>('eth_getCode', [implementation, 'latest']))
     const call = { to: account, valueAtomic: 0n, data: callData }
     const estimate = await estimateGas(rpc, entryPointAddress, call, [], {
-      gas: toQuantity(pageGasMax),
-      limits: pageLimits,
+      gas: pageGasMax,
+      limits: callLimits,
       changes: code ? { [account]: { code } } : {},
     })
     if (estimate.kind !== 'estimated') return estimate
@@ -86,19 +129,28 @@ function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address)
     },
     [paymaster]: { code: paymasterCode(sponsor as Hex) },
   }
-  const bounds = { gas: toQuantity(pageGasMax), limits: pageLimits, changes }
+  const bounds = { gas: pageGasMax, limits: callLimits, changes }
   return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, bounds)
 }
 
 type ReceiptLog = { address?: unknown; topics?: unknown; data?: unknown; logIndex?: unknown }
 
-/** The logs of an operation lie between the event of the operation before it and its own. */
+/**
+ * The logs of an operation lie between the event of the operation before it and its own. A bundle may have any number of logs:
+ * a receipt that is too large is not read.
+ */
 async function receiptOf(
   rpc: Rpc,
   txHash: string,
   userOpHash: string,
-): Promise<OperationReceipt | undefined> {
-  const receipt = await rpc.call<Record<string, unknown> | null>('eth_getTransactionReceipt', [txHash])
+): Promise<OperationReceipt | 'too large' | undefined> {
+  const receipt = await rpc
+    .call<Record<string, unknown> | null>('eth_getTransactionReceipt', [txHash], callLimits)
+    .catch((error) => {
+      if (error instanceof AnswerTooLarge) return 'too large' as const
+      throw error
+    })
+  if (receipt === 'too large') return receipt
   if (receipt === null) return undefined
   if (!Array.isArray(receipt['logs'])) throw new RpcUnreachable('a receipt has no logs')
   let logs: ReceiptLog[] = []
@@ -111,8 +163,8 @@ async function receiptOf(
     }
     if (event?.eventName === 'UserOperationRevertReason' && event.args.userOpHash === userOpHash)
       reason = textOfRevert(event.args.revertReason)
-    const isBoundary = event?.eventName === 'UserOperationEvent' || event?.eventName === 'BeforeExecution'
-    logs = isBoundary ? [] : [...logs, log]
+    if (event?.eventName === 'UserOperationEvent' || event?.eventName === 'BeforeExecution') logs = []
+    else logs.push(log)
   }
   return undefined
 }

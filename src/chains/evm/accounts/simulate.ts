@@ -1,6 +1,7 @@
 import type { AddressedCall, BundleSimulation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
-import type { PageBounds } from '../page-bounds.ts'
+import type { CallBounds } from '../call-bounds.ts'
+import { toQuantity } from '../quantities.ts'
 import { isRevert, revertData } from '../revert.ts'
 import { type Rpc, RpcError } from '../rpc.ts'
 import { failedOperation } from './executed.ts'
@@ -10,11 +11,11 @@ export async function simulateBundle(
   rpc: Rpc,
   { to, data }: AddressedCall,
   from: Address,
-  bounds?: PageBounds,
+  bounds?: CallBounds,
 ): Promise<BundleSimulation> {
   try {
     if (bounds) {
-      const call = { from, to, data, gas: bounds.gas }
+      const call = { from, to, data, gas: toQuantity(bounds.gas) }
       await rpc.call('eth_call', [call, 'latest', bounds.changes], bounds.limits)
     } else await rpc.call('eth_call', [{ from, to, data }, 'latest'])
     return { kind: 'passes' }

@@ -19,7 +19,7 @@ type Kept = { reading: Promise<readonly AccountContract[]> | undefined; untilMs:
 const keptOf = oncePer((_: Chain): Kept => ({ reading: undefined, untilMs: 0, alarmed: '' }))
 
 /** The contracts of a chain as they were read a short time ago. Throws when the node does not answer. */
-export function accountContracts(chain: Chain): Promise<readonly AccountContract[]> {
+export function accountContracts({ shared: chain }: Chain): Promise<readonly AccountContract[]> {
   const kept = keptOf(chain)
   if (kept.reading && performance.now() < kept.untilMs) return kept.reading
   kept.untilMs = Number.POSITIVE_INFINITY
@@ -72,7 +72,7 @@ export async function accountTrouble(
 
 /** Raises the alarm once for each reason. */
 function alarm({ log }: Pick<Scope, 'log'>, chain: Chain, reason: string): void {
-  const kept = keptOf(chain)
+  const kept = keptOf(chain.shared)
   if (kept.alarmed === reason) return
   kept.alarmed = reason
   const { blockchain } = chain.network

@@ -1,0 +1,18 @@
+import type { Ctx } from '#engines/ctx'
+import { createBudgets } from '#lib/budgets'
+import { ApiError } from '#lib/errors'
+
+/**
+ * Rows that one address may create with the client key of an entity, and all addresses with that key together: wallets, claims,
+ * challenges and passkeys. Anybody can read the key, and most of these rows stay.
+ */
+const ofAddress = createBudgets({ perSecond: 1, burst: 1_000 })
+const ofKey = createBudgets({ perSecond: 20, burst: 20_000 })
+
+/** Counts rows that a request creates; refuses them when too many were created shortly before. */
+export function countRows({ entity, page }: Ctx, rows = 1): void {
+  const [address, key] = [[`${entity.id} ${page}`], [entity.id]]
+  if (!ofAddress.hasLeft(address) || !ofKey.hasLeft(key)) throw new ApiError('rpcRowsExceeded')
+  ofAddress.spend(address, rows)
+  ofKey.spend(key, rows)
+}

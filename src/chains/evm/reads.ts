@@ -1,0 +1,84 @@
+import { type Hex, isHex } from '#lib/hex'
+import type { Address, Chain } from '../chain.ts'
+import { canonicalPins } from './accounts/contracts.ts'
+import { accountsThrough } from './accounts/index.ts'
+import { domainSeparatorSelector } from './authorization.ts'
+import { readHead } from './blocks.ts'
+import { type CallBounds, callLimits } from './call-bounds.ts'
+import { contractsThrough } from './contracts.ts'
+import { estimateGas, suggestFees } from './fees.ts'
+import type { EvmChainInput } from './index.ts'
+import { readFromNode } from './node-read.ts'
+import { parentFee } from './parent-fee.ts'
+import { integer, quantity } from './quantities.ts'
+import { replayRevert } from './revert.ts'
+import type { Rpc } from './rpc.ts'
+import { tokensThrough } from './tokens.ts'
+
+/** The first four bytes of keccak256("balanceOf(address)"), and of "totalSupply()". */
+const balanceOfSelector = '0x70a08231'
+const totalSupplySelector = '0x18160ddd'
+
+/** Prefix of the code of an account that delegates to a contract (EIP-7702). */
+const delegationPrefix = '0xef0100'
+
+type Reads = Pick<
+  Chain,
+  | ('head' | 'nonceOf' | 'inFlightMaxOf' | 'balanceOf' | 'hasCode' | 'totalSupplyOf' | 'fees')
+  | ('estimateGas' | 'parentFee' | 'domainSeparatorOf' | 'contracts' | 'tokens' | 'accounts')
+  | ('explainRevert' | 'read')
+>
+
+/** What is read of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
+export function readsThrough(rpc: Rpc, input: EvmChainInput, estimates?: CallBounds): Reads {
+  const { network, inFlightMax = network.inFlightMax, callGasMax = callGasMaxDefault } = input
+  return {
+    head: () => readHead(rpc, network.chainId),
+    nonceOf: async (address) =>
+      integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
+    inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
+    balanceOf: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
+    hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
+    totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
+    fees: () => suggestFees(rpc, network),
+    estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors, estimates),
+    parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
+    domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
+    contracts: contractsThrough(rpc, { ...input, callGasMax }),
+    tokens: tokensThrough(rpc),
+    accounts: accountsThrough(rpc, network, canonicalPins(input.accountCode ?? {})),
+    explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
+    read: (method, params) => readFromNode(rpc, method, params),
+  }
+}
+
+const callGasMaxDefault = 30_000_000n
+
+/** The bounds of an estimate for a request. */
+export const estimateBounds = ({ callGasMax = callGasMaxDefault }: EvmChainInput): CallBounds => ({
+  gas: callGasMax,
+  limits: callLimits,
+})
+
+async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
+  const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
+  if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
+  const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
+  return quantity(await ask(rpc, token, data, at), 'token balance')
+}
+
+async function domainSeparatorOf(rpc: Rpc, token: Address): Promise<Hex> {
+  const answer = await ask(rpc, token, domainSeparatorSelector)
+  if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
+  return answer
+}
+
+/** Whether an account delegates to a contract. */
+const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
+  String(await rpc.call('eth_getCode', [address, 'latest']))
+    .toLowerCase()
+    .startsWith(delegationPrefix)
+
+/** Calls a view function of a contract. */
+export const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
+  rpc.call('eth_call', [{ to, data }, at])
