@@ -9,6 +9,7 @@ import {
 } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { noteUserOperations } from './note-changes.ts'
+import { noteMoved } from './store/mappings.ts'
 import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
 import { recordTransfers, revertTransfers } from './transfers.ts'
 
@@ -32,6 +33,10 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
 async function confirm(ctx: EngineCtx, tx: Db, seen: readonly ObservedOperation[]): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const mined = await markMined(tx, nowMs, seen)
+  await noteMoved(
+    tx,
+    seen.filter(({ success }) => success),
+  )
   const replaced = await markReplaced(tx, nowMs, seen)
   await endOperations(tx, [...mined, ...replaced])
   await noteByState(ctx, tx, mined)

@@ -10,9 +10,11 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
+export { claimMappings, mappedMax, mappingsOfOwner } from './mappings.ts'
 export { preVerificationGas, verificationGas, verificationGasOf } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
+export type { OwnerMapping } from './store/mappings.ts'
 export {
   findTransfer,
   type ModularTransfer,
@@ -25,15 +27,7 @@ export {
   type UserOperationRow,
   userOperationsPage,
 } from './store/user-operations.ts'
-export {
-  countMappings,
-  findModularWallet,
-  findWalletAt,
-  insertMapping,
-  type ModularWallet,
-  mappingsOfOwner,
-  type OwnerMapping,
-} from './store/wallets.ts'
+export { findModularWallet, findWalletAt, type ModularWallet } from './store/wallets.ts'
 export { openModularWallet } from './wallets.ts'
 
 /** Starts following the operations of modular wallets on all chains; `stop` waits for running work. */

@@ -1,19 +1,21 @@
+import { unanswered } from '#api/estimate'
 import { badParams, checked, type RpcMethods } from '#api/json-rpc/method'
 import type { AccountOwners } from '#chains/accounts'
 import { parseAddress } from '#chains/address'
 import type { Address, Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import {
-  countMappings,
+  claimMappings,
   findWalletAt,
-  insertMapping,
   type ModularWallet,
+  mappedMax,
   mappingsOfOwner,
   type OwnerMapping,
   openModularWallet,
 } from '#engines/modular/index'
 import { ApiError } from '#lib/errors'
-import { newId } from '#lib/ids'
+import { limited } from '../limit-reads.ts'
+import { countRows } from '../limit-rows.ts'
 import { requireContracts } from '../require-contracts.ts'
 import {
   type MappingOwner,
@@ -35,6 +37,8 @@ async function getAddress(ctx: Ctx, [request]: [WalletRequest], chain: Chain) {
   })
   const { account, creation } = chain.accounts.modular.accountOf(owners)
   const name = request.metadata?.name ?? undefined
+  const { blockchain } = chain.network
+  if (!(await findWalletAt(ctx.database, ctx.entity.id, blockchain, account))) countRows(ctx)
   const wallet = await openModularWallet(ctx, chain, { address: account, owners, name })
   return showWallet(chain, wallet, creation)
 }
@@ -95,37 +99,34 @@ const showWallet = (
   updateDate,
 })
 
-const mappedMax = 100
-
 async function createMapping(ctx: Ctx, [request]: [MappingRequest], chain: Chain) {
   const { blockchain } = chain.network
   const address = parseAddress(blockchain, request.walletAddress)
   if (!address) throw badParams('params[0].walletAddress has a wrong checksum')
-  if (!(await findWalletAt(ctx.database, ctx.entity.id, blockchain, address)))
+  const wallet = await findWalletAt(ctx.database, ctx.entity.id, blockchain, address)
+  if (!wallet)
     throw badParams(
       'params[0].walletAddress is no wallet of this endpoint: make it by circle_getAddress, or send its first operation',
     )
   const owners = request.owners.map((owner, index) => ownerKey(chain, owner, `params[0].owners[${index}]`))
-  const made = await ctx.database.tx(async (tx) => {
-    const nowMs = ctx.clock.nowMs()
-    const rows: OwnerMapping[] = []
-    for (const owner of owners) {
-      if ((await countMappings(tx, ctx.entity.id, blockchain, owner)) >= mappedMax)
-        throw badParams(`an owner has at most ${mappedMax} wallets`)
-      const row = { id: newId(nowMs), blockchain, walletAddress: address, owner }
-      const inserted = await insertMapping(tx, nowMs, ctx.entity.id, row)
-      if (!inserted) throw badParams('the owner has this wallet already')
-      rows.push(inserted)
-    }
-    return rows
-  })
+  countRows(ctx, owners.length)
+  const made = await withNode(ctx, chain, () => claimMappings(ctx, chain, wallet, owners))
+  if (made === 'there already') throw badParams('the owner has this wallet already')
+  if (made === 'too many') throw badParams(`a wallet is mapped to ${mappedMax} owners at most`)
   return made.map(showMapping)
 }
 
 async function getMapping(ctx: Ctx, [{ owner }]: [{ owner: MappingOwner }], chain: Chain) {
   const key = ownerKey(chain, owner, 'params[0].owner')
-  return (await mappingsOfOwner(ctx.database, ctx.entity.id, chain.network.blockchain, key)).map(showMapping)
+  return (await withNode(ctx, chain, () => mappingsOfOwner(ctx, chain, key))).map(showMapping)
 }
+
+const withNode = <Result>(ctx: Ctx, chain: Chain, work: () => Promise<Result>): Promise<Result> =>
+  limited(ctx, 'reads', () =>
+    work().catch((error) => {
+      throw unanswered(ctx, chain, error, 'rpcNodeUnavailable')
+    }),
+  )
 
 /** An owner as it is stored: an address, or the coordinates of a key as `x:y`. */
 function ownerKey({ network }: Chain, owner: MappingOwner, at: string): string {

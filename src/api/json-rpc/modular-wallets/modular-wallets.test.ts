@@ -92,24 +92,27 @@ describe('wallets of owners', () => {
       ])
   })
 
-  it('are found by their owners, each mapping once', async () => {
+  it('are found by their owners, each mapping once, and not before they have the owner', async () => {
+    const owner = { type: 'EOAOWNER', identifier: { address: byAddress().address.toLowerCase() } }
     const recovery = { type: 'EOAOWNER', identifier: { address: freshAddress() } }
-    const { result: wallet } = await ask(
-      'circle_getAddress',
-      request({ owners: [{ address: byAddress().address, weight: 1 }] }),
-    )
-    const params = [{ walletAddress: wallet.address, owners: [recovery] }]
-    const { result: made } = await ask('circle_createAddressMapping', params)
-    expect(made).toMatchObject([
-      { walletAddress: wallet.address, blockchain: 'BASE-SEPOLIA', owner: recovery },
-    ])
-    expect((await ask('circle_getAddressMapping', [{ owner: recovery }])).result).toEqual(made)
-    expect(await refusal('circle_createAddressMapping', params)).toEqual([
-      -32602,
-      expect.stringContaining('has this wallet already'),
-    ])
-    expect(
-      await refusal('circle_createAddressMapping', [{ walletAddress: freshAddress(), owners: [recovery] }]),
-    ).toEqual([-32602, expect.stringContaining('no wallet of this endpoint')])
+    const only = request({ owners: [{ ...owner.identifier, weight: 1 }] })
+    const { result: wallet } = await ask('circle_getAddress', only)
+    const claim = async (of: object, walletAddress = wallet.address) =>
+      ask('circle_createAddressMapping', [{ walletAddress, owners: [of] }])
+    const found = async (of: object) => (await ask('circle_getAddressMapping', [{ owner: of }])).result
+    const { result: made } = await claim(owner)
+    expect(made).toMatchObject([{ walletAddress: wallet.address, blockchain: 'BASE-SEPOLIA', owner }])
+    expect(await found(owner)).toEqual(made)
+    expect((await claim(recovery)).result).toMatchObject([{ owner: recovery }])
+    expect(await found(recovery)).toEqual([])
+    for (const of of [owner, recovery])
+      expect((await claim(of)).error).toEqual({
+        code: -32602,
+        message: expect.stringContaining('has this wallet already'),
+      })
+    expect((await claim(recovery, freshAddress())).error).toEqual({
+      code: -32602,
+      message: expect.stringContaining('no wallet of this endpoint'),
+    })
   })
 })

@@ -163,6 +163,7 @@ const withoutLogs = ({
   blockNumber,
 }: UserOperationRow): OperationReceipt => ({
   success: state !== 'FAILED',
+  reason: undefined,
   feeAtomic: fee ?? 0n,
   gasUsed: gasUsed ?? 0n,
   logs: [],

@@ -1,4 +1,3 @@
-import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 /** A modular wallet. Dates are as shown: UTC with milliseconds. */
@@ -39,36 +38,3 @@ export const insertWallet = (tx: Db, row: ModularWallet) =>
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.address}, ${row.name},
       ${row.owners && JSON.stringify(row.owners)}::jsonb, ${row.createDate}, ${row.updateDate})
     on conflict (entity_id, blockchain, address) do nothing returning ${columns}`)
-
-/** An account that its owner may find. `owner`: an address, or the coordinates of a key as `x:y`. */
-export type OwnerMapping = {
-  id: string
-  blockchain: string
-  walletAddress: string
-  owner: string
-  createDate: string
-}
-
-const mappingColumns = sql`m.id, m.blockchain, m.wallet_address as "walletAddress", m.owner, m.create_date as "createDate"`
-
-export const mappingsOfOwner = (db: Db, entityId: string, blockchain: string, owner: string) =>
-  db.all<OwnerMapping>(sql`select ${mappingColumns} from owner_mappings m
-    where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.owner = ${owner}
-    order by m.create_date, m.id`)
-
-export const countMappings = async (db: Db, entityId: string, blockchain: string, owner: string) =>
-  (
-    await db.one<{ n: number }>(sql`select count(*)::integer as n from owner_mappings m
-      where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.owner = ${owner}`)
-  ).n
-
-/** Inserts a mapping; `undefined` when it is there already. */
-export const insertMapping = (
-  tx: Db,
-  nowMs: number,
-  entityId: string,
-  row: Omit<OwnerMapping, 'createDate'>,
-) =>
-  tx.maybe<OwnerMapping>(sql`insert into owner_mappings as m (entity_id, id, blockchain, wallet_address, owner, create_date)
-    values (${entityId}, ${row.id}, ${row.blockchain}, ${row.walletAddress}, ${row.owner}, ${formatInstant(nowMs)})
-    on conflict (entity_id, blockchain, owner, wallet_address) do nothing returning ${mappingColumns}`)
