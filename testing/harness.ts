@@ -12,6 +12,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
+import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
@@ -116,7 +117,12 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
   const mails = openMailCatcher()
-  const api = await startApi(ctx, { faucet, mailer: mails, apiKey, endpoints: [mailEndpoint(mails)] })
+  const api = await startApi(ctx, {
+    faucet,
+    mailer: mails,
+    apiKey,
+    endpoints: [mailEndpoint(mails), ciphertextEndpoint],
+  })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {

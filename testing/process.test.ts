@@ -92,7 +92,7 @@ const ends = [
   ['SIGINT', 'process'],
 ] as const
 
-const drawnIt = drawnTests(4, 7)
+const drawnIt = drawnTests(4, 8)
 
 it.each(drawn(ends, 1))(
   'stops on %s to the %s during a half-sent request, leaves no process and loses nothing',
@@ -169,6 +169,16 @@ const ephemeral = (directory: string) => ({
 const leftIn = async (directory: string) =>
   (await readdir(directory)).filter((name) => !name.includes('-pg-'))
 
+/** Lists the same without directories, and without the links to paths that are too long for a socket. */
+const filesIn = async (directory: string) => {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => undefined)
+  // A directory that goes while it is read is not gone yet.
+  if (entries === undefined) return ['unread']
+  return entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('-pg-'))
+    .map(({ name }) => name)
+}
+
 drawnIt('keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL', async () => {
   const directory = await newDirectory()
   const first = await startProgram(ephemeral(directory))
@@ -177,6 +187,17 @@ drawnIt('keeps nothing of an ephemeral start, and does not touch the database of
   first.signal('SIGINT', 'group')
   expect(await first.exited).toEqual({ code: 0, signal: null })
   expect(await leftIn(directory)).toEqual([])
+})
+
+drawnIt('leaves neither a process nor a file of an ephemeral sandbox when it is killed alone', async () => {
+  const directory = await newDirectory()
+  const program = await startProgram(ephemeral(directory))
+  cleanUps.push(() => program.killAll())
+  const tree = program.tree()
+  program.signal('SIGKILL', 'process')
+  await program.exited
+  await until(async () => !tree.some(isRunning), 'everything it started has ended')
+  await until(async () => (await filesIn(directory)).length === 0, 'its files are removed')
 })
 
 drawnIt('stops during its start, and leaves nothing', async () => {
@@ -223,6 +244,7 @@ drawnIt(
     const tree = first.tree()
     first.signal('SIGKILL', 'process')
     await first.exited
+    await until(async () => !tree.some(isRunning), 'the nodes and PostgreSQL end with it')
     const second = await startAgain()
     expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
     const kept = new Set(second.tree())

@@ -29,13 +29,28 @@ inChromium('tries operations of a sandbox out with its public key', async () => 
   }
 })
 
+inChromium('tries an operation out that needs a ciphertext, which the sandbox makes', async () => {
+  const browser = await openBrowser()
+  try {
+    const page = await browser.newPage()
+    await page.goto(`${harness.url}/docs#/Wallet%20sets/createWalletSet`)
+    await page.click('.try-out__btn')
+    await page.click('.execute')
+    await page.waitForSelector('.live-responses-table .response-col_status:has-text("201")')
+    const { body } = await harness.http('GET', '/v1/w3s/walletSets')
+    expect(await page.textContent('.live-responses-table')).toContain(body.data.walletSets[0].id)
+  } finally {
+    await browser.close()
+  }
+})
+
 it('puts no key into the page of a production server', async () => {
   const script = '/docs/static/swagger-initializer.js'
   const page = async (url: string) => (await httpAs(url, undefined)('GET', script)).text
   expect(await page(harness.url)).toContain(harness.apiKey)
   const production = await startApi(harness.ctx)
   try {
-    expect(await page(production.url)).not.toMatch(/API_KEY|preauthorize/)
+    expect(await page(production.url)).not.toMatch(/API_KEY|preauthorize|Ciphertext/)
   } finally {
     await production.stop()
   }

@@ -279,6 +279,14 @@ it('points users of unified balances to their operations', async () => {
   expect(await ask(`/v1/transfers/${randomUUID()}`)).toContain('GET /v1/transfer/{id}')
 })
 
+it('a base address that ends in the version is told so', async () => {
+  const answer = await harness.http('GET', '/v1/v1/w3s/wallets')
+  expect([answer.status, answer.body.message]).toEqual([
+    404,
+    'Resource not found: GET /v1/v1/w3s/wallets names the version twice. Give your client the base address without /v1.',
+  ])
+})
+
 describe('a documented operation that is not built', () => {
   const listed = notBuilt.flatMap((operation) => {
     const [method, path] = operation.split(' ') as [string, string]

@@ -15,7 +15,7 @@ export async function probeEndpoint(
   const call = createCaller(ctx.config.notificationTargets)
   const probe = async () => {
     const own = ctx.config.publicUrl
-    if (own && parseTarget(endpoint).origin === new URL(own).origin)
+    if (own && parseTarget(endpoint, ctx.config.notificationTargets).origin === new URL(own).origin)
       throw new TargetRefused('is this server itself')
     return call({ method, url: endpoint, timeoutMs, ...message })
   }

@@ -1,4 +1,4 @@
-import { type Blockchain, environmentOf } from '#chains/blockchains'
+import { type Blockchain, environmentOf, walletBlockchains } from '#chains/blockchains'
 import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -11,6 +11,8 @@ const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] 
     .filter(({ network }) => network.environment === ctx.entity.environment)
     .map(({ network }) => network[nameOf])
 
+const hasWallets = (blockchain: string) => (walletBlockchains as readonly string[]).includes(blockchain)
+
 /** The blockchain of a request that may omit it. */
 export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
 
@@ -20,9 +22,19 @@ type UnusableReason =
   | 'chainUnsupported'
   | 'contractChainUnsupported'
 
-/** Refuses a listed blockchain that cannot be used here, with the reason and the usable ones. */
-export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, kind: UnusableReason) {
-  const usable = usableWith(ctx, 'blockchain')
+/**
+ * Refuses a listed blockchain that cannot be used here, with the reason and the usable ones: those that wallets may be on,
+ * unless the operation takes `any`.
+ */
+export function unusableChain(
+  ctx: Ctx,
+  field: string,
+  blockchain: Blockchain,
+  kind: UnusableReason,
+  among: 'wallets' | 'any' = 'wallets',
+) {
+  const connected = usableWith(ctx, 'blockchain')
+  const usable = among === 'any' ? connected : connected.filter(hasWallets)
   return invalid(
     field,
     `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,

@@ -1,5 +1,7 @@
+import { ApiError } from '#lib/errors'
 import { version } from '#runtime/version'
-import { type Command, helpText, parseCommand, UsageError } from './command.ts'
+import { type Command, didYouMean, helpText, parseCommand, UsageError } from './command.ts'
+import { explainError } from './explain-error.ts'
 
 type ListedCommand = { summary: string; load(): Promise<Command> }
 
@@ -111,8 +113,8 @@ export async function runCommandLine(args: string[]): Promise<number> {
     return await run(args)
   } catch (error) {
     // A wrong option or a data directory in use needs a sentence, not a stack trace.
-    process.stderr.write(`bezant: ${(error as Error).message}\n`)
-    return error instanceof UsageError ? 2 : 1
+    process.stderr.write(`bezant: ${explainError(error as Error)}\n`)
+    return error instanceof UsageError || error instanceof ApiError ? 2 : 1
   }
 }
 
@@ -127,7 +129,10 @@ async function run([name, ...args]: string[]): Promise<number> {
     return 0
   }
   const listed = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!listed) throw new UsageError(`unknown command "${name}"\nSee: bezant --help`)
+  if (!listed)
+    throw new UsageError(
+      `unknown command "${name}"${didYouMean(name, Object.keys(commands))}\nSee: bezant --help`,
+    )
   const command = await listed.load()
   const parsed = parseCommand(name, command, args)
   if (parsed !== 'help') return command.run(parsed)

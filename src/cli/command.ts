@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { nearest } from '#lib/nearest'
 import { type SettingFacts, settings } from '#runtime/settings'
 
 export type Options = NonNullable<ParseArgsConfig['options']>
@@ -30,14 +31,28 @@ export function parseCommand(name: string, command: Command, args: string[]): Pa
       throw new Error(`unexpected argument "${positionals[0]}"`)
     return { flags: values as ParsedArgs['flags'], positionals }
   } catch (error) {
-    throw new UsageError(`${shortMessage(error as Error)}\nSee: bezant ${name} --help`)
+    throw new UsageError(`${argumentProblem(error as Error, command)}\nSee: bezant ${name} --help`)
   }
 }
 
-/** Shortens Node's message, which adds advice on how to pass such a text as an argument. */
-function shortMessage({ message }: Error): string {
-  const unknown = /^Unknown option '(.+?)'/.exec(message)
-  return unknown ? `unknown option ${unknown[1]}` : message.split('\n')[0]!
+/** Says in one line what Node's parser found, and which option is meant. */
+function argumentProblem({ message }: Error, { options }: Command): string {
+  const [, option, name] = /'(?:-\w, )?(--?([\w-]+))/.exec(message) ?? []
+  if (option === undefined || name === undefined) return message
+  if (message.startsWith('Unknown option'))
+    return `unknown option ${option}${didYouMean(name, [...Object.keys(options), 'help'], '--')}`
+  if (message.includes('does not take an argument')) return `${option} takes no value`
+  const value = options[name]?.value ?? 'VALUE'
+  if (message.includes('argument is ambiguous'))
+    return `${option} needs a value; write ${option}=${value} where it begins with a dash`
+  if (message.includes('argument missing')) return `${option} needs a value: ${option} ${value}`
+  return message
+}
+
+/** Returns ": did you mean sandbox?", or nothing when no candidate is near. */
+export function didYouMean(text: string, candidates: readonly string[], prefix = ''): string {
+  const found = nearest(text, candidates)
+  return found === undefined ? '' : `: did you mean ${prefix}${found}?`
 }
 
 /** Returns the action that the first argument names. */
@@ -47,7 +62,12 @@ export function chooseAction<Action>(
   actions: Readonly<Record<string, Action>>,
 ): Action {
   if (name !== undefined && Object.hasOwn(actions, name)) return actions[name]!
-  throw new UsageError(`name an action: ${Object.keys(actions).join(', ')}\nSee: bezant ${command} --help`)
+  const names = Object.keys(actions)
+  const problem =
+    name === undefined
+      ? `name an action: ${names.join(', ')}`
+      : `unknown action "${name}"${didYouMean(name, names) || `: choose from ${names.join(', ')}`}`
+  throw new UsageError(`${problem}\nSee: bezant ${command} --help`)
 }
 
 /** The text of `bezant COMMAND --help`. */

@@ -1,8 +1,14 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { invalid } from '#lib/errors'
 import { settings } from '#runtime/settings'
 import { runCommand } from '../../testing/command.ts'
 import { runProgram } from '../../testing/program.ts'
+import { programFile } from '../../testing/programs.ts'
+import { explainError } from './explain-error.ts'
 
 const bezant = (command: string, ...args: string[]) => runCommand({ command, args })
 
@@ -50,5 +56,51 @@ describe('bezant help', () => {
   it('an unknown command is an error that names it', async () => {
     const { code, stderr } = await runProgram({ command: 'help', args: ['nothing'] })
     expect([code, stderr]).toEqual([2, 'bezant: unknown command "nothing"\nSee: bezant --help\n'])
+  })
+
+  it.each([
+    ['sandbx', [], 'unknown command "sandbx": did you mean sandbox?'],
+    ['sandbox', ['--prt', '1'], 'unknown option --prt: did you mean --port?'],
+    ['sandbox', ['--port'], '--port needs a value: --port PORT'],
+    ['sandbox', ['--port', '-1'], '--port needs a value; write --port=PORT where it begins with a dash'],
+    ['sandbox', ['--json=1'], '--json takes no value'],
+    ['keys', ['lst'], 'unknown action "lst": did you mean list?'],
+    ['keys', ['zzz'], 'unknown action "zzz": choose from create-entity, create, revoke, list'],
+    ['keys', [], 'name an action: create-entity, create, revoke, list'],
+  ])('bezant %s %j names the mistake and the nearest word', async (command, args, problem) => {
+    const { code, stderr } = await bezant(command, ...args)
+    expect([code, stderr.split('\n')[0]]).toEqual([2, `bezant: ${problem}`])
+  })
+
+  it('a data directory that cannot be used, and a database that does not run, have a remedy', async () => {
+    const file = fileURLToPath(import.meta.url)
+    const inFile = await runCommand({ command: 'sandbox', dataDir: join(file, 'x'), args: ['--port', '0'] })
+    expect([inFile.code, inFile.stderr]).toEqual([
+      1,
+      expect.stringMatching(/x\/root\.key cannot be used \(ENOTDIR\): .*give another one\n$/),
+    ])
+    const url = 'postgresql://u@127.0.0.1:1/away'
+    const away = await runCommand({ command: 'keys', args: ['list'], env: { DATABASE_URL: url } })
+    expect([away.code, away.stderr]).toEqual([
+      1,
+      expect.stringMatching(/ECONNREFUSED.*: start PostgreSQL there, or correct DATABASE_URL\n$/),
+    ])
+  })
+
+  it('an error of a rule begins with the reason, not with the words of an answer of the API', () => {
+    expect(explainError(invalid('state', 'must be one of a, b', 'c'))).toBe('state must be one of a, b.')
+  })
+
+  it('an older Node is told which version is needed, before anything is imported that it lacks', async () => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "18.20.4" })'
+    const started = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(older)}`, await programFile('bezant'), 'help'],
+      { encoding: 'utf8' },
+    )
+    expect([started.status, started.stderr]).toEqual([
+      1,
+      'bezant: Node 18.20.4 is too old: install Node 20.19 or newer\n',
+    ])
   })
 })

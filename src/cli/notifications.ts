@@ -5,7 +5,6 @@ import {
   replayNotifications,
   resendNotification,
 } from '#engines/webhooks/index'
-import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { formatInstant, instantRule, parseInstant } from '#lib/time'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
@@ -48,9 +47,7 @@ async function run(args: ParsedArgs): Promise<number> {
   const act = chooseAction('notifications', args, actions)
   await withDatabase(args, async (database) =>
     act(await entityScopeOf('notifications', database, args), args),
-  ).catch((error) => {
-    throw error instanceof ApiError ? new UsageError(error.message) : error
-  })
+  )
   return 0
 }
 

@@ -1,4 +1,3 @@
-import { ApiError } from '#lib/errors'
 import { allowPageOrigin, removePageOrigin } from '#runtime/page-origins/page-origins'
 import { findPageOrigins } from '#runtime/page-origins/store'
 import { type Command, chooseAction, type ParsedArgs, UsageError } from './command.ts'
@@ -29,8 +28,6 @@ async function run(args: ParsedArgs): Promise<number> {
   await withDatabase(args, async (database) => {
     const scope = await entityScopeOf('pages', database, args)
     printRows(args, await act({ ...scope, db: database }, args), ['origin', 'createDate'])
-  }).catch((error) => {
-    throw error instanceof ApiError ? new UsageError(error.message) : error
   })
   return 0
 }

@@ -10,7 +10,6 @@ import {
   unfreeze,
   type VersionRow,
 } from '#custody/index'
-import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { findEntity } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/db/clock'
@@ -62,9 +61,7 @@ delegateCall, upgrade, contractCreation, setCode (EIP-7702), rawHash, undecodabl
 
 async function run(args: ParsedArgs): Promise<number> {
   const act = chooseAction('policy', args, actions)
-  await withDatabase(args, (database) => act(database, args)).catch((error: Error) => {
-    throw error instanceof ApiError ? new UsageError(error.message) : error
-  })
+  await withDatabase(args, (database) => act(database, args))
   return 0
 }
 

@@ -115,6 +115,7 @@ function asText(found: ReconcileResult): string {
       : 'zero gaps: the books equal the chains, and the coins equal the amounts owed to merchants'
   return [
     ...compared.flatMap(chainLines),
+    ...emptyLine(compared),
     ...moneyLines(found.money),
     ...unifiedLines(found.unified),
     ...broken,
@@ -131,15 +132,20 @@ function chainLines(proof: Reconciliation): string[] {
     onChainAtomic !== 0n || bookedAtomic !== 0n || gaps.some(({ tokenId }) => tokenId === token.id)
   const held = tokens.filter(hasSome)
   const others = tokens.filter((each) => !hasSome(each)).map(({ token }) => token.symbol)
-  const nothing = `nothing of ${others.join(', ')} on chain or in the books`
-  const place = `${blockchain} at block ${block!.number} ${block!.hash}, ${counted(addresses, 'address')}`
-  if (held.length === 0) return [`${place}: ${nothing}`]
+  if (held.length === 0) return []
   return [
-    place,
+    `${blockchain} at block ${block!.number} ${block!.hash}, ${counted(addresses, 'address')}`,
     ...indented(tableLines(held.map(tokenRow), ['token', 'onChain', 'books', 'gap'])),
-    ...(others.length > 0 ? indented([nothing]) : []),
+    ...(others.length > 0 ? indented([`nothing of ${others.join(', ')} on chain or in the books`]) : []),
     ...gapLines(proof),
   ]
+}
+
+/** Names the chains of which there is nothing in one line, to keep the others in sight. */
+function emptyLine(compared: readonly Reconciliation[]): string[] {
+  const empty = compared.filter((proof) => chainLines(proof).length === 0)
+  if (empty.length === 0) return []
+  return [`${empty.map(({ blockchain }) => blockchain).join(', ')}: nothing on chain or in the books`]
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)

@@ -1,6 +1,5 @@
 import { type Review, type ReviewDecision, reviewStates, reviewsPage } from '#engines/compliance/index'
 import { decideReview } from '#engines/treasury/index'
-import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { configOf, connectionOptions, withDatabase } from './connection.ts'
@@ -31,11 +30,7 @@ one approves with a key, by POST /operator/reviews/ID/approve.`,
 
 async function run(args: ParsedArgs): Promise<number> {
   const act = chooseAction('reviews', args, actions)
-  await withDatabase(args, async (database) =>
-    act(await entityScopeOf('reviews', database, args), args),
-  ).catch((error) => {
-    throw error instanceof ApiError ? new UsageError(error.message) : error
-  })
+  await withDatabase(args, async (database) => act(await entityScopeOf('reviews', database, args), args))
   return 0
 }
 

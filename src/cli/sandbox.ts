@@ -9,6 +9,7 @@ import type { Targets } from '#runtime/outbound/target'
 import { sandboxEntity } from '#sandbox/credentials'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
+import { startWatchdog } from '#sandbox/watchdog'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
 import { waitForStopSignal } from './stop-signal.ts'
@@ -97,6 +98,8 @@ async function run(args: ParsedArgs): Promise<number> {
   const interruption = new AbortController()
   const interrupted = waitForStopSignal(config).then(() => interruption.abort())
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
+  // A process that is killed cannot remove the directory itself, which has a root key.
+  const watchdog = ownDir ? startWatchdog(config.dataDir) : undefined
   try {
     const { signal } = interruption
     const log = createLog(config.logLevel)
@@ -104,6 +107,7 @@ async function run(args: ParsedArgs): Promise<number> {
     return await runUntilStopped(args, options, interrupted)
   } finally {
     if (ownDir) await rm(config.dataDir, { recursive: true, force: true })
+    watchdog?.dismiss()
   }
 }
 
@@ -116,7 +120,8 @@ async function runUntilStopped(
   const isForPrograms = args.flags['json'] === true
   if (!isForPrograms)
     process.stderr.write(`Starting PostgreSQL and ${counted(blockchains.length, 'chain')}; Ctrl-C stops.\n`)
-  const sandbox = await startSandbox(options).catch((error) => {
+  const onReady = (part: string) => void process.stderr.write(`  ${part}: ready\n`)
+  const sandbox = await startSandbox({ ...options, ...(!isForPrograms && { onReady }) }).catch((error) => {
     if (!interruption.aborted) throw error
   })
   if (!sandbox) return 0

@@ -6,7 +6,6 @@ import {
   setUserStatus,
   type User,
 } from '#custody/index'
-import { ApiError } from '#lib/errors'
 import { guessDirectoryOf } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, UsageError } from './command.ts'
@@ -46,8 +45,6 @@ async function run(args: ParsedArgs): Promise<number> {
       return requireUser({ ...scope, db }, userId)
     })
     printRow(args, shownUser(user))
-  }).catch((error) => {
-    throw error instanceof ApiError ? new UsageError(error.message) : error
   })
   return 0
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { until } from '../../testing/until.ts'
 import { logTrouble, repeat } from './loop.ts'
 
@@ -24,4 +24,36 @@ it('a failing loop logs each new error once, and its recovery', async () => {
     [50, 'following failed; retrying', 'the node is behind'],
     [30, 'following resumed', undefined],
   ])
+})
+
+it('a loop without work rests longer after a quiet minute, until it has work or is woken', async () => {
+  vi.useFakeTimers()
+  try {
+    let turns = 0
+    let work = 0
+    const loop = repeat(
+      async () => {
+        turns += 1
+        return work-- > 0
+      },
+      logTrouble(pino({ enabled: false }), 'idling'),
+    )
+    const turnsWithin = async (ms: number) => {
+      const before = turns
+      await vi.advanceTimersByTimeAsync(ms)
+      return turns - before
+    }
+    expect(await turnsWithin(60_000)).toBe(30)
+    await turnsWithin(8_000)
+    expect(await turnsWithin(32_000)).toBe(4)
+    work = 1
+    await turnsWithin(8_000)
+    expect(await turnsWithin(8_000)).toBe(4)
+    await turnsWithin(68_000)
+    loop.wake()
+    expect(await turnsWithin(4_000)).toBe(3)
+    await loop.stop()
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -10,6 +10,12 @@ export type Loop = {
 /** Pause of a loop that is not woken: the delay caused by a lost notification. */
 const safetyMs = 2_000
 
+/**
+ * The same for a loop that has had no work, no failure and no wake for `quietAfterMs`: the loops of ten idle chains together
+ * would take a fifth of a core.
+ */
+const quiet = { afterMs: 60_000, restMs: 8_000 } as const
+
 /** Callbacks for the outcome of each turn. */
 export type TurnCallbacks = { failed(error: unknown): void; went?(): void }
 
@@ -32,23 +38,28 @@ export function logTrouble(log: Log, what: string, about: object = {}): Required
   }
 }
 
-/** Runs `turn` repeatedly while it reports work done, then when woken or after `restMs`. A failing turn is retried. */
-export function repeat(
-  turn: () => Promise<boolean>,
-  outcome: TurnCallbacks,
-  restMs: number = safetyMs,
-): Loop {
+/**
+ * Runs `turn` repeatedly while it reports work done, then when woken or after `restMs`; without one, after two seconds, and
+ * eight once it is quiet. A failing turn is retried.
+ */
+export function repeat(turn: () => Promise<boolean>, outcome: TurnCallbacks, restMs?: number): Loop {
   let stopped = false
   let woken = false
+  let activeMs = performance.now()
   let wakeUp: () => void = () => undefined
   const wake = () => {
     woken = true
+    activeMs = performance.now()
     wakeUp()
+  }
+  const nextRestMs = () => {
+    if (restMs !== undefined) return restMs
+    return performance.now() - activeMs < quiet.afterMs ? safetyMs : quiet.restMs
   }
   const rest = async () => {
     if (woken || stopped) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, restMs)
+      const timer = setTimeout(resolve, nextRestMs())
       wakeUp = () => {
         clearTimeout(timer)
         resolve()
@@ -57,9 +68,11 @@ export function repeat(
   }
   const went = (did: boolean) => {
     outcome.went?.()
+    if (did) activeMs = performance.now()
     return did
   }
   const failed = (error: unknown) => {
+    activeMs = performance.now()
     if (!stopped) outcome.failed(error)
     return false
   }

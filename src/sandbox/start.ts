@@ -18,6 +18,7 @@ import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { seedAttestationKeys } from './attestation-keys.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
+import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
 import {
   sandboxApiKey,
   sandboxClientKey,
@@ -44,6 +45,8 @@ export type SandboxOptions = {
   gasLimit?: bigint | undefined
   /** Whether the API and the page of users answer https, with a certificate of their own. */
   tls?: boolean
+  /** Reports each part that is ready. */
+  onReady?: (part: string) => void
   /** Aborts the start: the parts started so far are stopped, and the start fails. */
   interruption: AbortSignal
 }
@@ -87,7 +90,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 async function startParts(
-  { config, log, ephemeral, interruption, ...options }: SandboxOptions,
+  { config, log, ephemeral, interruption, onReady, ...options }: SandboxOptions,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
@@ -100,6 +103,7 @@ async function startParts(
   interruption.throwIfAborted()
   const store = await openStore()
   undo.push(store.stop)
+  onReady?.('PostgreSQL')
   if (ephemeral) undo.push(await dropJournals(config))
   const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
   if (options.tls) config.tls = await openServerTls(dataDir, config.host, Date.now())
@@ -107,10 +111,12 @@ async function startParts(
   interruption.throwIfAborted()
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
+  onReady?.('the nodes of the chains')
   const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
   interruption.throwIfAborted()
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
   undo.push(context.close)
+  onReady?.('the tables')
   const { ctx } = context
   await reportBegunAnew(ctx, begun)
   interruption.throwIfAborted()
@@ -121,6 +127,7 @@ async function startParts(
   const engines = startSandboxEngines(ctx, faucet)
   undo.push(engines.stop)
   await engines.tried
+  onReady?.('the engines')
   const answer: SandboxAnswer = {
     url: '',
     apiKey: sandboxApiKey,
@@ -140,7 +147,7 @@ async function startParts(
   interruption.throwIfAborted()
   const { apiKey } = answer
   const mailer = openMailCatcher()
-  const endpoints = [...sandboxEndpoints(() => answer), mailEndpoint(mailer)]
+  const endpoints = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
   const api = await startApi(ctx, { faucet, mailer, refusal, apiKey, endpoints })
   undo.push(api.stop)
   const page = await startPage(ctx)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -15,6 +15,7 @@ import {
 import { call } from '#sandbox/chains/rpc'
 import { devAccounts } from '#sandbox/constants'
 import { testLog } from '../log.ts'
+import { processesUnder } from '../program.ts'
 import { programFile } from '../programs.ts'
 
 export const dev = devAccounts.map(({ privateKey }) => privateKeyToAccount(privateKey))
@@ -70,7 +71,14 @@ export async function startVictim(options: VictimOptions) {
   })
   const kill = async (everything: boolean) => {
     await ended(child, 'SIGKILL')
-    if (everything) for (const { pid } of chains) process.kill(pid, 'SIGKILL')
+    if (everything) for (const { pid } of chains) signal(pid, 'SIGKILL')
+  }
+  /** Kills the process and the watchdog that would end its nodes. */
+  const leaveNodes = async () => {
+    const watchdogs = processesUnder(child.pid!).filter((pid) => isWatchdog(pid))
+    if (watchdogs.length === 0) throw new Error('The process has no watchdog')
+    for (const pid of watchdogs) signal(pid, 'SIGKILL')
+    await ended(child, 'SIGKILL')
   }
   /** Interrupts the whole process group, as Ctrl-C does. */
   const interrupt = async () => {
@@ -78,8 +86,10 @@ export async function startVictim(options: VictimOptions) {
     process.kill(-child.pid!, 'SIGINT')
     await exit
   }
-  return { chain: chains[0]!, chains, kill, stop: () => ended(child, 'SIGTERM'), interrupt }
+  return { chain: chains[0]!, chains, kill, leaveNodes, stop: () => ended(child, 'SIGTERM'), interrupt }
 }
+
+const isWatchdog = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('bezant-watchdog')
 
 async function ended(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
   const exit = once(child, 'exit')

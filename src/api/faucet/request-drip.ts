@@ -35,7 +35,8 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
       'blockchainUnsupportedForOperation',
     )
   const address = addressOf(body.address, blockchain)
-  if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
+  if (!ctx.chains.find(blockchain))
+    throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted', 'any')
   return ctx.faucet.drip(blockchain, address, { native: body.native ?? false, tokens })
 }
 

@@ -192,6 +192,14 @@ describe('an endpoint', () => {
     expect(await list()).toEqual([])
   })
 
+  it('of this machine without a scheme is refused with the address that is meant', async () => {
+    const { status, body } = await subscribe('localhost:3000')
+    expect([status, body.errors[0].message]).toEqual([
+      400,
+      'endpoint must begin with http:// or https://, such as http://localhost:3000',
+    ])
+  })
+
   it('must answer HEAD with 2xx, or the error reports its answer', async () => {
     for (const [status, reason] of [
       [405, /answered HEAD with 405/],

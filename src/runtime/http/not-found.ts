@@ -34,6 +34,8 @@ export function createNotFoundMessage(
   return (asked, path) => {
     // HEAD answers like GET, including the length of the omitted text.
     const method = asked === 'HEAD' ? 'GET' : asked
+    if (/^\/v\d\/v\d(\/|$)/.test(path))
+      return `Resource not found: ${method} ${path} names the version twice. Give your client the base address without ${path.slice(0, 3)}.`
     return isNotBuilt(method, path)
       ? `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
       : `Resource not found: ${method} ${path} does not exist. /docs lists the operations.`

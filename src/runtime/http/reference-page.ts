@@ -36,7 +36,11 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
       docExpansion: 'list',
       deepLinking: true,
       persistAuthorization: true,
-      ...(input.tryOutKey && { tryOutKey: input.tryOutKey, onComplete: authorize }),
+      ...(input.tryOutKey && {
+        tryOutKey: input.tryOutKey,
+        onComplete: authorize,
+        requestInterceptor: encrypt,
+      }),
     },
     theme: {
       title: 'Bezant API',
@@ -81,3 +85,19 @@ async function pageFiles(): Promise<Answers> {
 declare const ui: { preauthorizeApiKey(scheme: string, key: string): void }
 declare const config: { tryOutKey: string }
 const authorize = () => ui.preauthorizeApiKey('apiKey', config.tryOutKey)
+
+type TriedRequest = { body?: unknown }
+
+/**
+ * Replaces the example of a ciphertext by one that the sandbox makes, since a person cannot write one. The text of this
+ * function is written into the page too, so it names nothing else of this file.
+ */
+const encrypt = async (request: TriedRequest) => {
+  if (typeof request.body !== 'string' || !request.body.includes('"entitySecretCiphertext"')) return request
+  const body = JSON.parse(request.body)
+  // A ciphertext that the reader pasted is longer.
+  if (String(body.entitySecretCiphertext).length > 500) return request
+  const { data } = await fetch('/sandbox/ciphertext').then((answer) => answer.json())
+  request.body = JSON.stringify({ ...body, ...data })
+  return request
+}

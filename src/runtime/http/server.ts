@@ -147,7 +147,7 @@ const kindsByParserCode: Record<string, ErrorName> = {
 const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[\w.-]{1,128}$/.test(header) ? header : randomUUID()
 
-function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput): void {
+function answerErrors(server: FastifyInstance, { scope, notBuilt, userPage }: ServerInput): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = apiErrorOf(thrown)
     if (error.status >= 500)
@@ -156,10 +156,15 @@ function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput)
   })
   const messageFor = createNotFoundMessage(notBuilt)
   server.setNotFoundHandler((request, reply) => {
-    const message = messageFor(request.method, request.url.split('?')[0]!)
+    const path = request.url.split('?')[0]!
+    const isOfApi = userPage !== undefined && /^\/v\d\//.test(path)
+    const message = isOfApi ? wrongPort(scope) : messageFor(request.method, path)
     return sendError(reply, new ApiError('notFound', message))
   })
 }
+
+const wrongPort = ({ config }: Scope) =>
+  `Resource not found: this port serves the page of users. The API is at ${config.publicUrl ?? 'the port before it'}: give that as the base address.`
 
 /** Otherwise an operation with a parameter would answer a path that is not built: `contracts/{id}` for `contracts/events`. */
 const answerNotFound = (_: FastifyRequest, reply: FastifyReply) => reply.callNotFound()

@@ -29,9 +29,14 @@ const ownPortMin = 1_024
 const webPorts = [80, 443]
 const otherPorts = [2049, 3306, 3389, 5432, 5900, 6000, 6379, 9042, 9200, 11211, 27017]
 
+/** An address of this machine that lacks its scheme, such as localhost:3000, whose URL would have the scheme "localhost". */
+const schemeless = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:\/\S*)?$/i
+
 /** Parses a customer's URL without a DNS lookup. Throws TargetRefused. */
-export function parseTarget(text: string): URL {
+export function parseTarget(text: string, targets: Targets = 'public'): URL {
   if (text.length > textMax) throw new TargetRefused(`is longer than ${textMax} characters`)
+  if (targets !== 'public' && schemeless.test(text))
+    throw new TargetRefused(`must begin with http:// or https://, such as http://${text}`)
   if (/[\s\\]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
     throw new TargetRefused('must be an https:// address')
   let url: URL
@@ -50,7 +55,7 @@ export function parseTarget(text: string): URL {
 
 /** Resolves the name once and checks all its addresses: one that is not allowed refuses the URL. Throws TargetRefused. */
 export async function findTarget(text: string, targets: Targets, resolve: Resolve): Promise<Target> {
-  const url = parseTarget(text)
+  const url = parseTarget(text, targets)
   if (url.protocol === 'http:' && targets === 'public') throw new TargetRefused('must be an https:// address')
   const name = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(name) ? [name] : await resolve(name).catch(() => [])

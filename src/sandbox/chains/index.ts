@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
 import type { Network, TokenSymbol } from '#chains/network'
 import type { Log } from '#runtime/log/log'
+import { startWatchdog } from '../watchdog.ts'
 import { type StateKeeper, type SupervisedChain, startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
 import { persistentKeeper } from './persistent.ts'
 import type { Intercept } from './proxy.ts'
-import { startWatchdog } from './watchdog.ts'
 
 export type { Intercept } from './proxy.ts'
 
@@ -94,19 +94,30 @@ type Keepers = {
 
 function ephemeralKeepers(options: LocalChainsOptions): Keepers {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-chains-'))
-  const watchdog = startWatchdog(directory)
-  const pids = new Map<string, number>()
+  const watched = watchNodes(directory)
   return {
     keeperOf: (network) =>
-      ephemeralKeeper(network, directory, options.gasLimit ?? defaultGasLimit, ({ pid }) => {
-        pids.set(network.blockchain, pid)
-        watchdog.watch([...pids.values()])
-      }),
+      ephemeralKeeper(network, directory, options.gasLimit ?? defaultGasLimit, watched.onSpawn(network)),
     portOf: () => ({ read: () => undefined, write: () => {} }),
     release: () => {
-      watchdog.dismiss()
+      watched.dismiss()
       rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
     },
+  }
+}
+
+/** Ends the node of each network when this process is killed; a kept chain is replayed from its journal at the next start. */
+function watchNodes(discard?: string) {
+  const watchdog = startWatchdog(discard)
+  const pids = new Map<string, number>()
+  return {
+    onSpawn:
+      ({ blockchain }: Network) =>
+      ({ pid }: { pid: number }) => {
+        pids.set(blockchain, pid)
+        watchdog.watch([...pids.values()])
+      },
+    dismiss: watchdog.dismiss,
   }
 }
 
@@ -116,6 +127,7 @@ export const chainDirectory = (dataDir: string, { blockchain }: Network): string
 
 function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsOptions): Keepers {
   const directoryOf = (network: Network) => chainDirectory(dataDir, network)
+  const watched = watchNodes()
   return {
     keeperOf: (network) =>
       persistentKeeper({
@@ -124,6 +136,7 @@ function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsO
         gasLimit: gasLimit ?? defaultGasLimit,
         minesAtOnce: blockTimeMs === undefined,
         log: log.child({ blockchain: network.blockchain }),
+        onSpawn: watched.onSpawn(network),
       }),
     portOf: (network) => {
       const path = join(directoryOf(network), 'rpc-port')
@@ -132,7 +145,7 @@ function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsO
         write: (port) => writeFileSync(path, String(port)),
       }
     },
-    release: () => {},
+    release: watched.dismiss,
   }
 }
 

@@ -109,7 +109,7 @@ test('a node left running is ended, even one that does not answer, and its block
   await until(async () => (await receipt(rpcUrl, hash)) !== null)
   const before = await allBlocks(rpcUrl)
   await untilKept(dataDir, before)
-  await first.kill(false)
+  await first.leaveNodes()
   process.kill(first.chain.pid, 'SIGSTOP')
   const second = await startVictim({ dataDir, blockTimeMs: 1000 })
   expect(isRunning(first.chain.pid)).toBe(false)

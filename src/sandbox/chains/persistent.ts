@@ -27,6 +27,7 @@ export type PersistentOptions = {
   /** Whether transactions are mined at once unless a request sets another mode. */
   minesAtOnce: boolean
   log: Log
+  onSpawn(spawned: { pid: number }): void
 }
 
 export function persistentKeeper(options: PersistentOptions): StateKeeper {
@@ -75,7 +76,10 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
   const opened = openGenerations(files)
   const startFrom = (generation: number) => {
     const source = generation === 0 ? { init: files.genesis } : { state: files.state(generation) }
-    const onSpawn = (spawned: NodeRecord) => writeRecord(directory, spawned)
+    const onSpawn = (spawned: NodeRecord) => {
+      writeRecord(directory, spawned)
+      options.onSpawn(spawned)
+    }
     const wanted = { chainId: network.chainId, gasLimit: genesisGasLimit, cacheDir: files.cache, source }
     return startNode({ ...wanted, port: previous?.port || undefined, onSpawn })
   }

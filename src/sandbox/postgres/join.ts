@@ -26,6 +26,6 @@ export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Pr
   }
   throw new EmbeddedPostgresError(
     'NOT_RUNNING',
-    `DATABASE_URL is not set, and no sandbox with its own database is running on ${resolve(dataDir)}. Set DATABASE_URL to a PostgreSQL server of your own, or start a sandbox there first.`,
+    `DATABASE_URL is not set, and no sandbox with its own database is running on ${resolve(dataDir)}. Set DATABASE_URL to a PostgreSQL server of your own, start a sandbox there first, or name the directory of a running one with --data-dir. Commands reach an ephemeral sandbox only when it was started with --ephemeral --data-dir DIR.`,
   )
 }
