@@ -41,7 +41,7 @@ export const attestationsBench: Bench = {
   name: 'attestations',
   about: 'mined burns attested, against signing and inserting alone',
   measure: async (run) => {
-    const count = run.quick ? 500 : 10_000
+    const count = run.amount(10_000, 500)
     const platform = await startPlatform(run)
     const ctx = await openScope(run, platform)
     const burnAll = await prepareBurns(platform)
@@ -67,7 +67,7 @@ export const attestationsBench: Bench = {
       },
     }
     const busy = measureBusyCores()
-    const { attested, alone } = await alternateRounds(run.quick ? 1 : 3, things)
+    const { attested, alone } = await alternateRounds(run.amount(3, 1), things)
     return [
       {
         name: `${count.toLocaleString('en')} mined burns followed and attested by one worker`,
@@ -92,7 +92,7 @@ async function availability(
   database: Database,
   burnAll: (count: number) => Promise<void>,
 ): Promise<Figure> {
-  const count = burnsEach * (run.quick ? 8 : 40)
+  const count = burnsEach * run.amount(40, 8)
   const before = await attestedCount(database)
   await platform.order('start')
   const watch = watchBlocks(platform, database)

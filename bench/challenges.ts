@@ -90,13 +90,13 @@ async function signMessage(user: BenchUser): Promise<void> {
 }
 
 async function approvals(run: Run, _: Platform, user: BenchUser): Promise<Figure> {
-  const count = run.quick ? 6 : 40
+  const count = run.amount(40, 6)
   const stretcher = createStretcher(pinCost)
   const input = { secret: Buffer.from(pin), salt: randomBytes(16), pepper: randomBytes(32), cost: pinCost }
   const stretch = () => stretcher.run({ entityId: 'bench', userId: 'bench' }, (each) => each(input))
   const busy = measureBusyCores()
   await signMessage(user)
-  const { approved, stretched } = await alternateRounds(run.quick ? 1 : 5, {
+  const { approved, stretched } = await alternateRounds(run.amount(5, 1), {
     approved: () => speedOf(run, 'challenges approved', count, () => signMessage(user)),
     stretched: () => speedOf(run, 'PINs stretched', count, stretch),
   })
@@ -128,7 +128,7 @@ const longPasses = 100
 async function readsBeside(run: Run, platform: Platform): Promise<Figure> {
   const { url, headers, database } = platform
   const connection = await openHttpConnection({ url, path: '/v1/w3s/wallets?pageSize=10', headers })
-  const count = run.quick ? 500 : 3_000
+  const count = run.amount(3_000, 500)
   const p99 = async () => percentile(await durationsOf(count, connection.call), 0.99)
   const beside = async () => {
     const user = await makeUser(platform)
@@ -151,7 +151,7 @@ async function readsBeside(run: Run, platform: Platform): Promise<Figure> {
   await p99()
   const busy = measureBusyCores()
   const { busyMs, idleMs } = await alternateRounds(
-    run.quick ? 1 : 5,
+    run.amount(5, 1),
     { busyMs: beside, idleMs: p99 },
     (_, values) =>
       run.report(

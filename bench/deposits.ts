@@ -43,9 +43,9 @@ export const depositsBench: Bench = {
   name: 'deposits',
   about: 'deposits to many watched addresses: how soon, how many, and in how much memory',
   measure: async (run) => {
-    const [few, many] = [1_000, run.quick ? flatAt : 1_000_000]
+    const [few, many] = [1_000, run.amount(1_000_000, flatAt)]
     const setups = { few: await openSetup(run, few), many: await openSetup(run, many) }
-    const growth = await latencyFigures(setups, run.quick ? 5 : 12)
+    const growth = await latencyFigures(setups, run.amount(12, 5))
     await setups.many.order('stop')
     await watch(setups.few, flatAt)
     const figures = [...(await backlogFigures(setups.few, flatAt)), ...growth]
@@ -190,7 +190,7 @@ async function alternate(
 
 /** Measures the catch-up over a backlog of blocks, in two parts: the speed, and the live memory after each. */
 async function backlogFigures(setup: Setup, watched: number): Promise<Figure[]> {
-  const blocks = setup.run.quick ? 10 : 40
+  const blocks = setup.run.amount(40, 10)
   const busy = measureBusyCores()
   const early = await backlog(setup, watched, blocks * share)
   const late = await backlog(setup, watched, blocks * (1 - share))

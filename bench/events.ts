@@ -20,7 +20,7 @@ export const eventsBench: Bench = {
     const emitter = await openEmitter(node)
     await monitor(tenant, emitter.address)
     await subscribe(tenant, endpoint.receiver.url)
-    const count = run.quick ? 50 : 200
+    const count = run.amount(200, 50)
     const latencies: number[] = []
     const busy = measureBusyCores()
     for (let index = 0; index < count + 10; index++) {

@@ -22,7 +22,7 @@ export const fanOutBench: Bench = {
   name: 'fanout',
   about: 'events at a constant rate to 20 endpoints, of which 4 are dead or slow',
   measure: async (run) => {
-    const count = run.quick ? 1_000 : 10_000
+    const count = run.amount(10_000, 1_000)
     const { node, tenant, dataDir } = await startSandbox(run)
     const database = openAsOwner(await joinEmbeddedPostgres({ dataDir }))
     run.atEnd(database.close)

@@ -17,7 +17,7 @@ export const inboundBench: Bench = {
     const { node, tenant, wallet } = await startSandbox(run)
     const payer = devAccount(0)
     await fund(node, payer.address, 1_000_000_000n, 0n)
-    const count = run.quick ? 50 : 200
+    const count = run.amount(200, 50)
     const first = await nonceOf(node, payer.address)
     const signed = await Promise.all(
       Array.from({ length: count + 10 }, (_, index) =>

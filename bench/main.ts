@@ -26,7 +26,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   'transfer-intents': async () => (await import('./transfer-intents.ts')).transferIntentsBench,
 }
 
-const help = `npm run bench [-- NAME... --quick --json]
+const help = `npm run bench [-- NAME... --quick|--smallest --json]
 
 Measures the figures that this project promises and prints them as a table. Without a name all of them: some twenty
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
@@ -54,19 +54,22 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   transfer-intents  transfers of unified balances attested over HTTP, against the same signatures verified and the same rows
             inserted by bare SQL
 
-  --quick   fewer rounds and smaller loads: to see that it works
+  --quick   fewer rounds and smaller loads: to see what figures to expect
+  --smallest  as little as possible: to see that a bench works, without figures that mean anything
   --json    one line of JSON on standard output instead of the table
 `
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('-')))
 const names = process.argv.slice(2).filter((arg) => !arg.startsWith('-'))
 const unknown =
-  [...flags].find((flag) => !['--quick', '--json', '--help'].includes(flag)) ??
+  [...flags].find((flag) => !['--quick', '--smallest', '--json', '--help'].includes(flag)) ??
   names.find((name) => !(name in benches))
 if (flags.has('--help') || unknown !== undefined) {
   process.stdout.write(unknown === undefined ? help : `there is no "${unknown}"\n\n${help}`)
   process.exit(unknown === undefined ? 0 : 2)
 }
+
+const size = flags.has('--smallest') ? 'smallest' : flags.has('--quick') ? 'quick' : 'full'
 
 const interruption = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort())
@@ -82,7 +85,7 @@ for (const name of names.length > 0 ? names : Object.keys(benches)) {
   if (interruption.signal.aborted) break
   try {
     const bench = await benches[name]!()
-    figures.push(...(await runBench(bench, flags.has('--quick'), interruption.signal)))
+    figures.push(...(await runBench(bench, size, interruption.signal)))
   } catch (error) {
     failures.push({ bench: name, error: (error as Error).message })
     process.stderr.write(`${name}: ${(error as Error).stack}\n`)

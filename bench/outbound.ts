@@ -15,7 +15,7 @@ export const outboundBench: Bench = {
     const { node, wallet, ...customer } = await startSandbox(run)
     const drip = { address: wallet.address, blockchain: 'BASE-SEPOLIA', native: true }
     await customer.tenant.http('POST', '/v1/faucet/drips', { body: drip })
-    const count = run.quick ? 30 : 200
+    const count = run.amount(200, 30)
     for (let warming = 0; warming < 10; warming++) await minedAfter(node, { ...customer, wallet })
     const busy = measureBusyCores()
     const latencies: number[] = []

@@ -5,8 +5,8 @@ import type { Figure } from './figures.ts'
 
 /** Services for a bench. */
 export type Run = {
-  /** Fewer rounds and smaller loads: to test the bench itself, not for figures. */
-  quick: boolean
+  /** Chooses a number of rounds or rows: `full` for figures, `quick` for a first look, a twentieth of it to test the bench. */
+  amount(full: number, quick: number): number
   /** Reports progress on standard error. */
   report(text: string): void
   /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
@@ -21,12 +21,17 @@ export type Bench = {
   measure(run: Run): Promise<Figure[]>
 }
 
+export type BenchSize = 'full' | 'quick' | 'smallest'
+
+const amountOf = (size: BenchSize, full: number, quick: number) =>
+  size === 'full' ? full : size === 'quick' ? quick : Math.ceil(quick / 20)
+
 /** Runs one bench and clears up after it. */
-export async function runBench(bench: Bench, quick: boolean, signal: AbortSignal): Promise<Figure[]> {
+export async function runBench(bench: Bench, size: BenchSize, signal: AbortSignal): Promise<Figure[]> {
   const undo: (() => Promise<unknown>)[] = []
   const startedMs = performance.now()
   const run: Run = {
-    quick,
+    amount: (full, quick) => amountOf(size, full, quick),
     report: (text) => {
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
       process.stderr.write(`${bench.name.padEnd(8)} ${seconds.padStart(6)} s  ${text}\n`)

@@ -16,12 +16,12 @@ export const screeningBench: Bench = {
   name: 'screening',
   about: 'transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none',
   measure: async (run) => {
-    const count = run.quick ? 300 : 1_000
+    const count = run.amount(1_000, 300)
     const none = await openIntake(run, 0, count)
     const listed = await openIntake(run, listedCount, count)
     const busy = measureBusyCores()
     const things = { listed, none }
-    const rounds = await alternateRounds(run.quick ? 3 : 8, things, (round, values) =>
+    const rounds = await alternateRounds(run.amount(8, 3), things, (round, values) =>
       run.report(
         `round ${round + 1}: ${values.listed.toFixed(2)} ms a transfer with a list, ${values.none.toFixed(2)} without`,
       ),

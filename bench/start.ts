@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defaultBlockchains } from '#sandbox/start'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import { fromPackage, fromSource, startProgram } from './processes.ts'
@@ -29,7 +30,7 @@ export const startBench: Bench = {
 async function measure(run: Run, form: string, args: readonly string[]): Promise<Figure[]> {
   const times = { first: [] as number[], restart: [] as number[] }
   const busy = measureBusyCores()
-  for (let round = 0; round < (run.quick ? 1 : 5); round++) {
+  for (let round = 0; round < run.amount(5, 1); round++) {
     const dataDir = join(await run.directory(), 'data')
     times.first.push(await secondsToReady(run, args, dataDir))
     times.restart.push(await secondsToReady(run, args, dataDir))
@@ -57,7 +58,8 @@ async function secondsToReady(run: Run, args: readonly string[], dataDir: string
   })
   const seconds = (performance.now() - startedMs) / 1000
   const { chains } = JSON.parse(line) as { chains: unknown[] }
-  if (chains.length !== 9) throw new Error(`it started ${chains.length} chains, not 9`)
+  if (chains.length !== defaultBlockchains.length)
+    throw new Error(`it started ${chains.length} chains, not ${defaultBlockchains.length}`)
   await stop()
   return seconds
 }
