@@ -1,5 +1,5 @@
 import { type Review, type ReviewDecision, reviewStates, reviewsPage } from '#engines/compliance/index'
-import { decideReview } from '#engines/treasury/index'
+import { decideReview, withValues } from '#engines/treasury/index'
 import { isUuid } from '#lib/ids'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { configOf, connectionOptions, withDatabase } from './connection.ts'
@@ -56,11 +56,17 @@ const actions: Record<string, ReviewAction> = {
     const cursor = { pageAfter: undefined, pageBefore: undefined }
     const state = stateOf(args, reviewStates)
     const { rows } = await reviewsPage(database, entity.id, state, { ...page, ...cursor })
-    printRows(args, rows.map(shown), [
+    const withAmounts = await withValues(database, entity.id, rows)
+    printRows(args, withAmounts.map(shown), [
       'createDate',
       'id',
       'resource',
       'state',
+      'amount',
+      'token',
+      'blockchain',
+      'walletId',
+      'destinationAddress',
       'ruleName',
       'decidedBy',
       'reason',
@@ -70,4 +76,4 @@ const actions: Record<string, ReviewAction> = {
   deny: deciding('deny'),
 }
 
-const shown = ({ entityId: _, ...review }: Review) => review
+const shown = <Shown extends Review>({ entityId: _, ...review }: Shown) => review

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type ReviewState, reviewsPage } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { decideReview } from '#engines/treasury/index'
+import { decideReview, withValues } from '#engines/treasury/index'
 import { businessCollection, type PageQuery } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { decisionBody, reviewFilters, reviewParams, reviewSchema, showReview } from './schema.ts'
@@ -10,7 +10,7 @@ const tag = 'Operator'
 
 async function listReviews(ctx: Ctx, state: ReviewState | undefined, page: PageQuery) {
   const found = await reviewsPage(ctx.db, ctx.entity.id, state, page)
-  return { found, items: found.rows.map(showReview) }
+  return { found, items: (await withValues(ctx.db, ctx.entity.id, found.rows)).map(showReview) }
 }
 
 const deciding = (verdict: 'approve' | 'deny', summary: string, description: string) =>
@@ -27,7 +27,13 @@ const deciding = (verdict: 'approve' | 'deny', summary: string, description: str
     response: reviewSchema,
     errors: ['reviewNotFound', 'reviewEnded', 'reviewNeedsAnother'],
     verb: async (ctx: Ctx, { params, body }) =>
-      showReview(await decideReview(ctx, { id: params.id, verdict, reason: body.reason })),
+      showReview(
+        (
+          await withValues(ctx.db, ctx.entity.id, [
+            await decideReview(ctx, { id: params.id, verdict, reason: body.reason }),
+          ])
+        )[0]!,
+      ),
   })
 
 export const reviewEndpoints = [

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { createDateField, idField, updateDateField } from '#api/fields'
-import { type Review, reviewedResources, reviewStates } from '#engines/compliance/index'
+import { reviewedResources, reviewStates } from '#engines/compliance/index'
+import type { ReviewWithValue } from '#engines/treasury/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 
 const stateField = Type.Enum([...reviewStates], {
@@ -20,6 +21,12 @@ export const reviewSchema = Type.Object(
     }),
     state: stateField,
     ruleName: Type.String({ description: 'The rule that asked for the review.' }),
+    blockchain: optionalString('The blockchain on which the value moves.'),
+    amount: optionalString('The amounts of the token, as in the resource.'),
+    token: optionalString('The symbol of the token.'),
+    walletId: optionalString('The wallet that pays or receives.'),
+    sourceAddress: optionalString('The address that pays.'),
+    destinationAddress: optionalString('The address that receives, or the contract that is called.'),
     firstApprover: optionalString('Who approved first, where two have to.'),
     decidedBy: optionalString('Who decided.'),
     reason: optionalString('Why.'),
@@ -42,10 +49,24 @@ export const decisionBody = Type.Object(
   },
 )
 
-export const showReview = ({ id, resource, state, ruleName, createDate, updateDate, ...review }: Review) => ({
-  ...{ id, resource, state, ruleName },
-  ...(review.firstApprover !== null && { firstApprover: review.firstApprover }),
-  ...(review.decidedBy !== null && { decidedBy: review.decidedBy }),
-  ...(review.reason !== null && { reason: review.reason }),
-  ...{ createDate, updateDate },
-})
+const valueNames = [
+  'blockchain',
+  'amount',
+  'token',
+  'walletId',
+  'sourceAddress',
+  'destinationAddress',
+] as const
+
+export const showReview = (reviewed: ReviewWithValue) => {
+  const { id, resource, state, ruleName, createDate, updateDate, ...review } = reviewed
+  const known = valueNames.flatMap((name) => (reviewed[name] ? [[name, reviewed[name]]] : []))
+  return {
+    ...{ id, resource, state, ruleName },
+    ...(Object.fromEntries(known) as Partial<Record<(typeof valueNames)[number], string>>),
+    ...(review.firstApprover !== null && { firstApprover: review.firstApprover }),
+    ...(review.decidedBy !== null && { decidedBy: review.decidedBy }),
+    ...(review.reason !== null && { reason: review.reason }),
+    ...{ createDate, updateDate },
+  }
+}

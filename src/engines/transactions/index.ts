@@ -55,6 +55,7 @@ export {
 } from './store/operations.ts'
 export { queueDepths } from './store/queue.ts'
 export type { ReplacementKind } from './store/replacements.ts'
+export { type ReviewedValue, valuesOfTransactions } from './store/reviewed-values.ts'
 export {
   findSponsor,
   forgetRetired,

@@ -387,7 +387,12 @@ describe('a review', () => {
         args: [...args, '--entity', harness.entityId],
         env: { DATABASE_URL: urlOf(harness.connection) },
       })
-    expect((await reviews('list', '--state', 'pending')).stdout).toContain(id)
+    const { amounts, destinationAddress, walletId, blockchain } = await read(id)
+    const listed = (await reviews('list', '--state', 'pending')).stdout
+    for (const shown of [id, amounts[0], 'USDC', blockchain, walletId, destinationAddress])
+      expect(listed).toContain(shown)
+    const [open] = (await world.call('GET', '/operator/reviews?state=pending')) as object[]
+    expect(open).toMatchObject({ id, amount: amounts[0], token: 'USDC', walletId, destinationAddress })
     expect((await reviews('approve', id)).stderr).toContain('--reason is missing')
     expect((await reviews('approve', id, '--reason', 'the recipient is known')).code).toBe(0)
     expect((await ended(id)).state).toBe('COMPLETE')

@@ -1,7 +1,7 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
  * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, disbursements, reconciliation. Files beside this one are shared by
- * all folders, except `decide-review.ts`, `follow.ts` and `merchant-balances.ts`, which join them like this one.
+ * all folders, except `decide-review.ts`, `follow.ts`, `merchant-balances.ts` and `reviewed-values.ts`, which join them like this one.
  */
 export {
   addRecipientAddress,
@@ -123,5 +123,6 @@ export {
 } from './reconciliation/adjust.ts'
 export { type MoneyProof, proveMoney, startMoneyWatch } from './reconciliation/money-proof.ts'
 export { checkMerchants } from './reconciliation/store/check-merchants.ts'
+export { type ReviewWithValue, withValues } from './reviewed-values.ts'
 export type { TreasuryRow } from './store/treasuries.ts'
 export type { Waiting } from './types.ts'

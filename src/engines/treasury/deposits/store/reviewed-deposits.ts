@@ -1,4 +1,4 @@
-import type { Ref } from '#engines/transactions/index'
+import type { Ref, ReviewedValue } from '#engines/transactions/index'
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { DepositKind, DepositReview } from '../types.ts'
 
@@ -13,6 +13,16 @@ export const blockchainOfDeposit = async (db: Db, kind: DepositKind, { entityId,
       sql`select blockchain from ${kept[kind].table} where entity_id = ${entityId} and id = ${id}`,
     )
   ).blockchain
+
+const shownColumns = {
+  payment: raw('d.merchant_wallet_id as "walletId", d.deposit_address as "destinationAddress"'),
+  transfer: raw('d.wallet_id as "walletId", d.to_address as "destinationAddress"'),
+} as const
+
+export const valuesOfDeposits = (db: Db, kind: DepositKind, entityId: string, ids: readonly string[]) =>
+  db.all<ReviewedValue>(sql`select d.id, d.blockchain, trim_scale(d.amount / 10::numeric ^ d.decimals)::text as amount,
+      d.token_id as "tokenId", d.from_address as "sourceAddress", ${shownColumns[kind]}
+    from ${kept[kind].table} d where d.entity_id = ${entityId} and d.id = any(${ids}::uuid[])`)
 
 /** Locks a deposit that is under review or was denied. False where the review was withdrawn. */
 export const lockUncredited = async (tx: Db, kind: DepositKind, { entityId, id }: Ref): Promise<boolean> =>
