@@ -97,7 +97,9 @@ const encrypt = async (request: TriedRequest) => {
   const body = JSON.parse(request.body)
   // A ciphertext that the reader pasted is longer.
   if (String(body.entitySecretCiphertext).length > 500) return request
-  const { data } = await fetch('/sandbox/ciphertext').then((answer) => answer.json())
+  const { data } = await fetch('/sandbox/ciphertext').then(
+    (answer) => answer.json() as Promise<{ data: object }>,
+  )
   request.body = JSON.stringify({ ...body, ...data })
   return request
 }
