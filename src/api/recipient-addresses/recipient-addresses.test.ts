@@ -174,7 +174,6 @@ describe('POST /v1/businessAccount/wallets/addresses/recipient', () => {
       2,
       'identity.addresses[0].postalCode',
     ],
-    ['null for an identity', { identity: null }, 2, 'identity'],
     ['an ownership of nobody', { ownership: { type: 'zeroth_party' } }, 2, 'ownership.type'],
   ])('refuses %s', async (_, fields, code, location) => {
     const { status, body } = await post(request(fields))

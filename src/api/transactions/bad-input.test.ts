@@ -77,7 +77,6 @@ const badAddresses: [string, number][] = [
     checksummed.slice(2),
     checksummed.toUpperCase(),
     `0X${checksummed.slice(2).toLowerCase()}`,
-    `0x${checksummed.slice(2).toUpperCase()}`,
     checksummed.replace('F', 'f'),
     checksummed.slice(0, -1),
     `${checksummed.toLowerCase()}0`,

@@ -19,8 +19,7 @@ describe('EVM addresses', () => {
 
   it('reads digits in upper case, which carry no checksum, and lowers them', () => {
     const hex = 'ab'.repeat(20)
-    for (const text of [`0x${hex.toUpperCase()}`, `0X${hex.toUpperCase()}`])
-      expect(parseEvmAddress(text)).toBe(`0x${hex}`)
+    expect(parseEvmAddress(`0x${hex.toUpperCase()}`)).toBe(`0x${hex}`)
   })
 
   it('refuses a checksum with any one letter in the wrong case', () => {
@@ -45,6 +44,8 @@ describe('EVM addresses', () => {
     for (const text of [
       '',
       hex,
+      `0X${hex}`,
+      `0X${hex.toUpperCase()}`,
       `0x${hex}a`,
       `0x${hex.slice(1)}`,
       ` 0x${hex}`,

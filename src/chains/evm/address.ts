@@ -7,6 +7,6 @@ import type { Address } from '../chain.ts'
  */
 export function parseEvmAddress(text: unknown): Address | undefined {
   if (typeof text !== 'string' || text.length !== 42) return undefined
-  if (!isAddress(text) && !/^0[xX][0-9A-F]{40}$/.test(text)) return undefined
+  if (!isAddress(text) && !/^0x[0-9A-F]{40}$/.test(text)) return undefined
   return text.toLowerCase() as Address
 }
