@@ -329,7 +329,9 @@ function coinPricesOf(environment: EnvironmentVariables): ReadonlyMap<string, bi
   const entries = (environment['BEZANT_COIN_PRICES'] || '').split(',').filter((entry) => entry !== '')
   return new Map(
     entries.map((entry) => {
-      const read = /^([A-Z]{2,10})=(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,6}))?$/.exec(entry.trim())
+      const read = /^([A-Z]{2,10}(?:-[A-Z]{2,10})?)=(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,6}))?$/.exec(
+        entry.trim(),
+      )
       if (!read)
         throw new Error(
           `BEZANT_COIN_PRICES must be symbols with prices in USD, ETH=4000.5,AVAX=30, not "${entry}"`,

@@ -42,7 +42,7 @@ afterAll(() => harness?.close())
 
 /** Sets the price of the destination's coin, in whole USD. */
 const setPrice = (usd: bigint) =>
-  Object.assign(harness.ctx.config, { coinPrices: new Map(usd === 0n ? [] : [['ETH', usd * coin]]) })
+  Object.assign(harness.ctx.config, { coinPrices: new Map(usd === 0n ? [] : [['ETH-SEPOLIA', usd * coin]]) })
 
 /** Another block, with which the loops look again. */
 const again = () => ethereum.mine()
