@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteHalt, insertHalt } from '#engines/indexer/store/halts'
 import { insertApiKey } from '#runtime/auth/store'
 import { openAsOwner, raw, sql } from '#runtime/db/db'
-import { alarmCounts, alarmNames, raiseAlarm } from '#runtime/log/alarms'
+import { type AlarmName, alarmCounts, alarmNames, raiseAlarm } from '#runtime/log/alarms'
 import { cloneDatabase } from './database.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { readMetrics } from './metrics.ts'
@@ -29,6 +29,7 @@ type Readiness = {
   ready: boolean
   database: string
   engines: string
+  signing: string
   chains: { blockchain: string; state: string }[]
 }
 
@@ -36,6 +37,8 @@ const askReadiness = async (): Promise<{ status: number; body: Readiness }> => {
   const { status, body } = await httpAs(harness.url, undefined)('GET', '/ready')
   return { status, body }
 }
+
+const alarms = (name: AlarmName) => alarmCounts().get(name)!
 
 /** Waits until the body of `/ready` satisfies `holds`; returns its status then. */
 async function statusWhen(holds: (body: Readiness) => boolean): Promise<number> {
@@ -125,6 +128,23 @@ it('property 60: readiness names a halted chain until it is resumed', async () =
   expect(await statusWhen(isReady)).toBe(200)
 })
 
+it('property 60: readiness says that signing waits for a journal, until it is declared lost', async () => {
+  const owner = openAsOwner(harness.connection)
+  try {
+    await owner.run(sql`insert into journals
+        (id, host, path, sequence, head_hash, state, merged_epoch, create_date, update_date)
+      values ('away', 'elsewhere', '/var/lib/away', 0, sha256(''), 'open', -1, now(), now())`)
+    const [other, unmerged] = [alarms('nonce-unaccounted'), alarms('journal-unmerged')]
+    expect(await statusWhen((body) => body.signing === 'waiting')).toBe(503)
+    await until(async () => alarms('journal-unmerged') > unmerged, 'the worker names the journal')
+    expect(alarms('nonce-unaccounted')).toBe(other)
+    await owner.run(sql`update journals set state = 'lost' where id = 'away'`)
+    expect(await statusWhen(isReady)).toBe(200)
+  } finally {
+    await owner.close()
+  }
+})
+
 it('property 60: readiness names an unreachable database, without the cause', async () => {
   const current = sql`select current_database() as name`
   const { name } = await harness.database.one<{ name: string }>(current)
@@ -134,6 +154,7 @@ it('property 60: readiness names an unreachable database, without the cause', as
   const allow = (yes: boolean) =>
     owner.run(sql`alter database ${raw(`"${name}"`)} allow_connections ${raw(String(yes))}`)
   try {
+    const [away, journal] = [alarms('database-unavailable'), alarms('journal-unavailable')]
     await allow(false)
     await owner.run(sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`)
     expect(await statusWhen((body) => body.database === 'unavailable')).toBe(503)
@@ -142,9 +163,12 @@ it('property 60: readiness names an unreachable database, without the cause', as
       database: 'unavailable',
       clock: 'ready',
       engines: 'unknown',
+      signing: 'unknown',
       chains: [],
     })
     expect((await httpAs(harness.url, undefined)('GET', '/ping')).status).toBe(200)
+    await until(async () => alarms('database-unavailable') > away, 'the worker names the database')
+    expect(alarms('journal-unavailable')).toBe(journal)
   } finally {
     await allow(true)
     await owner.close()

@@ -97,10 +97,17 @@ it('property 60: a worker counts the alarms that it raises: a wrong clock, a sin
   expect(await alarmsOf('books-differ')).toBe(0)
 })
 
-it('property 60: a gap between books and chain raises an alarm at the next block', async () => {
-  await insertFalsePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
+it('property 60: a gap between books and chain raises an alarm at the next block, and ends it', async () => {
+  const place = { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }
+  const open = `bezant_reconcile_gaps_open{blockchain="${blockchain}"}`
+  await insertFalsePosting(owner, place, 1n)
   await harness.chain().mine()
   await isRaised('books-differ')
+  expect(await sample(open)).toBe(1)
+  await insertFalsePosting(owner, place, -1n)
+  await harness.chain().mine()
+  await until(() => worker.stderr().includes('"alarmOver":"books-differ"'), 'the alarm is over')
+  await until(async () => (await sample(open)) === 0, 'no gap is open')
 })
 
 it('property 68: an endpoint that returns as another or an empty chain is unused until it is right', async () => {

@@ -130,6 +130,10 @@ export type EndpointHealth = {
   /** Percentiles of the latency of the latest calls; `undefined` before the first answer. */
   p50Ms: number | undefined
   p95Ms: number | undefined
+  /** Its newest block; `undefined` while it is in backoff, and for the only endpoint of a chain. */
+  headNumber: number | undefined
+  /** Number of blocks by which it is behind the highest of them. */
+  lagBlocks: number | undefined
 }
 
 /** An endpoint that is not of the network it is configured for, with the reason. */

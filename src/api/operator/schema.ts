@@ -33,6 +33,15 @@ const rpcSchema = Type.Object(
       maximum: 1,
       description: 'The share of calls that failed, weighted towards recent ones.',
     }),
+    headNumber: optional(
+      Type.Integer({
+        description:
+          'The newest block of this endpoint; absent for the only one of a chain, and while it is left alone after failures.',
+      }),
+    ),
+    lagBlocks: optional(
+      Type.Integer({ description: 'The number of blocks by which it is behind the highest endpoint.' }),
+    ),
   },
   { description: 'An endpoint of a node.' },
 )
@@ -93,6 +102,10 @@ export const readinessSchema = Type.Object(
     clock: Type.Enum(['ready', 'off'], { description: 'Whether the clock of the host is right.' }),
     engines: Type.Enum(['running', 'stopped', 'unknown'], {
       description: 'Whether a worker follows every chain; unknown while the database is unavailable.',
+    }),
+    signing: Type.Enum(['running', 'waiting', 'unknown'], {
+      description:
+        'Whether transactions are signed; they wait after a restore, until every journal is merged. Unknown while the database is unavailable.',
     }),
     chains: Type.Array(
       Type.Object(

@@ -24,11 +24,15 @@ export async function showChains(ctx: EngineCtx) {
   }))
 }
 
-const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms }: ReturnType<Chain['health']>[number]) => ({
+type Endpoint = ReturnType<Chain['health']>[number]
+
+const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }: Endpoint) => ({
   url: host,
   ...(p50Ms !== undefined && { p50Ms }),
   ...(p95Ms !== undefined && { p95Ms }),
   errorShare: errorsRatio,
+  ...(headNumber !== undefined && { headNumber }),
+  ...(lagBlocks !== undefined && { lagBlocks }),
 })
 
 async function problemsOf(chain: Chain) {

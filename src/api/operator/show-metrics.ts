@@ -39,11 +39,22 @@ function countAlarms({ metrics }: EngineCtx): void {
 
 function showEndpoints({ chains, metrics }: EngineCtx): void {
   for (const chain of chains.list())
-    for (const [position, { host, errorsRatio, latencyMs }] of chain.health().entries()) {
+    for (const [position, endpoint] of chain.health().entries()) {
+      const { host, errorsRatio, latencyMs, headNumber, lagBlocks } = endpoint
       const labels = { blockchain: chain.network.blockchain, host, position }
       metrics.endpointErrors.set(labels, errorsRatio)
       metrics.endpointLatency.set(labels, latencyMs / 1_000)
+      setOrRemove(metrics.endpointHead, labels, headNumber)
+      setOrRemove(metrics.endpointLag, labels, lagBlocks)
     }
+}
+
+type Gauge<Labels> = { set(labels: Labels, value: number): void; remove(labels: Labels): void }
+
+/** A value that is unknown is removed: the last one would pass for the current one. */
+function setOrRemove<Labels>(gauge: Gauge<Labels>, labels: Labels, value: number | undefined): void {
+  if (value === undefined) gauge.remove(labels)
+  else gauge.set(labels, value)
 }
 
 async function gatherQueues({ chains, clock, database, metrics }: EngineCtx): Promise<void> {
@@ -62,11 +73,8 @@ async function gatherChains(ctx: EngineCtx): Promise<void> {
   for (const chain of await listChains({ ...ctx, db: ctx.database.reading })) {
     const { blockchain } = chain
     for (const state of chainStates) chainState.set({ blockchain, state }, state === chain.state ? 1 : 0)
-    // The lag is unknown while no node answers; the last value would pass for the current one.
-    if (chain.lagBlocks === undefined) lagBlocks.remove({ blockchain })
-    else lagBlocks.set({ blockchain }, chain.lagBlocks)
-    if (chain.lagMs === undefined) lagSeconds.remove({ blockchain })
-    else lagSeconds.set({ blockchain }, chain.lagMs / 1_000)
+    setOrRemove(lagBlocks, { blockchain }, chain.lagBlocks)
+    setOrRemove(lagSeconds, { blockchain }, chain.lagMs && chain.lagMs / 1_000)
   }
 }
 
@@ -79,8 +87,12 @@ async function gatherDeliveries({ clock, database, metrics }: EngineCtx): Promis
 async function gatherGaps({ chains, database, metrics }: EngineCtx): Promise<void> {
   const found = await gapCounts(database.reading)
   metrics.gaps.reset()
-  for (const { network } of chains.list()) metrics.gaps.inc({ blockchain: network.blockchain }, 0)
-  for (const { blockchain, count } of found) metrics.gaps.inc({ blockchain }, count)
+  for (const { network } of chains.list()) {
+    const { blockchain } = network
+    const { count = 0, open = 0 } = found.find((each) => each.blockchain === blockchain) ?? {}
+    metrics.gaps.inc({ blockchain }, count)
+    metrics.gapsOpen.set({ blockchain }, open)
+  }
 }
 
 async function gatherHistories({ chains, clock, database, metrics }: EngineCtx): Promise<void> {

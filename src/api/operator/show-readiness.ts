@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { EngineCtx } from '#engines/ctx'
 import { followedChains } from '#engines/indexer/index'
+import { journalsAreAwaited } from '#engines/transactions/index'
 import { keptFor } from '#lib/once'
 import { hostOffMaxMs } from '#lib/time'
 import { resultWithin } from '#lib/time-limit'
@@ -29,6 +30,7 @@ export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
       parts.database === 'ready' &&
       parts.clock === 'ready' &&
       parts.engines === 'running' &&
+      parts.signing === 'running' &&
       parts.chains.every(({ state }) => state === 'following')
     return answer(ready ? 200 : 503, { ready, ...parts })
   })
@@ -38,10 +40,10 @@ async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {
   const clock = Math.abs(ctx.clock.hostOffMs?.() ?? 0) > hostOffMaxMs ? 'off' : 'ready'
   const found = await resultWithin(
     patienceMs,
-    Promise.all([listChains({ ...ctx, db }), followedChains(db, graceMs)]),
+    Promise.all([listChains({ ...ctx, db }), followedChains(db, graceMs), journalsAreAwaited(db)]),
   )
-  if (!found) return { database: 'unavailable', clock, engines: 'unknown', chains: [] }
-  const [chains, followed] = found
+  if (!found) return { database: 'unavailable', clock, engines: 'unknown', signing: 'unknown', chains: [] }
+  const [chains, followed, awaited] = found
   // Workers do not follow a halted chain.
   const expected = chains.filter(({ state }) => state !== 'halted')
   const engines = expected.every(({ blockchain }) => followed.includes(blockchain)) ? 'running' : 'stopped'
@@ -49,6 +51,7 @@ async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {
     database: 'ready',
     clock,
     engines,
+    signing: awaited ? 'waiting' : 'running',
     chains: chains.map(({ blockchain, state, lagMs }) => ({
       blockchain,
       state: state === 'behind' && lagMs !== undefined && lagMs <= lagMaxMs ? 'following' : state,

@@ -93,7 +93,7 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
       const now = await ask(rpc)
       return { verdict: now === said ? 'agreed' : 'outvoted', said: [`${rpc.host}: ${now}`] }
     },
-    health: () => [shownHealth(endpoint)],
+    health: () => shownHealth([endpoint]),
   }
 }
 
@@ -129,13 +129,24 @@ async function refusedAmong(endpoints: readonly RpcEndpoint[], verify: Verify): 
   return endpoints.flatMap(({ health }) => health.refusal ?? [])
 }
 
-const shownHealth = ({ rpc, health }: RpcEndpoint): EndpointHealth => ({
-  host: rpc.host,
-  errorsRatio: health.errors,
-  latencyMs: health.latencyMs,
-  p50Ms: percentileMs(health, 0.5),
-  p95Ms: percentileMs(health, 0.95),
-})
+function shownHealth(endpoints: readonly RpcEndpoint[]): EndpointHealth[] {
+  const nowMs = performance.now()
+  const headOf = ({ health }: RpcEndpoint) => (health.restsUntilMs > nowMs ? undefined : health.head)
+  const highest = Math.max(0, ...endpoints.map((endpoint) => headOf(endpoint) ?? 0))
+  return endpoints.map((endpoint) => {
+    const { rpc, health } = endpoint
+    const headNumber = headOf(endpoint)
+    return {
+      host: rpc.host,
+      errorsRatio: health.errors,
+      latencyMs: health.latencyMs,
+      p50Ms: percentileMs(health, 0.5),
+      p95Ms: percentileMs(health, 0.95),
+      headNumber,
+      lagBlocks: headNumber === undefined ? undefined : highest - headNumber,
+    }
+  })
+}
 
 function severalEndpoints(input: EndpointsInput): Endpoints {
   const endpoints = input.urls.map((url) => ({ rpc: createRpc(url, input), health: newHealth() }))
@@ -160,7 +171,7 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
     finalTags: async () => ({ tags: await finalTagsOf(pool), needed: neededOf(input) }),
     agreeing: neededOf(input),
     agreedOn: (said, ask) => agreedOn(pool, neededOf(input), said, ask),
-    health: () => endpoints.map(shownHealth),
+    health: () => shownHealth(endpoints),
     close: () => {
       for (const { rpc } of endpoints) rpc.close()
     },

@@ -10,6 +10,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { logTrouble, repeat } from '#runtime/loop'
 import { catchUp } from './catch-up.ts'
 import { alarmSingleEndpoints } from './endpoint-agreement.ts'
+import { watchEndpointLag } from './endpoint-lag.ts'
 import { haltOnDeepReorg, watchHalt } from './halt.ts'
 import { releaseLease, takeLease } from './store/blocks.ts'
 
@@ -22,6 +23,7 @@ export { startPruning } from './prune.ts'
 export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { sendersIn } from './senders.ts'
+export { settledRead } from './settled-read.ts'
 export {
   type CanonicalBlock,
   canonicalHashAt,
@@ -89,7 +91,10 @@ const leaseMs = 3_000
 export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
   const holder = randomUUID()
   alarmSingleEndpoints(ctx)
-  const followers = ctx.chains.list().map((chain) => followHead(ctx, chain, holder))
+  const followers = [
+    ...ctx.chains.list().map((chain) => followHead(ctx, chain, holder)),
+    watchEndpointLag(ctx),
+  ]
   return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
 }
 

@@ -72,13 +72,18 @@ describe('property 9: the books and the chain', () => {
     expect(gaps).toMatchObject([{ address: wallet.address, tokenId: usdc.id }])
     expect(gaps[0]!.bookedAtomic - gaps[0]!.onChainAtomic).toBe(1n)
     const alarms = () =>
-      harness.database.all(sql`select address, (booked - on_chain)::int as gap from reconciliation_gaps`)
+      harness.database.all(
+        sql`select address, (booked - on_chain)::int as gap from reconciliation_gaps order by create_date, id`,
+      )
     await harness.chain().mine()
     await until(async () => (await alarms()).length > 0, 'the gap is found without being asked for')
     await harness.chain().mine()
     await forge(-1n)
     expect((await prove()).gaps).toEqual([])
     expect(await alarms()).toEqual([{ address: wallet.address, gap: 1 }])
+    await harness.chain().mine()
+    await until(async () => (await alarms()).length > 1, 'the end of the gap is recorded')
+    expect((await alarms())[1]).toEqual({ address: wallet.address, gap: 0 })
   })
 
   it('a balance that was changed without an entry is found', async () => {

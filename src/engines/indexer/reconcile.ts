@@ -7,6 +7,7 @@ import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { isHalted } from './halt.ts'
 import { holdingsOf } from './holdings.ts'
+import { settledRead } from './settled-read.ts'
 import { canonicalHashAt, lockChain } from './store/blocks.ts'
 import { type BalanceGap, bookedBalancesAt, type OwnedAddress } from './store/reconciliations.ts'
 import { highestComplete } from './store/steps.ts'
@@ -33,10 +34,7 @@ const pageSize = 100
 /** Maximum number of concurrent node calls. */
 const askedMax = 100
 
-/**
- * Maximum number of tries of a comparison. It is repeated when a local chain was rewound meanwhile, and once when it finds a
- * gap: a node that is applying a block may answer for the previous block with the state of the next.
- */
+/** Maximum number of tries of a comparison, which is repeated when a local chain was rewound meanwhile. */
 const triesMax = 6
 
 /** Pause between two tries, doubled each time: the indexer needs time to detect a rewind. */
@@ -58,7 +56,7 @@ export async function reconcile(
     const block = await completeBlock(ctx, blockchain)
     try {
       const proof = await compareAll(ctx, chain, block, onProgress)
-      if (proof.gaps.length === 0 || (tries > 1 && (await isStillCanonical(ctx, chain, block)))) return proof
+      if (proof.gaps.length === 0 || (await isStillCanonical(ctx, chain, block))) return proof
     } catch (error) {
       if (await isStillCanonical(ctx, chain, block)) throw error
     }
@@ -95,11 +93,17 @@ async function compareAll(
   let after: OwnedAddress | undefined
   do {
     const page = await managedAfter(ctx.db, blockchain, after, pageSize)
-    for (const balance of await compareBalances(ctx, chain, block, tokens, page)) {
+    const balances = await settledRead(
+      chain,
+      block.number,
+      () => compareBalances(ctx, chain, block, tokens, page),
+      (told) => told.some(isGap),
+    )
+    for (const balance of balances) {
       const sum = sums.get(balance.tokenId)!
       sum.onChainAtomic += balance.onChainAtomic
       sum.bookedAtomic += balance.bookedAtomic
-      if (balance.onChainAtomic !== balance.bookedAtomic) proof.gaps.push(balance)
+      if (isGap(balance)) proof.gaps.push(balance)
     }
     proof.addresses += page.length
     onProgress(proof.addresses)
@@ -123,6 +127,8 @@ export async function completeBlock(ctx: EngineCtx, blockchain: string): Promise
   const hash = await canonicalHashAt(ctx.db, blockchain, number)
   return hash === undefined ? undefined : { number, hash }
 }
+
+export const isGap = ({ bookedAtomic, onChainAtomic }: BalanceGap): boolean => bookedAtomic !== onChainAtomic
 
 /** Returns the booked and the on-chain balance at the block, for each address and token. */
 export async function compareBalances(

@@ -4,15 +4,15 @@
  * call of a contract, which leave no log, are booked as a difference when they are found.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { succeedOnce } from '#lib/once'
-import { raiseAlarm } from '#runtime/log/alarms'
+import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { isHalted } from './halt.ts'
-import { type CompleteBlock, compareBalances, completeBlock, isStillCanonical } from './reconcile.ts'
+import { type CompleteBlock, compareBalances, completeBlock, isGap, isStillCanonical } from './reconcile.ts'
+import { settledRead } from './settled-read.ts'
 import {
   addressesMovedBetween,
   type BalanceGap,
@@ -21,6 +21,7 @@ import {
   finishReconciliation,
   type OwnedAddress,
   type ReconciliationProgress,
+  recordAgreements,
   recordGaps,
 } from './store/reconciliations.ts'
 import { comparedTokens, syncNativeBalance } from './sync-balances.ts'
@@ -31,8 +32,6 @@ const roundSize = 10
 const movedMax = 200
 /** Minimum interval between comparisons of a busy chain: providers charge by the request. */
 const restMs = 5_000
-/** Delay before a gap is checked again. */
-const settleMs = 500
 
 /** Starts comparing all chains; `stop` waits for the comparison under way. */
 export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
@@ -94,17 +93,24 @@ async function compareOn(
     { address: before.roundAddress, entityId: before.roundEntityId },
     roundSize,
   )
-  const gapsAmong = async (places: readonly OwnedAddress[]) =>
-    (await compareBalances(ctx, chain, block, tokens, distinct(places))).filter(
-      ({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic,
-    )
-  const found = await gapsAmong([...moved, ...round])
-  // A node that is applying a block may answer for the previous block with the state of the next.
-  if (found.length > 0) await sleep(settleMs)
-  const gaps = await gapsAmong(found)
+  let places = distinct([...moved, ...round])
+  let equal: BalanceGap[] | undefined
+  const gaps = await settledRead(
+    chain,
+    block.number,
+    async () => {
+      const balances = await compareBalances(ctx, chain, block, tokens, places)
+      const differing = balances.filter(isGap)
+      equal ??= balances.filter((balance) => !isGap(balance))
+      places = distinct(differing)
+      return differing
+    },
+    (found) => found.length > 0,
+  )
   if (gaps.length > 0 && !(await isStillCanonical(ctx, chain, block))) return before
   const native = tokens.find((token) => token.isNative)!
   await raise(ctx, chain, block, native.id, gaps)
+  await endGaps(ctx, blockchain, block, equal ?? [])
   const last = round.length < roundSize ? undefined : round.at(-1)
   return {
     // If more addresses moved than one turn takes, the slow round covers the rest.
@@ -154,5 +160,22 @@ async function raise(
         onChainAtomic: String(amounts.onChainAtomic),
       },
       'the books differ from the chain: see bezant reconcile',
+    )
+}
+
+async function endGaps(
+  ctx: EngineCtx,
+  blockchain: string,
+  block: CompleteBlock,
+  equal: readonly BalanceGap[],
+): Promise<void> {
+  if (equal.length === 0) return
+  const ended = await recordAgreements(ctx.database, ctx.clock.nowMs(), blockchain, block, equal)
+  for (const balance of ended)
+    endAlarm(
+      ctx.log,
+      'books-differ',
+      { blockchain, blockNumber: block.number, ...balance },
+      'the books equal the chain again',
     )
 }

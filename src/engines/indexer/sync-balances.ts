@@ -6,6 +6,7 @@ import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { holdingsOf, type ReadHolding } from './holdings.ts'
+import { settledRead } from './settled-read.ts'
 import { canonicalHead, lockChain } from './store/blocks.ts'
 import type { OwnedAddress } from './store/reconciliations.ts'
 
@@ -52,10 +53,17 @@ async function sync(
   for (let tries = 0; tries < triesMax; tries++) {
     const head = await canonicalHead(ctx.db, blockchain)
     if (!head) return false
-    const there = await balancesAt(chain, read, owner, tokens, head.hash)
+    const differ = async (told: readonly TokenAmount[] | undefined) =>
+      told !== undefined && (await differences(ctx.db, blockchain, owner, told)).length > 0
+    const there = await settledRead(
+      chain,
+      head.number,
+      () => balancesAt(chain, read, owner, tokens, head.hash),
+      differ,
+    )
     // Usually nothing differs, and the chain's lock is not needed.
     if (!there) return false
-    if ((await differences(ctx.db, blockchain, owner, there)).length === 0) return true
+    if (!(await differ(there))) return true
     const booked = await ctx.database.tx(async (tx) => {
       await lockChain(tx, blockchain)
       if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return false

@@ -1,8 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
-import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
-import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
+import { type CanonicalBlock, canonicalHead, settledRead } from '#engines/indexer/index'
+import { type BalanceUnit, balanceUnits, bookedAmounts, setItemUri } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { isDatabaseError } from '#runtime/db/db'
@@ -34,7 +34,12 @@ export async function compareBalances(
   if (unlisted.length === 0) return
   const told =
     head &&
-    (await ask(ctx, chain, head, unlisted, units).catch((error) => {
+    (await settledRead(
+      chain,
+      head.number,
+      () => ask(ctx, chain, head, unlisted, units),
+      (answers) => differFromBooks(ctx, answers),
+    ).catch((error) => {
       if (isDatabaseError(error)) throw error
       ctx.log.debug({ err: error, blockchain }, 'a node does not tell balances')
       return undefined
@@ -44,6 +49,11 @@ export async function compareBalances(
   failpoint('after-balance-commit')
   const left = unlisted.filter((check) => !booked.has(keyOf(check)))
   if (left.length > 0) await postpone(ctx.database, left)
+}
+
+async function differFromBooks(ctx: EngineCtx, told: readonly ToldBalance[]): Promise<boolean> {
+  const booked = await bookedAmounts(ctx.database, told)
+  return told.some(({ amountAtomic }, index) => amountAtomic !== booked[index])
 }
 
 type OwnChecks = readonly [TokenCheck, ...TokenCheck[]]

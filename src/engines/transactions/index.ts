@@ -38,6 +38,7 @@ export { counterpartiesOf, counterpartiesOfCall } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
+export { journalsAreAwaited } from './store/journals.ts'
 export {
   depositsInFlight,
   type ExternalOperation,

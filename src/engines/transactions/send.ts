@@ -13,6 +13,7 @@ import type { JournalWriter } from './journal/writer.ts'
 import { type PriceRefusal, readPriceRefusals } from './price-refusals.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { type ClaimedAttempt, claimDueAttempts, recordSends, type SendResult } from './store/attempts.ts'
+import { isMerged } from './store/journals.ts'
 import { cancelRefused, requestBumps } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
 
@@ -131,7 +132,8 @@ async function reportUnaccounted(
   mined: readonly ClaimedAttempt[],
 ): Promise<void> {
   const unaccounted = mined.filter(({ broadcastCount }) => broadcastCount % unaccountedRounds === 0)
-  if (unaccounted.length === 0) return
+  // Transactions that only an awaited journal has may have used them.
+  if (unaccounted.length === 0 || !(await isMerged(ctx.database))) return
   const [head, followed] = await Promise.all([
     chain.head(),
     indexedHead(ctx.database, chain.network.blockchain),

@@ -1,4 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
+import { settledRead } from '#engines/indexer/index'
 import type { Hex } from '#lib/hex'
 import { unifiedChains } from './networks.ts'
 import { type ChainSums, sumsOf, type UnifiedBookError, unifiedBookErrors } from './store/proof.ts'
@@ -24,9 +25,14 @@ export async function proveUnifiedBalances(ctx: EngineCtx): Promise<UnifiedProof
   for (const { chain, blockchain, wallet, token, decimals } of unifiedChains(ctx)) {
     const sums = await sumsOf(ctx.db, blockchain)
     if (!sums) continue
-    const heldAtomic = await chain.balanceOf(wallet, token, sums.blockHash as Hex)
     const { depositedAtomic, withdrawnAtomic, burnedAtomic, feesAtomic } = sums
     const bookedAtomic = depositedAtomic - withdrawnAtomic - burnedAtomic - feesAtomic
+    const heldAtomic = await settledRead(
+      chain,
+      sums.blockNumber,
+      () => chain.balanceOf(wallet, token, sums.blockHash as Hex),
+      (held) => held < bookedAtomic,
+    )
     const gapAtomic = bookedAtomic > heldAtomic ? bookedAtomic - heldAtomic : 0n
     chains.push({ ...sums, blockchain, decimals, heldAtomic, bookedAtomic, gapAtomic })
   }

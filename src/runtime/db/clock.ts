@@ -3,7 +3,7 @@
  * own clock is not used; an alarm reports when it is off. Between two readings the monotonic clock carries the time forward.
  */
 import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
-import { raiseAlarm } from '../log/alarms.ts'
+import { endAlarm, raiseAlarm } from '../log/alarms.ts'
 import { logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { type Db, sql } from './db.ts'
@@ -69,7 +69,7 @@ export async function openDatabaseClock({
     const isOff = Math.abs(offMs) > hostOffMaxMs
     if (isOff && !wasOff)
       raiseAlarm(log, 'clock-off', { offMs }, 'the clock of this machine is off from that of the database')
-    if (wasOff && !isOff) log.info({}, 'the clock of this machine is right again')
+    if (wasOff && !isOff) endAlarm(log, 'clock-off', {}, 'the clock of this machine is right again')
     wasOff = isOff
   }
   warn()

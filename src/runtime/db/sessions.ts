@@ -1,4 +1,4 @@
-import { raiseAlarm } from '../log/alarms.ts'
+import { endAlarm, raiseAlarm } from '../log/alarms.ts'
 import { type Loop, logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { type Database, raw, sql } from './db.ts'
@@ -50,14 +50,23 @@ const msSince = (column: string) =>
 
 /** Raises an alarm for each stuck session, once in each watching process. */
 export function watchSessions({ database, log }: Pick<Scope, 'database' | 'log'>): Loop {
-  let known = new Set<string>()
+  let known = new Map<string, StuckSession>()
   const turn = async () => {
     const stuck = await stuckSessions(database)
     const keyOf = ({ pid, query }: StuckSession) => `${pid} ${query}`
     for (const session of stuck)
       if (!known.has(keyOf(session)))
         raiseAlarm(log, 'session-stuck', session, 'a session of the database stands still or holds up others')
-    known = new Set(stuck.map(keyOf))
+    const now = new Map(stuck.map((session) => [keyOf(session), session]))
+    for (const [key, { pid, applicationName }] of known)
+      if (!now.has(key))
+        endAlarm(
+          log,
+          'session-stuck',
+          { pid, applicationName },
+          'a session of the database moves again, or is gone',
+        )
+    known = now
     return false
   }
   return repeat(turn, logTrouble(log, 'looking for stuck sessions of the database'), lookMs)

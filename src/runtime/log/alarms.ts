@@ -11,7 +11,9 @@ export const alarmNames = [
   'chain-unkept',
   'clock-off',
   'coins-short',
+  'database-unavailable',
   'deep-reorg',
+  'endpoint-behind',
   'endpoint-refused',
   'forward-costs-more',
   'forward-failed',
@@ -69,6 +71,11 @@ export function raiseAlarm(
   counts.set(alarm, counts.get(alarm)! + 1)
   words.set(alarm, err instanceof Error ? `${message}: ${err.message}` : message)
   log.error({ alarm, ...about }, message)
+}
+
+/** Reports that the cause of a raised alarm is gone: `about` names what the alarm named. */
+export function endAlarm(log: Log, alarm: AlarmName, about: Record<string, unknown>, message: string): void {
+  log.info({ alarmOver: alarm, ...about }, message)
 }
 
 /** Returns the number of times that this process raised each alarm since it started. */

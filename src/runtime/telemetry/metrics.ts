@@ -55,7 +55,16 @@ export function openMetrics() {
       'position',
     ),
     endpointLatency: gauge('endpoint_latency_seconds', 'Time of a call.', 'blockchain', 'host', 'position'),
+    endpointHead: gauge('endpoint_head_blocks', 'Its newest block.', 'blockchain', 'host', 'position'),
+    endpointLag: gauge(
+      'endpoint_lag_blocks',
+      'Blocks that the highest endpoint has and it has not.',
+      'blockchain',
+      'host',
+      'position',
+    ),
     transfersOmitted: counter('transfers_omitted_total', 'Transfers that are not recorded.', 'blockchain'),
     gaps: counter('reconcile_gaps_total', 'Gaps found between books and chain.', 'blockchain'),
+    gapsOpen: gauge('reconcile_gaps_open', 'Gaps between books and chain that are open.', 'blockchain'),
   }
 }

@@ -77,10 +77,33 @@ export async function recordGaps(
   return gaps.filter(({ address, tokenId }) => written.has(address + tokenId))
 }
 
+/** Records which of these balances, equal now, differed at their last record; returns those. */
+export const recordAgreements = (
+  db: Db,
+  nowMs: number,
+  blockchain: string,
+  block: { number: number; hash: string },
+  equal: readonly BalanceGap[],
+) =>
+  db.all<Omit<BookedBalance, 'bookedAtomic'>>(sql`insert into reconciliation_gaps
+      (entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
+    select n.e, n.i, ${blockchain}, n.a, n.t, ${block.number}, ${block.hash}, n.b, n.b, ${formatInstant(nowMs)}
+    from unnest(${equal.map((balance) => balance.entityId)}::uuid[], ${equal.map(() => newId(nowMs))}::uuid[],
+      ${equal.map((balance) => balance.address)}::text[], ${equal.map((balance) => balance.tokenId)}::uuid[],
+      ${equal.map((balance) => balance.bookedAtomic.toString())}::numeric[]) as n(e, i, a, t, b)
+    cross join lateral (select g.booked <> g.on_chain as differed from reconciliation_gaps g
+      where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
+      order by g.create_date desc, g.id desc limit 1) last where last.differed
+    returning entity_id as "entityId", address, token_id as "tokenId"`)
+
 /** Maximum count: beyond it, no operator needs the exact number. */
 const countedMax = 10_000
 
-/** Number of gaps ever found on each chain, up to `countedMax` in all. */
+/** Number of gaps ever found on each chain, and of those that are open, among the first `countedMax` records. */
 export const gapCounts = (db: Db) =>
-  db.all<{ blockchain: string; count: number }>(sql`select blockchain, count(*) as count
-    from (select blockchain from reconciliation_gaps limit ${countedMax}) found group by blockchain`)
+  db.all<{ blockchain: string; count: number; open: number }>(sql`select blockchain,
+      count(*) filter (where booked <> on_chain) as count,
+      count(*) filter (where booked <> on_chain and place = 1) as open
+    from (select blockchain, booked, on_chain, row_number() over (
+        partition by entity_id, blockchain, address, token_id order by create_date desc, id desc) as place
+      from (select * from reconciliation_gaps limit ${countedMax}) counted) found group by blockchain`)

@@ -7,7 +7,8 @@
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
 import { createRepeatFilter } from '#lib/repeat-filter'
-import { raiseAlarm } from '#runtime/log/alarms'
+import { systemCode } from '#lib/system-code'
+import { type AlarmName, endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
   advanceHead,
@@ -52,12 +53,12 @@ type Own = { journal: Journal; writer: JournalWriter; seen: LastSeen | undefined
 /** Calls `onMerged` each time that signing may begin. */
 export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper {
   const home = journalsDirectory(ctx.config)
-  const [report, reportFailure] = [unmergedReporter(ctx), failureReporter(ctx)]
+  const [report, failures] = [unmergedReporter(ctx), failureReporter(ctx)]
   let own: Own | undefined
   let epochMerged: number | undefined
   let merged = false
   const turn = async () => {
-    own ??= await openOwn(ctx, home, reportFailure)
+    own ??= await openOwn(ctx, home, failures.failed)
     const identity = await readDatabaseIdentity(ctx.database)
     if (epochMerged !== identity.epoch || (await requiresMerge(ctx, own, identity))) {
       merged = false
@@ -78,10 +79,13 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper
   const loop = repeat(turn, {
     failed: (error) => {
       merged = false
-      reportFailure(error)
+      failures.failed(error)
       setTried()
     },
-    went: () => setTried(),
+    went: () => {
+      failures.went()
+      setTried()
+    },
   })
   return {
     tried,
@@ -216,19 +220,39 @@ async function saveProgress(ctx: EngineCtx, own: Own, identity: DatabaseIdentity
 
 type ReportFailure = (error: unknown) => void
 
-/** Raises the alarm of a failure when it starts, and again every `remindMs`. */
-function failureReporter(ctx: EngineCtx): ReportFailure {
+/** Codes of file operations that have no path, because they are on an open file. */
+const fileCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']
+
+/** The alarm for a failure of the keeper: its own judgement, else that of the part that failed. */
+function alarmOf(error: unknown): AlarmName {
+  if (error instanceof JournalError) return error.alarm
+  const isOfFile = error instanceof Error && 'path' in error
+  return isOfFile || fileCodes.includes(systemCode(error) ?? '')
+    ? 'journal-unavailable'
+    : 'database-unavailable'
+}
+
+const failureTexts: Partial<Record<AlarmName, string>> = {
+  'database-unavailable': 'the database does not answer: nothing is signed or sent; trying again',
+}
+
+/** Raises the alarm of a failure when it starts, and again every `remindMs`; `went` ends those that it raised. */
+function failureReporter(ctx: EngineCtx): { failed: ReportFailure; went(): void } {
   const isFirstReport = createRepeatFilter(remindMs)
-  return (error) => {
-    const { message } = error as Error
-    if (!isFirstReport(message)) return
-    const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
-    raiseAlarm(
-      ctx.log,
-      alarm,
-      { err: error },
-      'the journal cannot be kept: nothing is signed or sent; trying again',
-    )
+  const raised = new Set<AlarmName>()
+  return {
+    failed: (error) => {
+      const alarm = alarmOf(error)
+      raised.add(alarm)
+      if (!isFirstReport(`${alarm} ${(error as Error).message}`)) return
+      const text =
+        failureTexts[alarm] ?? 'the journal cannot be kept: nothing is signed or sent; trying again'
+      raiseAlarm(ctx.log, alarm, { err: error }, text)
+    },
+    went: () => {
+      for (const alarm of raised) endAlarm(ctx.log, alarm, {}, 'the journal is kept again')
+      raised.clear()
+    },
   }
 }
 
@@ -247,7 +271,8 @@ function unmergedReporter(ctx: EngineCtx) {
         { journals },
         'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
       )
-    else ctx.log.info({}, 'every journal is merged: signing continues')
+    else if (shown !== '')
+      endAlarm(ctx.log, 'journal-unmerged', {}, 'every journal is merged: signing continues')
     shown = now
     shownAtMs = performance.now()
   }

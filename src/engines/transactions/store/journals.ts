@@ -51,6 +51,13 @@ export const isMerged = async (tx: Db): Promise<boolean> =>
       select 1 from journals j where j.state = 'open' and j.merged_epoch < e.epoch) as yes from journal_epochs e`)
   ).yes
 
+/** Whether workers that once signed wait for journals; false where none ever signed, as beside an attester. */
+export const journalsAreAwaited = async (db: Db): Promise<boolean> =>
+  (
+    await db.one<{ yes: boolean }>(sql`select coalesce(e.incarnation <> ${live}, false) or exists (
+      select 1 from journals j where j.state = 'open' and j.merged_epoch < e.epoch) as yes from journal_epochs e`)
+  ).yes
+
 const columns = sql`id, host, path, sequence, head_hash as "headHash", state, merged_epoch as "mergedEpoch",
   update_date as "updateDate"`
 
