@@ -40,14 +40,14 @@ import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
 import { type Config, guessDirectoryOf } from '#runtime/config'
 import { openDatabaseClock } from '#runtime/db/clock'
-import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
+import { type Connection, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
-import { raiseAlarm } from '#runtime/log/alarms'
+import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
@@ -100,11 +100,11 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
   opened.push(() => Promise.all(chains.list().map((chain) => chain.close())))
   await inspectChains(chains)
-  const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
+  const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
+  const applied = await migrate(input.connection, repaired).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'database migrated')
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   opened.push(database.close)
-  await database.run(sql`select 1`).catch(explainRole)
   const clock = input.clock ?? (await followDatabaseClock({ database, log }, opened))
   await seedTokens(
     database,
@@ -133,7 +133,12 @@ const inspectionTo = (log: Log): Inspection => ({
   refused: ({ reason, ...endpoint }) =>
     raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is refused: ${reason}`),
   accepted: ({ blockchain, endpoint }) =>
-    log.info({ blockchain, endpoint }, 'a refused endpoint passed the inspection and is used now'),
+    endAlarm(
+      log,
+      'endpoint-refused',
+      { blockchain, endpoint },
+      'a refused endpoint passed the inspection and is used now',
+    ),
 })
 
 /** `tried` resolves after the first attempt to open and merge the journals; its alarms are raised by then. */
@@ -312,20 +317,6 @@ const clockTrouble = ({ hostOffMs }: Clock): string | undefined =>
   Math.abs(hostOffMs?.() ?? 0) > hostOffMaxMs
     ? 'The clock of this server is wrong, and it serves no requests until that is corrected: try again later.'
     : undefined
-
-/** Explains a missing role or grant: the login user must be a member of the role that the program runs as. */
-const explainRole = (error: Error): never => {
-  if (/role "bezant_runtime" does not exist/.test(error.message))
-    throw new Error(
-      `${error.message}: run "create role bezant_runtime nologin", and restore the database again, because grants are not restored without their role`,
-      { cause: error },
-    )
-  if (sqlState(error) !== '42501') throw error
-  throw new Error(
-    `${error.message}: as the owner of the tables, run "grant bezant_runtime to USER" for the user of DATABASE_URL`,
-    { cause: error },
-  )
-}
 
 const explainRootKey = (error: Error): never => {
   if (!(error instanceof SealBroken)) throw error

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type Connection, type Database, type Db, openAsOwner, sql, sqlState } from './db.ts'
 import { someRelations } from './relations.ts'
+import { refuseStranger, repairGrants, repairRole, requireRights } from './rights.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 
@@ -13,20 +14,29 @@ const migrationLock = 4_207_733_001
  * Applies the numbered SQL files that are not yet applied, each in its own database transaction.
  * An applied file must never change: its hash is stored and compared. Returns the names applied. A database of another
  * program is refused before anything is written.
- * A user who does not own the tables can call it too, as long as there is nothing to apply.
+ * A user who does not own the tables can call it too, as long as there is nothing to apply. `repaired` gets each right of
+ * the program's role that was missing and is there again.
  */
-export async function migrate(connection: Connection): Promise<string[]> {
+export async function migrate(
+  connection: Connection,
+  repaired: (what: string) => void = () => undefined,
+): Promise<string[]> {
   const database = openAsOwner(connection)
   try {
     const files = await listFiles()
     const before = await requireKnown(database, files)
+    for (const what of await repairRole(database)) repaired(what)
     const applied: string[] = []
+    const texts: string[] = []
     for (const name of files) {
       const text = await readFile(folder + name, 'utf8')
+      texts.push(text)
       const sha256 = createHash('sha256').update(text).digest('hex')
       if (isApplied(before, name, sha256)) continue
       if (await apply(database, name, sha256, text)) applied.push(name)
     }
+    for (const what of await repairGrants(database, texts)) repaired(what)
+    await requireRights(database)
     return applied
   } catch (error) {
     throw sqlState(error) === insufficientPrivilege ? notOwner(error) : error
@@ -54,7 +64,7 @@ export async function requireTables(connection: Connection): Promise<void> {
     const files = await listFiles()
     const applied = await requireKnown(database, files)
     const missing = files.filter((name) => !applied.has(name))
-    if (missing.length === 0) return
+    if (missing.length === 0) return await requireRights(database)
     throw new Error(
       `the database lacks the tables of this version (${missing.length} of ${files.length} migrations are not applied): run "bezant migrate"`,
     )
@@ -66,6 +76,7 @@ export async function requireTables(connection: Connection): Promise<void> {
 /** Returns the hash of each applied migration; throws if this version does not know one of them. */
 async function requireKnown(db: Db, files: readonly string[]): Promise<Map<string, string>> {
   await refuseForeign(db)
+  await refuseStranger(db)
   const applied = await hashesOfApplied(db)
   refuseNewer(applied, files)
   return applied
@@ -111,6 +122,9 @@ function isApplied(before: ReadonlyMap<string, string>, name: string, sha256: st
   return known !== undefined
 }
 
+/** The role is there by now, and PostgreSQL refuses its creation to users who may create none before it looks for it. */
+const creationOfRole = /^do \$\$ begin\s+create role bezant_runtime nologin;[\s\S]*?^end \$\$;$/m
+
 /** Applies one migration; returns false when another process applied it meanwhile. */
 const apply = (database: Database, name: string, sha256: string, text: string) =>
   database.tx(async (tx) => {
@@ -118,7 +132,7 @@ const apply = (database: Database, name: string, sha256: string, text: string) =
     await tx.script(`create table if not exists schema_migrations (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`)
     if (isApplied(await hashesOfApplied(tx), name, sha256)) return false
-    await tx.script(text)
+    await tx.script(text.replace(creationOfRole, ''))
     await tx.run(sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`)
     return true
   })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloneDatabase } from '../../../testing/database.ts'
 import { type Connection, type Database, openAsOwner, openDatabase, sql } from './db.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireTables } from './migrate.ts'
 
 const denied = { code: '42501' }
 const login = `bezant_login_${randomBytes(5).toString('hex')}`
@@ -99,6 +99,7 @@ describe('a user whose only privilege is to log in', () => {
     const connectionOfLogin = asUser(connection, login, password)
     const refused = openDatabase(connectionOfLogin, 1)
     await expect(refused.run(sql`select 1`)).rejects.toMatchObject(denied)
+    await expect(migrate(connectionOfLogin)).rejects.toThrow(`run "grant bezant_runtime to "${login}""`)
     await refused.close()
     await owner.script(`grant bezant_runtime to "${login}"`)
     expect(await migrate(connectionOfLogin)).toEqual([])
@@ -113,9 +114,83 @@ describe('a user whose only privilege is to log in', () => {
   })
 })
 
-function asUser(place: Connection, user: string, password: string): Connection {
-  if (!('url' in place)) return { ...place, user, password }
+/** Every right in the database that concerns the role: on tables, columns, functions, schemas, and on tables to come. */
+const allRights = (of: Database) =>
+  of.all<{ name: string }>(sql`
+    select c.relname::text || ' ' || acl::text as name from pg_class c, unnest(c.relacl) acl
+      where c.relnamespace = 'public'::regnamespace and acl::text like 'bezant_runtime=%'
+    union all select a.attrelid::regclass::text || '.' || a.attname || ' ' || acl::text from pg_attribute a, unnest(a.attacl) acl
+      where acl::text like 'bezant_runtime=%'
+    union all select p.proname::text || ' ' || acl::text from pg_proc p, unnest(p.proacl) acl
+      where acl::text like 'bezant_runtime=%'
+    union all select nspname::text || ' ' || acl::text from pg_namespace, unnest(nspacl) acl where acl::text like 'bezant_runtime=%'
+    union all select defaclobjtype::text || ' ' || acl::text from pg_default_acl, unnest(defaclacl) acl
+      where acl::text like 'bezant_runtime=%'
+    order by 1`)
+
+describe('property 136: a copy that was restored on a server without the role', () => {
+  it('lacks all grants: commands name the remedy, and the migration grants again what the migrations granted', async () => {
+    const { connection: place, drop: dropCopy } = await cloneDatabase('seeded')
+    const copy = openAsOwner(place)
+    try {
+      const before = await allRights(copy)
+      expect(before.length).toBeGreaterThan(100)
+      await copy.script('drop owned by bezant_runtime')
+      await copy.script('alter default privileges in schema public revoke all on tables from bezant_runtime')
+      expect(await allRights(copy)).toEqual([])
+      await expect(requireTables(place)).rejects.toThrow(
+        /has no rights on the tables, .*: run "bezant migrate" as the user who owns the tables/,
+      )
+      const repaired: string[] = []
+      expect(await migrate(place, (what) => repaired.push(what))).toEqual([])
+      expect(repaired).toEqual(['granted the rights on the tables to bezant_runtime again'])
+      expect(await allRights(copy)).toEqual(before)
+      await requireTables(place)
+    } finally {
+      await copy.close()
+      await dropCopy()
+    }
+  })
+})
+
+describe('property 136: an owner of a database who is no member of the role', () => {
+  it('is told the statement that an administrator has to run, or becomes a member where it may', async () => {
+    const owning = `bezant_owner_${randomBytes(5).toString('hex')}`
+    const password = randomBytes(8).toString('hex')
+    await owner.script(`create role "${owning}" login password '${password}'`)
+    await owner.script(`create database "${owning}" owner "${owning}"`)
+    const place = asUser(connection, owning, password, owning)
+    const remedy = `as an administrator of the server, run "grant bezant_runtime to "${owning}""`
+    try {
+      await expect(migrate(place)).rejects.toThrow(remedy)
+      await owner.script(`grant bezant_runtime to "${owning}"`)
+      expect((await migrate(place)).length).toBeGreaterThan(0)
+      await owner.script(`revoke bezant_runtime from "${owning}"`)
+      await expect(requireTables(place)).rejects.toThrow(remedy)
+      await expect(migrate(place)).rejects.toThrow(remedy)
+      await owner.script(`alter role "${owning}" createrole`)
+      const { isFree } = await owner.one<{ isFree: boolean }>(
+        sql`select current_setting('server_version_num')::int < 160000 as "isFree"`,
+      )
+      // From PostgreSQL 16 on, the option is needed too.
+      if (!isFree) await owner.script(`grant bezant_runtime to "${owning}" with admin true, set false`)
+      const repaired: string[] = []
+      expect(await migrate(place, (what) => repaired.push(what))).toEqual([])
+      expect(repaired).toEqual([`granted bezant_runtime to ${owning}`])
+      const database = openDatabase(place, 1)
+      expect(await database.one(sql`select current_user as role`)).toEqual({ role: 'bezant_runtime' })
+      await database.close()
+    } finally {
+      await owner.script(`drop database "${owning}"`)
+      await owner.script(`drop role "${owning}"`)
+    }
+  })
+})
+
+function asUser(place: Connection, user: string, password: string, database?: string): Connection {
+  if (!('url' in place)) return { ...place, user, password, ...(database && { database }) }
   const url = new URL(place.url)
+  if (database) url.pathname = `/${database}`
   url.username = user
   url.password = password
   return { url: url.href }
