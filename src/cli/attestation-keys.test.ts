@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type CrosschainMessages, crosschainMessages } from '../../testing/burns.ts'
 import { runCommand } from '../../testing/command.ts'
 import { urlOf } from '../../testing/database-clone.ts'
@@ -38,13 +39,26 @@ it('makes a key, which signs messages once the former one is retired, and shows 
   const ids = listed.map((line) => JSON.parse(line).id)
   expect(ids[0]).toBe(made.id)
   const late = await messages.attested(base, await messages.burn(base, avalanche))
-  expect((await bezant('retire', ids.at(-1)!)).code).toBe(0)
+  const retired = await bezant('retire', ids.at(-1)!, '--yes')
+  expect(retired.code).toBe(0)
+  expect(retired.stdout).toMatch(
+    /^retires: 0x[0-9a-f]{40} \(.*\), of the purpose message, which signs now$/im,
+  )
+  expect(retired.stdout).toContain(`signs then: ${made.address} (${made.id}, made `)
   const message = await messages.attested(base, await messages.burn(base, avalanche))
   expect((await messages.deliver(avalanche, message)).ok).toBe(false)
   // Signatures of the retired key count as long as the contracts know it.
   expect((await messages.deliver(avalanche, late)).ok).toBe(true)
   expect(await publicKeys()).toEqual(both)
-  expect((await bezant('retire', ids.at(-1)!)).code).toBe(1)
+  expect((await bezant('retire', ids.at(-1)!, '--yes')).code).toBe(1)
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([]) as never)
+  const last = await bezant('retire', made.id)
+  expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('nothing is retired')])
+  expect(last.stdout).toContain(
+    'signs then: none: nothing of the purpose message is signed until there is one',
+  )
+  expect((await bezant('list', '--purpose', 'message', '--json')).stdout).toContain(`"retiredDate":""`)
+  vi.restoreAllMocks()
 })
 
 it('names its actions and purposes, and makes no key without the root key', async () => {

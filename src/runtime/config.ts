@@ -8,6 +8,7 @@ import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
+import { settingOfFile, withSettingFiles } from './setting-files.ts'
 import { type Setting, settings } from './settings.ts'
 import { parseSocialProviders } from './social/providers.ts'
 import type { SocialProvider } from './social/types.ts'
@@ -139,8 +140,9 @@ type OwnName = 'BEZANT_FAILPOINT' | 'npm_lifecycle_event'
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(
   overrides: Partial<Config> = {},
-  environment: EnvironmentVariables = process.env,
+  variables: EnvironmentVariables = process.env,
 ): Config {
+  const environment = withSettingFiles(variables)
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
@@ -215,7 +217,11 @@ export function readConfig(
 /** Finds misspelled settings, which would otherwise be ignored silently. */
 function unknownIn(environment: EnvironmentVariables): string[] {
   return Object.keys(environment).filter(
-    (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_FAILPOINT',
+    (name) =>
+      name.startsWith('BEZANT_') &&
+      !(name in settings) &&
+      settingOfFile(name) === undefined &&
+      name !== 'BEZANT_FAILPOINT',
   )
 }
 
