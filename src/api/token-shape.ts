@@ -9,7 +9,7 @@ export const tokenShape = Type.Object(
     id: idField('The id of the token.'),
     blockchain: Type.String({ description: 'The blockchain of the token.' }),
     name: Type.Optional(
-      Type.String({ description: 'The name, such as USD Coin; absent where the contract tells none.' }),
+      Type.String({ description: 'The name, such as USDC; absent where the contract tells none.' }),
     ),
     symbol: Type.Optional(
       Type.String({ description: 'The symbol, such as USDC; absent where the contract tells none.' }),

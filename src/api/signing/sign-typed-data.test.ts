@@ -16,7 +16,7 @@ afterAll(() => kit?.harness.close())
 
 const permit = {
   domain: {
-    name: 'USD Coin',
+    name: 'USDC',
     version: '2',
     chainId: 84532,
     verifyingContract: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
@@ -88,9 +88,9 @@ describe('typed data', () => {
     ['a list', '[]', 156026, /^data$/],
     ['null', 'null', 156026, /^data$/],
     ['too deep', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 156026, /^data/],
-    ['half a character', message({ owner: 'x' }).replace('USD Coin', '\\ud800'), 156026, /name$/],
+    ['half a character', message({ owner: 'x' }).replace('USDC', '\\ud800'), 156026, /name$/],
     ['no domain', changed({ domain: undefined }), 156026, /^data\.domain$/],
-    ['a domain of text', changed({ domain: 'USD Coin' }), 156026, /^data\.domain$/],
+    ['a domain of text', changed({ domain: 'USDC' }), 156026, /^data\.domain$/],
     ['an unknown domain field', changed({ domain: { ...permit.domain, x: 1 } }), 156026, /^data\.domain\.x$/],
     ['a domain type of its own', domainType([{ name: 'chainId', type: 'string' }]), 156026, /EIP712Domain/],
     ['a domain that lacks a field', domainType([{ name: 'salt', type: 'bytes32' }]), 156026, /^data\.domain/],
