@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { sandboxApiKey } from '#sandbox/credentials'
 import { runCommand } from './command.ts'
 import { drawn, drawnTests } from './drawn.ts'
 import { rpc } from './json-rpc.ts'
@@ -92,7 +93,7 @@ const ends = [
   ['SIGINT', 'process'],
 ] as const
 
-const drawnIt = drawnTests(4, 8)
+const drawnIt = drawnTests(4, 9)
 
 it.each(drawn(ends, 1))(
   'stops on %s to the %s during a half-sent request, leaves no process and loses nothing',
@@ -158,6 +159,28 @@ drawnIt('prints one line of JSON with URLs that answer', async () => {
   await program.exited
   expect(program.stdout()).toBe(`${JSON.stringify(answer)}\n`)
 })
+
+drawnIt(
+  'has credentials of its own when it is exposed, shows them to its terminal alone, and keeps them',
+  async () => {
+    const directory = await newDirectory()
+    const first = await startProgram({ dataDir: directory, args: [...chains, '--expose'] })
+    cleanUps.push(() => first.killAll())
+    const { apiKey, url } = first.answer
+    expect(apiKey).not.toBe(sandboxApiKey)
+    expect((await first.tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
+    for (const key of [undefined, sandboxApiKey])
+      expect((await httpAs(url, key)('GET', '/v1/w3s/walletSets')).status).toBe(401)
+    for (const path of ['/sandbox', '/sandbox/ciphertext', '/sandbox/mails'])
+      expect((await fetch(url + path)).status).toBe(404)
+    expect(await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text()).not.toContain('API_KEY')
+    first.signal('SIGTERM', 'process')
+    await first.exited
+    const second = await startProgram({ dataDir: directory, args: chains })
+    cleanUps.push(() => second.killAll())
+    expect(second.answer.apiKey).toBe(apiKey)
+  },
+)
 
 /** Makes temporary files in `directory`; the configured database is one that must not be used. */
 const ephemeral = (directory: string) => ({

@@ -87,6 +87,14 @@ describe('bezant help', () => {
     ])
   })
 
+  it('a sandbox that the network would reach needs --expose', async () => {
+    const refused = await runCommand({ command: 'sandbox', env: { BEZANT_HOST: '0.0.0.0' } })
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/BEZANT_HOST is 0\.0\.0\.0.*credentials are public: unset it, or pass --expose/),
+    ])
+  })
+
   it('an error of a rule begins with the reason, not with the words of an answer of the API', () => {
     expect(explainError(invalid('state', 'must be one of a, b', 'c'))).toBe('state must be one of a, b.')
   })

@@ -42,6 +42,11 @@ export const sandboxCommand: Command = {
       about: 'Mine a block at this interval instead of one for each transaction.',
     },
     'gas-limit': { type: 'string', value: 'GAS', about: 'Gas limit of a block.', default: '30000000' },
+    expose: {
+      type: 'boolean',
+      about:
+        'Let the network reach it at BEZANT_HOST, with credentials of its own in place of the public ones.',
+    },
     tls: {
       type: 'boolean',
       about: 'Serve https with a certificate of its own, for clients that refuse http.',
@@ -91,6 +96,8 @@ async function run(args: ParsedArgs): Promise<number> {
     ...(port !== undefined && { port }),
   })
   if (config.passkeyOrigins.length === 0) config.passkeyOrigins = ['loopback']
+  const isExposed = args.flags['expose'] === true
+  requireLoopback(config.host, isExposed)
   // An ephemeral sandbox must not use the directory or the database of one that keeps its data.
   const ownDir = ephemeral && textFlag(args, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
@@ -103,12 +110,20 @@ async function run(args: ParsedArgs): Promise<number> {
   try {
     const { signal } = interruption
     const log = createLog(config.logLevel)
-    const options = { ...chosen, config, log, ephemeral, interruption: signal }
+    const options = { ...chosen, config, log, ephemeral, isExposed, interruption: signal }
     return await runUntilStopped(args, options, interrupted)
   } finally {
     if (ownDir) await rm(config.dataDir, { recursive: true, force: true })
     watchdog?.dismiss()
   }
+}
+
+/** Refuses to open public credentials to the network without being asked. */
+function requireLoopback(host: string, isExposed: boolean): void {
+  if (isExposed || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)) return
+  throw new UsageError(
+    `BEZANT_HOST is ${host}, where the network reaches this sandbox, and its credentials are public: unset it, or pass --expose, which makes credentials of its own`,
+  )
 }
 
 async function runUntilStopped(
@@ -127,7 +142,9 @@ async function runUntilStopped(
   if (!sandbox) return 0
   const { answer } = sandbox
   process.stdout.write(
-    isForPrograms ? `${JSON.stringify(answer)}\n` : banner(answer, config.notificationTargets),
+    isForPrograms
+      ? `${JSON.stringify(answer)}\n`
+      : banner(answer, config.notificationTargets, options.isExposed),
   )
   const reason = await Promise.race([interrupted, sandbox.broken])
   if (reason) process.stderr.write(`${reason}\n`)
@@ -182,7 +199,7 @@ const notificationNotes = {
   private: 'to this machine and its network too; --notify public forbids it',
 } as const
 
-function banner(answer: SandboxAnswer, targets: Targets): string {
+function banner(answer: SandboxAnswer, targets: Targets, isExposed: boolean): string {
   const chains = answer.chains.map(
     ({ blockchain, chainId, rpcUrl }) => `  ${blockchain.padEnd(13)} ${String(chainId).padEnd(9)} ${rpcUrl}`,
   )
@@ -201,9 +218,13 @@ Bezant sandbox is ready.
 Chains (each with USDC and EURC):
 ${chains.join('\n')}
 
-These credentials are public and work only in sandboxes. Ctrl-C stops everything.
+${isExposed ? exposedNote : publicNote} Ctrl-C stops everything.
 ${alarmLines()}`
 }
+
+const publicNote = 'These credentials are public and work only in sandboxes.'
+const exposedNote =
+  'WARNING: the network reaches this sandbox. Its credentials are its own: keep them from strangers.'
 
 const trustLines = ({ certificate }: SandboxAnswer) =>
   certificate === undefined ? '' : `\n  Certificate    NODE_EXTRA_CA_CERTS=${certificate} makes Node trust it`

@@ -32,3 +32,21 @@ export const sandboxKeys: readonly Omit<NewApiKey, 'nowMs'>[] = [
 
 /** 32 bytes as 64 hexadecimal digits. */
 export const sandboxEntitySecret = 'be2a0000000000000000000000000000000000000000000000000000005a4db0'
+
+/** The credentials of one sandbox, and its keys as they are registered. */
+export type SandboxCredentials = {
+  apiKey: string
+  clientKey: string
+  entitySecret: string
+  keys: readonly Omit<NewApiKey, 'nowMs'>[]
+  /** Whether they are those above, which everybody knows. */
+  arePublic: boolean
+}
+
+export const publicCredentials: SandboxCredentials = {
+  apiKey: sandboxApiKey,
+  clientKey: sandboxClientKey,
+  entitySecret: sandboxEntitySecret,
+  keys: sandboxKeys,
+  arePublic: true,
+}

@@ -19,18 +19,13 @@ import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtim
 import { seedAttestationKeys } from './attestation-keys.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
-import {
-  sandboxApiKey,
-  sandboxClientKey,
-  sandboxEntity,
-  sandboxEntitySecret,
-  sandboxKeys,
-} from './credentials.ts'
+import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
 import { mailEndpoint, openMailCatcher } from './mail-catcher.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
+import { credentialsOf } from './own-credentials.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
 import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
@@ -45,6 +40,8 @@ export type SandboxOptions = {
   gasLimit?: bigint | undefined
   /** Whether the API and the page of users answer https, with a certificate of their own. */
   tls?: boolean
+  /** Whether the network may reach it, which takes credentials of its own. */
+  isExposed: boolean
   /** Reports each part that is ready. */
   onReady?: (part: string) => void
   /** Aborts the start: the parts started so far are stopped, and the start fails. */
@@ -90,7 +87,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 async function startParts(
-  { config, log, ephemeral, interruption, onReady, ...options }: SandboxOptions,
+  { config, log, ephemeral, interruption, isExposed, onReady, ...options }: SandboxOptions,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
@@ -98,8 +95,9 @@ async function startParts(
   const chosen = options.blockchains.map(requireTestNetwork)
   await requirePort(apiAddress(config))
   await requirePort(pageAddress(config))
-  const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
+  const { rootKey, openStore, dropKey, isKnown } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
+  const credentials = await credentialsOf({ dataDir, isExposed, ephemeral, isKnown })
   interruption.throwIfAborted()
   const store = await openStore()
   undo.push(store.stop)
@@ -120,7 +118,7 @@ async function startParts(
   const { ctx } = context
   await reportBegunAnew(ctx, begun)
   interruption.throwIfAborted()
-  await seedSandbox(ctx)
+  await seedSandbox(ctx, credentials)
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
   interruption.throwIfAborted()
@@ -128,11 +126,12 @@ async function startParts(
   undo.push(engines.stop)
   await engines.tried
   onReady?.('the engines')
+  const { apiKey, clientKey, entitySecret, arePublic } = credentials
   const answer: SandboxAnswer = {
     url: '',
-    apiKey: sandboxApiKey,
-    clientKey: sandboxClientKey,
-    entitySecret: sandboxEntitySecret,
+    apiKey,
+    clientKey,
+    entitySecret,
     console: '',
     docs: '',
     challengeUrl: '',
@@ -145,10 +144,11 @@ async function startParts(
     })),
   }
   interruption.throwIfAborted()
-  const { apiKey } = answer
   const mailer = openMailCatcher()
-  const endpoints = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
-  const api = await startApi(ctx, { faucet, mailer, refusal, apiKey, endpoints })
+  // Of another sandbox than one with public credentials, they would be open to the network.
+  const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
+  const parts = arePublic ? { endpoints: open, refusal, apiKey } : { endpoints: [] }
+  const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)
   const page = await startPage(ctx)
   undo.push(page.stop)
@@ -187,7 +187,13 @@ async function dropJournals(config: Config): Promise<() => Promise<void>> {
 
 type Store = { connection: Connection; broken: Promise<string>; stop: () => Promise<void> }
 
-type PreparedStore = { rootKey: Buffer; openStore(): Promise<Store>; dropKey(): Promise<void> }
+type PreparedStore = {
+  rootKey: Buffer
+  /** Whether the database exists already. */
+  isKnown: boolean
+  openStore(): Promise<Store>
+  dropKey(): Promise<void>
+}
 
 /**
  * Checks the existing data before anything is written: refuses another program's database, and one whose root key is
@@ -203,6 +209,7 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
   const rootKey = found ?? (await makeRootKey(config))
   return {
     rootKey,
+    isKnown,
     openStore: async () => {
       const store = await openStoreOf(config, ephemeral, log)
       await own?.claim()
@@ -231,14 +238,14 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
 }
 
 /** Registers the fixed entity, its keys and its entity secret, so that the first request works. */
-async function seedSandbox(ctx: EngineCtx): Promise<void> {
+async function seedSandbox(ctx: EngineCtx, { keys, entitySecret }: SandboxCredentials): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   await ctx.database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
-    for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
+    for (const key of keys) await insertApiKey(tx, { ...key, nowMs })
     await allowRebalancingInSandbox(tx, sandboxEntity.id, nowMs)
   })
-  await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
+  await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: entitySecret })
   await seedAttestationKeys({ ...ctx, db: ctx.database })
 }
 
