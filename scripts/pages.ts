@@ -60,7 +60,8 @@ function settingsPage(): string {
 
 Generated from \`src/runtime/settings.ts\`; \`bezant serve --help\` shows the same. Settings are environment variables; options
 of a command take precedence. Every command reads the same settings, so set them for all commands alike. At its start a command
-logs a warning for each variable that begins with \`BEZANT_\` and is not listed here.
+logs a warning for each variable that begins with \`BEZANT_\` and is not listed here. The name of a setting with \`_FILE\` behind it,
+such as \`BEZANT_ROOT_KEY_FILE\`, names a file with its value.
 
 ${table(['Setting', 'Meaning', 'Default'], rows)}
 

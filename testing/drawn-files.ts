@@ -99,6 +99,8 @@ export const drawnFiles = [
   'src/api/faucet/request-drip.test.ts',
   'src/engines/transactions/operations/listed-recipients.test.ts',
   'src/engines/treasury/deposits/deposits.test.ts',
+  'src/engines/indexer/settled-read.test.ts',
+  'src/engines/indexer/endpoint-lag.test.ts',
   'src/engines/indexer/reorgs.test.ts',
   'src/engines/transactions/healing.test.ts',
   'src/engines/transactions/turns.test.ts',

@@ -19,7 +19,7 @@ export function systemPostgres(): string | undefined {
 export type Cluster = { port: number; close(): Promise<void> }
 
 /** Servers refuse to run as root. */
-const serverUser = () => {
+const serverUser = (): { uid?: number; gid?: number } => {
   if (process.getuid?.() !== 0) return {}
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
@@ -30,7 +30,7 @@ export async function openCluster(folder: string): Promise<Cluster> {
   const user = serverUser()
   const home = mkdtempSync(join(tmpdir(), 'bezant-cluster-'))
   chmodSync(home, 0o700)
-  if ('uid' in user) chownSync(home, user.uid, user.gid)
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(home, user.uid, user.gid)
   const data = join(home, 'data')
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
   execFileSync(join(folder, 'initdb'), initdb, { ...user, cwd: home, stdio: 'ignore' })

@@ -49,10 +49,11 @@ function showEndpoints({ chains, metrics }: EngineCtx): void {
     }
 }
 
-type Gauge<Labels> = { set(labels: Labels, value: number): void; remove(labels: Labels): void }
+type Labels = Record<string, string | number>
+type Gauge = { set(labels: Labels, value: number): void; remove(labels: Labels): void }
 
 /** A value that is unknown is removed: the last one would pass for the current one. */
-function setOrRemove<Labels>(gauge: Gauge<Labels>, labels: Labels, value: number | undefined): void {
+function setOrRemove(gauge: Gauge, labels: Labels, value: number | undefined): void {
   if (value === undefined) gauge.remove(labels)
   else gauge.set(labels, value)
 }
