@@ -77,7 +77,7 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
 
 const named = ({ id, address, createDate }: AttestationKey) => `${address} (${id}, made ${createDate})`
 
-/** What retiring a key ends; `undefined` where no key with this id is in use. */
+/** Describes the retirement of a key and its successor; `undefined` where no key with this id is in use. */
 async function retirementOf(db: Db, id: string) {
   const keys = (await Promise.all(purposes.map((purpose) => listAttestationKeys(db, purpose)))).flat()
   const inUse = keys.filter(({ retiredDate }) => !retiredDate)

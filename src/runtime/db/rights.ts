@@ -15,7 +15,7 @@ type Rights = {
   hasGrants: boolean
 }
 
-/** Before PostgreSQL 16 every member of a role may set it. */
+/** Reads the rights of the user. Before PostgreSQL 16 every member of a role may set it. */
 const readRights = (db: Db) =>
   db.one<Rights>(sql`select current_user::text as "user", r.oid is not null as "roleExists",
       coalesce(pg_has_role(current_user, r.oid,
