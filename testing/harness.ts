@@ -93,12 +93,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   }
   const config = readConfig(settings, {})
   const log = testLog(config.logLevel)
-  const nodes = await Promise.all(
-    local.chains.map(async (chain) => {
-      const { blockchain, rpcUrl } = chain
-      return { blockchain, rpcUrl, local: true, ...(await options.node?.(chain)) }
-    }),
-  )
+  const nodes = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
   const pinCost = { memoryKib: 64, passes: 1 }
   const { ctx, close } = await openContext({
     config,
@@ -146,6 +141,11 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     },
     close: () => undoAll(undo),
   }
+}
+
+async function nodeOf(chain: TestChain, { node }: HarnessOptions) {
+  const { blockchain, rpcUrl } = chain
+  return { blockchain, rpcUrl, local: true, ...(await node?.(chain)) }
 }
 
 /** Allows receivers of notifications, and pages with passkeys, on this machine. */

@@ -106,7 +106,7 @@ describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
     }
   })
 
-  it('ignores fields that client libraries add, null in optional ones, and the letter case of names and of the key', async () => {
+  it('property 131: ignores fields that client libraries add, null in optional ones, and the letter case of names and of the key', async () => {
     const made = await request(world)
     const { properties = {}, required = [] } = endpoint.body as { properties?: object; required?: string[] }
     const absent = Object.keys(properties).filter(

@@ -66,3 +66,17 @@ export const transfer: ShownChallenge = {
     { name: 'feeLevel', label: 'Network fee', value: 'MEDIUM' },
   ],
 }
+
+export const wrongPin = { code: 155112, message: 'The PIN is wrong. 3 more tries before it is locked.' }
+export const lockedPin = { code: 155119, message: 'The PIN is locked until 2099-11-25T18:30:00.000Z.' }
+
+export const onScreen = (app: AppPage, name: string) =>
+  app.frame.locator(`#card[data-screen=${name}]`).waitFor()
+
+/** Presses the main button of the screen. */
+export const go = (app: AppPage) => app.frame.getByTestId('footer-main-btn').click()
+
+export async function typeDigits(app: AppPage, digits: string): Promise<void> {
+  await app.frame.locator('.digits input').first().click()
+  await app.page.keyboard.type(digits)
+}

@@ -1,13 +1,22 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ListeningServer, startPage } from '#context'
+import { hindrances } from './accessibility.ts'
 import { type AppPage, type AppSite, openAppSite, openClient } from './app-site.ts'
 import { chromiumPath, openBrowser } from './browser.ts'
 import { drawn } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { answerWith, execute, type ShownChallenge, transfer } from './page-fixture.ts'
+import {
+  answerWith,
+  execute,
+  go,
+  lockedPin,
+  onScreen,
+  type ShownChallenge,
+  transfer,
+  typeDigits,
+  wrongPin,
+} from './page-fixture.ts'
 import { isDeep } from './size.ts'
 
 /*
@@ -44,15 +53,6 @@ async function newPage(options: Parameters<Browser['newContext']>[0] = {}): Prom
   return context.newPage()
 }
 
-const onScreen = (app: AppPage, name: string) => app.frame.locator(`#card[data-screen=${name}]`).waitFor()
-const go = (app: AppPage) => app.frame.getByTestId('footer-main-btn').click()
-async function type(app: AppPage, digits: string) {
-  await app.frame.locator('.digits input').first().click()
-  await app.page.keyboard.type(digits)
-}
-
-const wrongPin = { code: 155112, message: 'The PIN is wrong. 3 more tries before it is locked.' }
-const lockedPin = { code: 155119, message: 'The PIN is locked until 2099-11-25T18:30:00.000Z.' }
 const unset = { pinStatus: 'UNSET', securityQuestionStatus: 'UNSET' }
 const longText = JSON.stringify({ owner: '0x1a2B', list: Array.from({ length: 60 }, (_, i) => i) }, null, 2)
 
@@ -71,12 +71,12 @@ async function walk(app: AppPage, look: (name: string) => Promise<void>): Promis
   }
   await begin({ type: 'INITIALIZE', needs: 'setPin', user: unset })
   await see('initPincode')
-  await type(app, '111111')
+  await typeDigits(app, '111111')
   await app.frame.locator('.error:visible').waitFor()
   await look('initPincode with an error')
-  await type(app, '284917')
+  await typeDigits(app, '284917')
   await see('confirmInitPincode')
-  await type(app, '284917')
+  await typeDigits(app, '284917')
   await see('securityIntros')
   await go(app)
   await see('securityQuestions')
@@ -110,10 +110,10 @@ async function walk(app: AppPage, look: (name: string) => Promise<void>): Promis
   await see('request')
   await go(app)
   await see('enterPincode')
-  await type(app, '284916')
+  await typeDigits(app, '284916')
   await app.frame.locator('.error:visible').waitFor()
   await look('enterPincode with an error')
-  await type(app, '284916')
+  await typeDigits(app, '284916')
   await see('locked')
 
   const data = { name: 'typedData', label: 'Data', value: longText }
@@ -138,23 +138,7 @@ async function walk(app: AppPage, look: (name: string) => Promise<void>): Promis
   await see('emailOtp')
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 const frameOf = (page: Page): Frame => page.frames().find((frame) => frame.url().startsWith(users.url))!
-
-/** What hinders people who use screen readers, keyboards or other eyes. */
-async function hindrances(page: Page): Promise<string[]> {
-  const frame = frameOf(page)
-  await frame.evaluate(`globalThis.axe ?? (() => { ${axe} })()`)
-  // biome-ignore lint/suspicious/noExplicitAny: the result of axe in the page
-  const { violations, passes } = (await frame.evaluate('axe.run(document)')) as any
-  expect(passes.length).toBeGreaterThan(10)
-  return violations
-    .filter(({ impact }: { impact: string }) => ['serious', 'critical'].includes(impact))
-    .flatMap(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-      nodes.map(({ html }) => `${id}: ${html}`),
-    )
-}
 
 describe('every screen can be used by all', () => {
   const looks = [360, 1280].flatMap((width) =>
@@ -167,7 +151,7 @@ describe('every screen can be used by all', () => {
       const found: string[] = []
       let seen = 0
       await walk(app, async (name) => {
-        found.push(...(await hindrances(page)).map((each) => `${name}: ${each}`))
+        found.push(...(await hindrances(frameOf(page))).map((each) => `${name}: ${each}`))
         const wide = await frameOf(page).evaluate('document.documentElement.scrollWidth > innerWidth')
         if (wide) found.push(`${name}: wider than the frame`)
         seen += 1
@@ -390,7 +374,7 @@ describe('property 54: no unlisted site frames the page, and hostile texts are t
       )
       await go(app)
       await onScreen(app, 'enterPincode')
-      await type(app, '284917')
+      await typeDigits(app, '284917')
       await app.frame.locator('.error:visible').waitFor()
       await inert('enterPincode')
       await answerWith(page, {
@@ -404,9 +388,9 @@ describe('property 54: no unlisted site frames the page, and hostile texts are t
       await answerWith(page, { type: 'SET_PIN', needs: 'setPin', user: unset })
       await execute(app)
       await onScreen(app, 'initPincode')
-      await type(app, '284917')
+      await typeDigits(app, '284917')
       await onScreen(app, 'confirmInitPincode')
-      await type(app, '284917')
+      await typeDigits(app, '284917')
       await onScreen(app, 'securityIntros')
       await inert('securityIntros')
     }

@@ -56,7 +56,7 @@ const remedies: Record<Reason, (waited: Waited & { lack: string }) => string> = 
   retrying: () => 'It could not be sent, and is tried again. The operator finds the reason in the log.',
 }
 
-/** What an outgoing payment waits for, or waited for when it failed. */
+/** Shows the reason why an outgoing payment waits, or waited when it failed. */
 export function showWaitingFor(waited: Waited) {
   const { waiting, chain, currency } = waited
   if (!waiting) return {}

@@ -257,7 +257,7 @@ export type Chain = {
    * They throw `ApiError` when too many wait.
    */
   onBehalfOf(asker: ReadAsker): Chain
-  /** The chain itself, whoever it is asked for: the key of what all askers share, such as a price that is read once a second. */
+  /** The chain itself, which is the same for all askers: the key of what they share, such as a price that is read once a second. */
   shared: Chain
   close(): Promise<void>
 }

@@ -96,12 +96,7 @@ export async function enterLoginCode(
   const left = entriesMax - code.entries - 1
   if (left === 0) throw new ApiError('otpTokenVoid')
   const tries = left === 1 ? '1 more try' : `${left} more tries`
-  throw invalid(
-    'otp',
-    `is not the code that was sent: ${tries} before it is void`,
-    undefined,
-    'otpMismatch',
-  )
+  throw invalid('otp', `is not the code that was sent: ${tries} before it is void`, undefined, 'otpMismatch')
 }
 
 /** Uses up a code that was entered; of several right entries at once, one does. */

@@ -164,9 +164,7 @@ export function readConfig(
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     callGasMax: callGasMaxOf(environment),
-    pageNodeMs: environment['BEZANT_PAGE_NODE_MS']
-      ? integer(environment, 'BEZANT_PAGE_NODE_MS', 0)
-      : undefined,
+    pageNodeMs: pageNodeMsOf(environment),
     proxies: proxiesOf(environment),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
@@ -179,12 +177,10 @@ export function readConfig(
     ),
     passkeyOrigins: originsOf(environment),
     scaCore: newestCore,
-    sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
-    sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
-    developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
-    developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
+    ...gasBudgetsOf(environment),
     crosschainEnvironment: crosschainEnvironmentOf(environment),
-    ...{ crosschainEntity: crosschainEntityOf(environment), coinPrices: coinPricesOf(environment) },
+    crosschainEntity: crosschainEntityOf(environment),
+    coinPrices: coinPricesOf(environment),
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
     ...attestersOf(environment),
     attestationServiceUrl: trustedUrlOf(environment, 'BEZANT_ATTESTATION_SERVICE'),
@@ -193,9 +189,7 @@ export function readConfig(
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
     testReview: testReviewOf(environment),
-    screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
-    screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
-    screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
+    ...screeningProviderOf(environment),
     smtpUrl: smtpUrlOf(environment),
     mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
     socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
@@ -213,6 +207,23 @@ export function readConfig(
     ...given,
   }
 }
+
+const pageNodeMsOf = (environment: EnvironmentVariables) =>
+  environment['BEZANT_PAGE_NODE_MS'] ? integer(environment, 'BEZANT_PAGE_NODE_MS', 0) : undefined
+
+const screeningProviderOf = (environment: EnvironmentVariables) => ({
+  screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
+  screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
+  screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
+})
+
+/** Gas that the treasury pays in a day, given in millions. */
+const gasBudgetsOf = (environment: EnvironmentVariables) => ({
+  sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
+  sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
+  developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
+  developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
+})
 
 /** Finds misspelled settings, which would otherwise be ignored silently. */
 function unknownIn(environment: EnvironmentVariables): string[] {

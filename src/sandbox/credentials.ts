@@ -39,7 +39,7 @@ export type SandboxCredentials = {
   clientKey: string
   entitySecret: string
   keys: readonly Omit<NewApiKey, 'nowMs'>[]
-  /** Whether they are those above, which everybody knows. */
+  /** Whether they are those above, which are the same on every machine. */
   arePublic: boolean
 }
 

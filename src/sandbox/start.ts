@@ -126,28 +126,13 @@ async function startParts(
   undo.push(engines.stop)
   await engines.tried
   onReady?.('the engines')
-  const { apiKey, clientKey, entitySecret, arePublic } = credentials
-  const answer: SandboxAnswer = {
-    url: '',
-    apiKey,
-    clientKey,
-    entitySecret,
-    console: '',
-    docs: '',
-    challengeUrl: '',
-    ...(options.tls && { certificate: certificateFile(dataDir) }),
-    chains: local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
-      blockchain,
-      chainId,
-      rpcUrl,
-      tokens,
-    })),
-  }
+  const answer = answerOf(credentials, local, options.tls ? certificateFile(dataDir) : undefined)
+  const { apiKey } = answer
   interruption.throwIfAborted()
   const mailer = openMailCatcher()
   // Of another sandbox than one with public credentials, they would be open to the network.
   const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
-  const parts = arePublic ? { endpoints: open, refusal, apiKey } : { endpoints: [] }
+  const parts = credentials.arePublic ? { endpoints: open, refusal, apiKey } : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)
   const page = await startPage(ctx)
@@ -157,6 +142,24 @@ async function startParts(
   await publishNodes(dataDir, nodes)
   undo.push(() => removePublishedNodes(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
+}
+
+/** The answer without its addresses, which are known once the servers listen. */
+function answerOf(
+  { apiKey, clientKey, entitySecret }: SandboxCredentials,
+  { chains }: LocalChains,
+  certificate: string | undefined,
+): SandboxAnswer {
+  return {
+    ...{ url: '', apiKey, clientKey, entitySecret, console: '', docs: '', challengeUrl: '' },
+    ...(certificate !== undefined && { certificate }),
+    chains: chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
+      blockchain,
+      chainId,
+      rpcUrl,
+      tokens,
+    })),
+  }
 }
 
 /** Raises an alarm for each new chain that replaces one of the same name in the database, whose blocks will be reverted. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** Ends nodes and removes a directory when this process dies without having stopped them itself. */
-export type Watchdog = { watch(pids: readonly number[]): void; dismiss(): void }
+export type ProcessWatchdog = { watch(pids: readonly number[]): void; dismiss(): void }
 
 /**
  * Each line replaces the list of pids; the end of input means that this process has ended. The directory is removed again
@@ -21,7 +21,7 @@ done
  * Starts a watchdog, which outlives this process. Windows has no reliable shell, so no watchdog either: the next start ends the
  * nodes of a kept directory.
  */
-export function startWatchdog(discard = ''): Watchdog {
+export function startWatchdog(discard = ''): ProcessWatchdog {
   if (process.platform === 'win32') return { watch: () => {}, dismiss: () => {} }
   const child = spawn('/bin/sh', ['-c', script, 'bezant-watchdog', discard], {
     cwd: '/',

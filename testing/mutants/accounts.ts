@@ -76,8 +76,8 @@ const operationMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/replace.ts`,
-        'const calls = [request, ...(await bundledCalls(tx, [request]))]',
-        'const calls = [request, ...(await bundledCalls(tx, []))]',
+        'const nested = await bundledCalls(tx, [request])',
+        'const nested = await bundledCalls(tx, [])',
       ),
     ],
     test: listed('a bundle that holds it is cancelled instead'),

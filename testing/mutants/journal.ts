@@ -17,8 +17,8 @@ export const journalMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/store/journals.ts`,
-        'from journal_epochs e`) ).yes',
-        'from journal_epochs e`)).yes !== undefined',
+        'export const isMerged = async (tx: Db): Promise<boolean> => ( await tx.one<{ yes: boolean }>(',
+        'export const isMerged = async (tx: Db): Promise<boolean> => undefined !== ( await tx.one<{ yes: boolean }>(',
       ),
       edit(
         `${engine}/journal/keeper.ts`,

@@ -22,8 +22,8 @@ export const keyMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/custody/store/entity-secrets.ts',
-        '::timestamptz from current`) return count === 1',
-        '::timestamptz from current on conflict do nothing`)\n return count >= 0',
+        'create_date = s.create_date where s.request = excluded.request',
+        'create_date = s.create_date',
       ),
     ],
     test: ciphertexts('works once among'),

@@ -233,12 +233,10 @@ describe('a challenge of a user', () => {
     const asked = [
       await newer.createTransaction({ ...from, ...transfer, fee }),
       await newer.createUserTransactionContractExecutionChallenge({
-        ...{
-          ...from,
-          contractAddress: harness.chain().tokens.USDC,
-          callData: callData as `0x${string}`,
-          fee,
-        },
+        ...from,
+        contractAddress: harness.chain().tokens.USDC,
+        callData: callData as `0x${string}`,
+        fee,
       }),
       await newer.signMessage({ ...from, message: 'tea' }),
       await newer.signTypedData({ ...from, data }),

@@ -4,7 +4,7 @@ import { ApiError } from '#lib/errors'
 
 /**
  * Rows that one address may create with the client key of an entity, and all addresses with that key together: wallets, claims,
- * challenges and passkeys. Anybody can read the key, and most of these rows stay.
+ * challenges and passkeys. The key is public, and most of these rows stay.
  */
 const ofAddress = createBudgets({ perSecond: 1, burst: 1_000 })
 const ofKey = createBudgets({ perSecond: 20, burst: 20_000 })

@@ -24,9 +24,9 @@ export async function showChains(ctx: EngineCtx) {
   }))
 }
 
-type Endpoint = ReturnType<Chain['health']>[number]
+type MeasuredEndpoint = ReturnType<Chain['health']>[number]
 
-const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }: Endpoint) => ({
+const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }: MeasuredEndpoint) => ({
   url: host,
   ...(p50Ms !== undefined && { p50Ms }),
   ...(p95Ms !== undefined && { p95Ms }),

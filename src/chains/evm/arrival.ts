@@ -4,7 +4,7 @@ import { bytesOf, type Hex } from '#lib/hex'
 import { addressOfWord, isAddressWord } from '../crosschain/native-address.ts'
 import { networkOf, networks } from '../networks/index.ts'
 
-export type Arrival = {
+export type PlaceOfArrival = {
   /** The name of the chain, or `domain:NUMBER` where no network has that domain. */
   blockchain: string
   /** The account as its chain writes addresses; absent where that form is not known. */
@@ -21,7 +21,7 @@ const otherFamilies: Readonly<Record<number, { live: string; test: string; shown
   }
 
 /** Where the account of a word is, for a message that `blockchain` sends or receives. */
-export function arrivalOf(blockchain: string, domain: number, word: Hex): Arrival {
+export function arrivalOf(blockchain: string, domain: number, word: Hex): PlaceOfArrival {
   const environment = networkOf(blockchain)?.environment
   const network = networks.find((each) => each.domain === domain && each.environment === environment)
   const other = otherFamilies[domain]

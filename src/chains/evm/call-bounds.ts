@@ -11,7 +11,7 @@ export type CallBounds = {
 export const callLimits = { timeoutMs: 10_000, answerBytesMax: 1024 * 1024 } satisfies AnswerLimits
 
 /**
- * Gas of one call, estimate or simulation of a page: less than for an API key, because anybody can read the key of a page. A
+ * Gas of one call, estimate or simulation of a page: less than for an API key, because the key of a page is public. A
  * sponsored operation uses no more.
  */
 export const pageGasMax = 10_000_000n

@@ -16,7 +16,7 @@ const forms: Readonly<Record<string, readonly string[]>> = {
 }
 const intentsMax = 64
 
-type Intent = { maxFee: unknown; spec: Record<keyof TransferSpec, unknown> }
+type UnreadIntent = { maxFee: unknown; spec: Record<keyof TransferSpec, unknown> }
 
 /**
  * Adds the transfers of signed burn intents. False where the data is not exactly of their form and domain, which names neither a
@@ -28,7 +28,7 @@ export function addBurnIntents(found: FoundEffects, data: DecodableTypedData): b
   if (!isOfForm(data)) return false
   const intents = primaryType === 'BurnIntent' ? [message] : message['intents']
   if (!Array.isArray(intents) || intents.length > intentsMax) return false
-  const read = intents.map((intent) => readIntent(intent as Intent))
+  const read = intents.map((intent) => readIntent(intent as UnreadIntent))
   if (read.some((each) => each === undefined)) return false
   found.dangers.add('transferAuthorization')
   for (const { blockchain, spec, maxFee } of read as ReadIntent[]) {
@@ -59,7 +59,7 @@ function isOfForm({ domain, types, primaryType }: DecodableTypedData): boolean {
 type ReadIntent = { blockchain: string; spec: TransferSpec; maxFee: bigint }
 
 /** The chain of the source is that of its domain in the environment of its wallet contract; `undefined` for any other contract. */
-function readIntent({ maxFee, spec }: Intent): ReadIntent | undefined {
+function readIntent({ maxFee, spec }: UnreadIntent): ReadIntent | undefined {
   const read = Object.fromEntries(
     transferSpecFields.map(([name, type]) => {
       const value = spec[name]

@@ -1,9 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
-import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
-import type { PinnedCode } from './accounts/contracts.ts'
 import { authorizationDigest, authorizedTransferCall } from './authorization.ts'
 import { type BlockKey, readBlock, type WholeBlock } from './blocks.ts'
 import {
@@ -21,31 +19,12 @@ import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { readHistory } from './history.ts'
+import type { EvmChainInput } from './input.ts'
 import { createReadTurns } from './read-turns.ts'
 import { ask, estimateBounds, readsThrough } from './reads.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 import { RpcError } from './rpc-errors.ts'
-
-export type EvmChainInput = {
-  network: Network
-  rpcUrl: string
-  /** All endpoints when there are several, `rpcUrl` the first of them. */
-  rpcUrls?: readonly string[] | undefined
-  agree?: number | undefined
-  inspection?: Inspection | undefined
-  confirmations: number
-  finalityDepth: number
-  local: boolean
-  inFlightMax?: number | undefined
-  timeoutMs?: number | undefined
-  batchMax?: number | undefined
-  accountCode?: PinnedCode | undefined
-  /** Gas of one call or estimate for a request. */
-  callGasMax?: bigint | undefined
-  /** A local chain has the contracts at their known addresses. */
-  crosschain?: CrosschainAddresses | undefined
-}
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250

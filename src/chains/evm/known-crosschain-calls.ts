@@ -24,7 +24,7 @@ function hook(domain: number, data: Hex): KnownEffect[] {
   return meets(domain, ...[payload, rest].flatMap((part) => addressesInHook(part as Hex)).map(wordOf))
 }
 
-type Burn = {
+type BurnCall = {
   amount: bigint
   domain: number
   recipient: Hex
@@ -33,7 +33,7 @@ type Burn = {
   hookData?: Hex
 }
 
-const burn = ({ amount, domain, recipient, token, caller, hookData = '0x' }: Burn): KnownEffect[] => [
+const burn = ({ amount, domain, recipient, token, caller, hookData = '0x' }: BurnCall): KnownEffect[] => [
   { does: 'burn', token: lower(token), account: recipient, domain, amountAtomic: amount },
   ...meets(domain, caller),
   ...hook(domain, hookData),

@@ -7,7 +7,7 @@ import { readHead } from './blocks.ts'
 import { type CallBounds, callLimits } from './call-bounds.ts'
 import { contractsThrough } from './contracts.ts'
 import { estimateGas, suggestFees } from './fees.ts'
-import type { EvmChainInput } from './index.ts'
+import type { EvmChainInput } from './input.ts'
 import { readFromNode } from './node-read.ts'
 import { parentFee } from './parent-fee.ts'
 import { integer, quantity } from './quantities.ts'
@@ -29,7 +29,7 @@ type Reads = Pick<
   | ('explainRevert' | 'read')
 >
 
-/** What is read of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
+/** The reads of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
 export function readsThrough(rpc: Rpc, input: EvmChainInput, estimates?: CallBounds): Reads {
   const { network, inFlightMax = network.inFlightMax, callGasMax = callGasMaxDefault } = input
   return {

@@ -3,6 +3,7 @@
  * that adds the owner, without a proof, so a claim shows nothing: it counts once the wallet has the owner. The wallets of
  * an owner are shown in the order in which they got it, so that a stranger who adds an owner takes no earlier place.
  */
+import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Address, Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { newId } from '#lib/ids'
@@ -124,7 +125,7 @@ async function hasOwners(
   asked: readonly string[],
 ): Promise<boolean[]> {
   const first = [
-    ...(owners?.owners ?? []).map((each) => each.address.toLowerCase()),
+    ...(owners?.owners ?? []).map((each) => canonicalAddress(each.address)),
     ...(owners?.webauthnOwners ?? []).map(({ publicKeyX, publicKeyY }) => `${publicKeyX}:${publicKeyY}`),
   ]
   const onChain = await chain.accounts.modular.hasOwners(address as Address, asked)

@@ -3,14 +3,14 @@ import { isScreeningChain, parseScreenedAddress } from '#chains/screening-chains
 import type { Operation } from '#custody/index'
 import type { Counterparty } from '#engines/compliance/index'
 
-/** What a payload does, as policy and screening evaluate it. */
-type Decoded = Pick<Operation, 'effects' | 'parties'>
+/** The effects of a payload, as policy and screening evaluate it. */
+type DecodedPayload = Pick<Operation, 'effects' | 'parties'>
 
 /**
  * The addresses that get value or power over it, or are called, each on the chain where it is: recipients inside calldata too,
  * and those on other chains. `blockchain` is that of the wallet, for signatures that are valid on every chain.
  */
-export function recipientsOf(blockchain: string, { effects }: Decoded): Counterparty[] {
+export function recipientsOf(blockchain: string, { effects }: DecodedPayload): Counterparty[] {
   return distinct(
     effects.flatMap((effect) => {
       const on = screenedOn(blockchain, effect.blockchain)
@@ -36,7 +36,7 @@ export function recipientsOf(blockchain: string, { effects }: Decoded): Counterp
  */
 export function counterpartiesOf(
   blockchain: string,
-  decoded: Decoded,
+  decoded: DecodedPayload,
   { guessed } = { guessed: true },
 ): Counterparty[] {
   const { parties = [] } = decoded
@@ -58,6 +58,6 @@ const distinct = (all: readonly Counterparty[]): Counterparty[] => {
   )
 }
 
-/** Everybody that a call concerns. */
+/** The addresses that a call concerns. */
 export const counterpartiesOfCall = (chain: Chain, call: Call): Counterparty[] =>
   counterpartiesOf(chain.network.blockchain, chain.decodeCall(call))

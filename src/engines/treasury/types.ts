@@ -1,7 +1,7 @@
 /** The entity, actor and id of a request, for the audit trail. */
 export type RequestOrigin = { entityId: string; actor: string; requestId: string }
 
-/** What a disbursement waits for. */
+/** The reason why a disbursement waits. */
 export type Waiting = {
   reason:
     | 'coins_on_other_chains'
@@ -10,7 +10,7 @@ export type Waiting = {
     | 'coins_unswept'
     | 'gas_missing'
     | 'retrying'
-  /** What the entity's waiting disbursements lack on the chain, in base units. */
+  /** The amount that the entity's waiting disbursements lack on the chain, in base units. */
   missing?: string
   /** The code of the chain that the coins come from. */
   from?: string

@@ -4,7 +4,7 @@ import { type Attempt, type AttemptOutcome, type Lane, recordAttempts } from './
 
 export type RecordAttempt = (lane: Lane, outcome: AttemptOutcome) => Promise<void>
 
-type Waiting = Attempt & { untilMs: number; resolve(): void; reject(error: unknown): void }
+type WaitingAttempt = Attempt & { untilMs: number; resolve(): void; reject(error: unknown): void }
 
 const batchMax = 100
 /** Pause before an attempt is tried again whose rows another session locks, and the maximum wait for them. */
@@ -16,9 +16,9 @@ const lockedMs = 15_000
  * a busy worker commits once for many. An attempt that cannot be recorded fails alone.
  */
 export function attemptRecorder(database: Database): RecordAttempt {
-  let waiting: Waiting[] = []
+  let waiting: WaitingAttempt[] = []
   let isWriting = false
-  const write = async (batch: readonly Waiting[]): Promise<void> => {
+  const write = async (batch: readonly WaitingAttempt[]): Promise<void> => {
     try {
       const locked = await recordAttempts(database, batch)
       for (const each of batch) if (!locked.includes(each)) each.resolve()
@@ -28,8 +28,8 @@ export function attemptRecorder(database: Database): RecordAttempt {
       else await Promise.all(batch.map((each) => write([each])))
     }
   }
-  const writeAgain = (locked: readonly Waiting[]) => {
-    const isLate = ({ untilMs }: Waiting) => performance.now() > untilMs
+  const writeAgain = (locked: readonly WaitingAttempt[]) => {
+    const isLate = ({ untilMs }: WaitingAttempt) => performance.now() > untilMs
     for (const { reject, lane } of locked.filter(isLate))
       reject(new Error(`another session locks the deliveries to ${lane.endpoint}`))
     add(locked.filter((each) => !isLate(each)))
@@ -43,7 +43,7 @@ export function attemptRecorder(database: Database): RecordAttempt {
     }
     isWriting = false
   }
-  const add = (more: readonly Waiting[]) => {
+  const add = (more: readonly WaitingAttempt[]) => {
     waiting.push(...more)
     if (!isWriting) void writeAll()
   }

@@ -43,7 +43,7 @@ export async function admitRequests(
       throw error
     }
     const { actor, scopes } = callers.get(request)!
-    // Anybody can read the key of a page: one visitor must not use up the limit of the others.
+    // The key of a page is public: one visitor must not use up the limit of the others.
     if (scopes.includes('client')) await limit(request, reply, `${actor} ${normalizeIP(request.ip)}`)
     await limit(request, reply, actor, scopes.includes('client') ? addressesShare : 1)
     requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, scopes)

@@ -126,7 +126,7 @@ async function contextOf(
   return Object.assign(ctx, { user: await readUser!(ctx, requireToken(token)) })
 }
 
-/** Whether anybody can send such a request: the key is in pages, or there is none. */
+/** Whether every visitor of a page can send such a request: the key is in pages, or there is none. */
 const isPublic = (auth: Endpoint['auth']) => auth === 'clientKey' || auth === 'user' || auth === 'none'
 
 /** The same error under the code of the endpoint's product line. */

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** What a transaction under review moves: amounts as on the wire, in the token, from the source to the destination. */
+/** The value that a transaction under review moves: amounts as on the wire, in the token, from the source to the destination. */
 export type ReviewedValue = {
   id: string
   blockchain: string

@@ -97,7 +97,7 @@ const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseI
 const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
   postpone(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
 
-/** What the disbursement `lacks` if it waits. */
+/** Names in `lacks` the coins or the gas that a waiting disbursement needs. */
 type PayOutcome = { lacks?: { gas: boolean }; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 
 async function pay(

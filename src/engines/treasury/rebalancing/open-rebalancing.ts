@@ -102,7 +102,7 @@ export async function coinsAt(tx: Db, coins: Coins): Promise<bigint> {
   return there + (await sweepingAmount(tx, coins)) + (await unsweptAmount(tx, coins))
 }
 
-type Source = { end: RebalancingEnd; spare: bigint }
+type SpareCoins = { end: RebalancingEnd; spare: bigint }
 
 const least = (...amounts: [bigint, ...bigint[]]) =>
   amounts.reduce((least, each) => (each < least ? each : least))
@@ -120,8 +120,8 @@ async function richestSource(
   ctx: EngineCtx,
   tx: Db,
   { target, coins, short, policy, required }: Shortage,
-): Promise<Source | undefined> {
-  let best: Source | undefined
+): Promise<SpareCoins | undefined> {
+  let best: SpareCoins | undefined
   let total = 0n
   for (const chain of ctx.chains.list()) {
     const end = endOf(ctx, chain)

@@ -36,7 +36,7 @@ export type Payment = {
   review: DepositReview | null
   /** Why a refund was denied. */
   riskReason: string | null
-  /** What a refund waits for. */
+  /** The reason why a refund waits. */
   waiting: Waiting | null
   createDate: string
   updateDate: string

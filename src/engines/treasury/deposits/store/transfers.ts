@@ -25,7 +25,7 @@ export type Transfer = {
   transactionHash: string | null
   errorCode: string | null
   riskReason: string | null
-  /** What an outgoing transfer waits for. */
+  /** The reason why an outgoing transfer waits. */
   waiting: Waiting | null
   /** Of an incoming transfer. */
   review: DepositReview | null

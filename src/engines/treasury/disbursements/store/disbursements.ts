@@ -21,7 +21,7 @@ export type Disbursement = {
   createDate: string
   /** The sender is identified, or need not be. */
   identified: boolean
-  /** What it waited for when it was looked at last. */
+  /** The reason why it waited at the last look. */
   waiting: Waiting | null
   /** The intent of a refund. */
   paymentIntentId: string | null
