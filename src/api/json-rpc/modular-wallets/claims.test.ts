@@ -13,6 +13,10 @@ import {
   usdcPayment,
 } from '../../../../testing/modular-accounts.ts'
 import { pageRequests } from '../../../../testing/page-operations.ts'
+import { sizeOf } from '../../../../testing/size.ts'
+
+/** Wallets of strangers that claim the owner; more than an owner could once have. */
+const strangersTotal = sizeOf('CLAIMING_WALLETS', { usual: 20, deep: 110 })
 
 let harness: Harness
 beforeAll(async () => {
@@ -50,7 +54,7 @@ it('property 121: wallets of a stranger neither hide nor precede the wallet of a
   }
   const [victim, stranger] = [await openDeployed(), await openDeployed()]
   await claim(stranger.address)
-  for (let made = 0; made < 100; made++)
+  for (let made = 0; made < strangersTotal; made++)
     expect((await claim((await makeModularWallet(worldOf(harness))).address)).result).toHaveLength(1)
   expect(await found()).toEqual([])
 
