@@ -66,12 +66,11 @@ export async function requireGas(chain: Chain, operation: UserOperation): Promis
 /** Refuses what a sponsor would pay for nothing: a price or limits above what the operation needs. */
 export async function requireSponsorable(chain: Chain, operation: UserOperation): Promise<void> {
   const { most } = await requireGas(chain, operation)
-  const estimate = 'take that of eth_estimateUserOperationGas'
   if (operation.preVerificationGas > most)
-    throw badOperation('preVerificationGas', `must be at most ${most}: ${estimate}`)
-  const verificationMax = withQuarter(verificationGasOf(operation))
-  if (operation.verificationGas > verificationMax)
-    throw badOperation('verificationGasLimit', `must be at most ${verificationMax}: ${estimate}`)
+    throw badOperation(
+      'preVerificationGas',
+      `must be at most ${most}: take that of eth_estimateUserOperationGas`,
+    )
   const { maxFeeAtomic, priorityFeeAtomic } = operation
   const priceMax = sponsoredPriceMax(await suggestedFees(chain))
   if (maxFeeAtomic > priceMax)
@@ -82,6 +81,16 @@ export async function requireSponsorable(chain: Chain, operation: UserOperation)
   if (priorityFeeAtomic > maxFeeAtomic)
     throw badOperation('maxPriorityFeePerGas', 'must not be above maxFeePerGas')
   if (maxFeeAtomic === 0n) throw badOperation('maxFeePerGas', 'must be above 0')
+}
+
+/** Refuses more gas for verification than the code of an account needs, once the operation is known to be of one. */
+export function requireVerification(operation: UserOperation): void {
+  const max = withQuarter(verificationGasOf(operation))
+  if (operation.verificationGas > max)
+    throw badOperation(
+      'verificationGasLimit',
+      `must be at most ${max}: take that of eth_estimateUserOperationGas`,
+    )
 }
 
 const badOperation = (name: string, reason: string) =>

@@ -18,7 +18,7 @@ import {
 import { requireSponsor } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
-import { isWithoutGas, requireSponsorable } from './operation-gas.ts'
+import { isWithoutGas, requireSponsorable, requireVerification } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
 import type { ModularWallet } from './store/wallets.ts'
 import { walletOfOperation } from './wallets.ts'
@@ -42,6 +42,7 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   if (isWithoutGas(operation)) return stubSponsorship(ctx, chain, operation)
   await requireSponsorable(chain, operation)
   const wallet = await walletOfOperation(ctx, chain, operation)
+  requireVerification(operation)
   await requireAllowed(ctx, chain, operation)
   const sponsor = await sponsorOf(ctx, chain)
   const validUntilMs = await validUntil(ctx, chain)
