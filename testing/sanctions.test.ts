@@ -336,7 +336,6 @@ describe('property 115: a unified balance', () => {
   it('that was attested before its recipient was listed is not minted by this server', async () => {
     const later = freshAddress() as Hex
     const { config } = harness.ctx
-    await avalanche.setAutomine(false)
     const body = [
       await signedIntent(
         alice,
@@ -353,7 +352,6 @@ describe('property 115: a unified balance', () => {
     expect((await unified.state(answer.transferId)).forwardingDetails.failureReason).toContain(
       'screening denies it (Your blocklist)',
     )
-    await avalanche.setAutomine(true)
     expect(await messages.usdcOf(avalanche, later)).toBe(0n)
   })
 })
