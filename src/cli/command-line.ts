@@ -45,6 +45,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Let the coins of an entity be moved between chains for its disbursements; list what was moved.',
     load: async () => (await import('./rebalancing.ts')).rebalancingCommand,
   },
+  'lost-burns': {
+    summary: 'List attested burns whose block is gone, and book them as lost.',
+    load: async () => (await import('./lost-burns.ts')).lostBurnsCommand,
+  },
   journal: {
     summary: 'List, merge and declare lost the journals of the transactions that workers sent.',
     load: async () => (await import('./journal.ts')).journalCommand,

@@ -1,3 +1,4 @@
+import { type LostBurn, lostBurns } from '#engines/attestation/index'
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
@@ -5,6 +6,7 @@ import { proveUnifiedBalances, type UnifiedProof } from '#engines/unified-balanc
 import { formatAmount } from '#lib/amounts'
 import { type Command, type ParsedArgs, textFlag } from './command.ts'
 import { connectionOptions } from './connection.ts'
+import { shownLoss } from './lost-burns.ts'
 import { counted, tableLines } from './table.ts'
 import { unifiedGapCount, unifiedJson, unifiedLines } from './unified-proof.ts'
 import { selectChains, withContext } from './with-context.ts'
@@ -32,6 +34,9 @@ burns and fees is what a contract holds; more, which strangers sent, is no gap.
   reserved    what attested transfers take of the balances on this chain
   unburned    the part of it that is minted on another chain and burned here next
 
+Then names the burns that were attested and whose block is gone: each is a gap until it is in a block
+again, or until bezant lost-burns books it.
+
 Exits with 1 if there is a gap, or if a chain or token could not be compared.`,
   options: {
     chain: { type: 'string', value: 'NAME', about: 'Compare only this chain, such as BASE-SEPOLIA.' },
@@ -58,7 +63,8 @@ async function run(args: ParsedArgs): Promise<number> {
       failures.push({ blockchain: 'unified balances', reason: error.message })
       return { chains: [], errors: [] }
     })
-    const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db), unified }
+    const lost = await lostBurns(ctx.db, lostMax)
+    const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db), unified, lost }
     process.stdout.write(args.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
     return gapCount(found) + notCompared(found).length === 0 ? 0 : 1
   })
@@ -78,7 +84,10 @@ type ReconcileResult = {
   bookErrors: readonly BookError[]
   money: MoneyProof
   unified: UnifiedProof
+  lost: readonly LostBurn[]
 }
+
+const lostMax = 1_000
 
 const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[] => [
   ...failures,
@@ -95,11 +104,12 @@ const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[]
 
 const noBlock = 'no block that a worker indexed has its confirmations yet: run bezant worker, and try again'
 
-const gapCount = ({ proofs, bookErrors, money, unified }: ReconcileResult) =>
+const gapCount = ({ proofs, bookErrors, money, unified, lost }: ReconcileResult) =>
   proofs.reduce((count, { gaps }) => count + gaps.length, 0) +
   bookErrors.length +
   money.gaps.length +
-  unifiedGapCount(unified)
+  unifiedGapCount(unified) +
+  lost.length
 
 function asText(found: ReconcileResult): string {
   const compared = found.proofs.filter(({ block }) => block !== undefined)
@@ -118,6 +128,7 @@ function asText(found: ReconcileResult): string {
     ...emptyLine(compared),
     ...moneyLines(found.money),
     ...unifiedLines(found.unified),
+    ...lostLines(found.lost),
     ...broken,
     ...missing,
     count === 0 ? verdict : counted(count, 'gap'),
@@ -147,6 +158,12 @@ function emptyLine(compared: readonly Reconciliation[]): string[] {
   if (empty.length === 0) return []
   return [`${empty.map(({ blockchain }) => blockchain).join(', ')}: nothing on chain or in the books`]
 }
+
+const lostLines = (lost: readonly LostBurn[]) =>
+  lost.map(shownLoss).map(({ nonce, blockchain, amount, burn, minted }) => {
+    const mint = minted === null ? 'not minted as far as this server knows' : `minted by ${minted}`
+    return `LOST BURN ${amount} USDC of ${blockchain}: ${burn} was attested and is in no block, ${mint} (nonce ${nonce})`
+  })
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
 
@@ -203,6 +220,7 @@ const asJson = (found: ReconcileResult) => ({
   reasons: notCompared(found),
   merchants: { totals: found.money.totals.map(moneyJson), gaps: found.money.gaps.map(moneyJson) },
   unifiedBalances: unifiedJson(found.unified),
+  lostBurns: found.lost.map(shownLoss),
   chains: found.proofs.map(({ tokens, missing: _, gaps, ...proof }) => ({
     ...proof,
     tokens: tokens.map(({ token, onChainAtomic, bookedAtomic }) => ({

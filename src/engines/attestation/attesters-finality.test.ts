@@ -16,6 +16,7 @@ import type { TestChain } from '../../../testing/chain.ts'
 import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
+import { bookLoss } from './book-loss.ts'
 
 /* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
 let harness: Harness
@@ -119,6 +120,13 @@ it('property 93: an attester keeps the allowance of a burn that it signed and th
   await base.mine(2)
   await until(async () => (await ask(eventNonce, message)).status === 409, 'the attester lost the burn')
   expect(await used()).toBe(10_000_000n)
+  const { clock } = harness.ctx
+  for (const { database } of [harness, attester])
+    await bookLoss(
+      { database, clock },
+      { nonce: eventNonce, actor: 'operator', reason: 'the others of this file are fast' },
+    )
+  expect(await used()).toBe(0n)
 })
 
 it('property 94: a fast burn that leaves the chain while it waits for signatures returns its part of the allowance', async () => {

@@ -11,6 +11,7 @@ import { bytesOf, type Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { fastFee, forwardFee } from './fees.ts'
 import type { MessageChain } from './networks.ts'
+import { hasLostBurns } from './store/lost-burns.ts'
 import { type DelayReason, type MessageRow, setDelay, takeAllowance } from './store/messages.ts'
 
 /** A fast attestation can be delivered within a day; then it has to be attested again. */
@@ -84,6 +85,8 @@ export async function delayOf(
   if (amount > max / allowanceParts) return 'amount_above_max'
   // The allowance bounds what reorgs can cost, and a final burn stays.
   if (isFinal) return undefined
+  // A chain that loses blocks may lose the next ones too.
+  if (await hasLostBurns(tx, chain.network.blockchain)) return 'insufficient_allowance_available'
   const taken = await takeAllowance(tx, config.crosschainEnvironment, { id, amount, max })
   return taken ? undefined : 'insufficient_allowance_available'
 }

@@ -61,7 +61,7 @@ async function undo(ctx: EngineCtx, tx: Db, blockchain: string, blockHash: strin
     ctx.log,
     'attested-orphaned',
     { blockchain, blockHash, nonces: attested },
-    'burns that were attested before they were final left the chain: they are lost unless they are mined again',
+    'attested burns left the chain: they are lost unless they are mined again. Until then, or until bezant lost-burns books them, nothing of the chain is attested before it is final',
   )
 }
 

@@ -68,7 +68,7 @@ const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce,
 
 /**
  * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
- * says something else now is attested again, so that of both one can be delivered.
+ * says something else now is attested again, so that of both one can be delivered. What was attested before stays lost then.
  */
 export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: number) =>
   tx.run(sql`insert into messages as m (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash,
@@ -82,11 +82,13 @@ export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: numbe
       block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
       destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
       fast = excluded.fast, forwards = excluded.forwards,
+      lost_amount = case when m.message = excluded.message then 0 else m.lost_amount end,
       reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
 
 /**
  * Takes back the messages of an orphaned block with their proposals: those that are not attested vanish, and return what they
- * took of the allowance. Returns the nonces of the others.
+ * took of the allowance. The others are lost until they are mined again, and stay charged against the allowance, or are charged
+ * again where their block was final before. Returns their nonces.
  */
 export async function orphanMessages(
   tx: Db,
@@ -100,8 +102,15 @@ export async function orphanMessages(
     where environment = ${environment} and exists (select 1 from gone where amount > 0)`)
   await tx.run(sql`delete from message_proposals p using messages m where m.id = p.message_id
     and m.blockchain = ${blockchain} and m.block_hash = ${blockHash}`)
-  const kept = await tx.all<{ nonce: string }>(sql`update messages set block_hash = null, block_number = null
-    where blockchain = ${blockchain} and block_hash = ${blockHash} returning nonce`)
+  const kept = await tx.all<{ nonce: string }>(sql`with orphaned as materialized (
+      select id, coalesce(amount, 0) as amount, allowance_taken as taken from messages
+      where blockchain = ${blockchain} and block_hash = ${blockHash} for update),
+    kept as (update messages m set block_hash = null, block_number = null,
+        lost_amount = greatest(m.lost_amount, o.amount), allowance_taken = greatest(o.taken, o.amount)
+      from orphaned o where m.id = o.id returning m.nonce, greatest(o.amount - o.taken, 0) as charged),
+    charged as (update fast_allowances set used = used + (select sum(charged) from kept)
+      where environment = ${environment} and exists (select 1 from kept where charged > 0))
+    select nonce from kept`)
   return kept.map(({ nonce }) => nonce)
 }
 
@@ -136,7 +145,10 @@ export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
 
 export type MessageHeights = { followed: number; final: number }
 
-/** Records how far a chain was followed, and gives back the allowance of messages whose blocks are final now. */
+/**
+ * Records how far a chain was followed, and gives back the allowance of messages whose blocks are final now, except for what was
+ * attested in a block that is gone.
+ */
 export const setMessageHeights = (
   tx: Db,
   environment: string,
@@ -147,9 +159,10 @@ export const setMessageHeights = (
       values (${blockchain}, ${followed}, ${final})
       on conflict (blockchain) do update set followed = excluded.followed, final = excluded.final),
     held as materialized (
-      select id, allowance_taken as amount from messages
-      where blockchain = ${blockchain} and allowance_taken > 0 and block_number <= ${final} for update),
-    released as (update messages m set allowance_taken = 0 from held where m.id = held.id returning held.amount)
+      select id, allowance_taken - lost_amount as amount from messages
+      where blockchain = ${blockchain} and allowance_taken > 0 and allowance_taken > lost_amount and block_number <= ${final}
+      for update),
+    released as (update messages m set allowance_taken = lost_amount from held where m.id = held.id returning held.amount)
     update fast_allowances set used = used - (select sum(amount) from released)
     where environment = ${environment} and exists (select 1 from released)`)
 

@@ -1,0 +1,114 @@
+/** Burns that were attested before they were final, and then left their chain. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { confirmedThreshold } from '#chains/crosschain/message'
+import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { type CrosschainMessages, crosschainMessages, type Hex } from '../../../testing/burns.ts'
+import type { TestChain } from '../../../testing/chain.ts'
+import { runCommand } from '../../../testing/command.ts'
+import { urlOf } from '../../../testing/database-clone.ts'
+import { followedMining } from '../../../testing/followed-mining.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { testRootKey } from '../../../testing/template.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
+
+/* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
+let harness: Harness
+let messages: CrosschainMessages
+let base: TestChain
+let avalanche: TestChain
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI'],
+    config: { fastAllowanceAtomic: 100_000_000n },
+    node: async ({ blockchain }) =>
+      blockchain === 'BASE-SEPOLIA'
+        ? { local: false, crosschain: knownCrosschainAddresses(baseSepolia) }
+        : {},
+  })
+  messages = crosschainMessages(harness)
+  base = harness.chain('BASE-SEPOLIA')
+  avalanche = harness.chain('AVAX-FUJI')
+  await base.mine(70)
+})
+afterAll(() => harness?.close())
+
+const fast = { amount: 9_000_000n, maxFee: 1_000n, threshold: confirmedThreshold }
+const allowance = async () => (await messages.get('/v2/fastBurn/USDC/allowance')).body.allowance
+const mining = { mine: () => followedMining(harness, base).mine() }
+const command = (name: string, ...args: string[]) => {
+  const { blockchain, rpcUrl } = avalanche
+  const BEZANT_NETWORKS = JSON.stringify([{ blockchain, rpcUrl }])
+  const BEZANT_ROOT_KEY = testRootKey.toString('hex')
+  const env = { DATABASE_URL: urlOf(harness.connection), BEZANT_NETWORKS, BEZANT_ROOT_KEY }
+  return runCommand({ command: name, args, dataDir: harness.ctx.config.dataDir, env })
+}
+const lost = async (): Promise<{ nonce: Hex; amount: string }[]> =>
+  (await command('lost-burns', 'list', '--json')).stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+/** Burns, and takes the block away once the burn is attested, or waits; returns how it was attested, and its raw transaction. */
+async function burnAndVanish() {
+  const burnIt = await messages.prepareBurn(base, avalanche, fast)
+  const snapshot = await base.snapshot()
+  const hash = await burnIt()
+  const message = await messages.messageWhen(
+    base,
+    hash,
+    ({ status, delayReason }) => status === 'complete' || delayReason !== null,
+  )
+  const raw = await base.rpc<Hex>('eth_getRawTransactionByHash', [hash])
+  const height = await base.height()
+  await base.revert(snapshot)
+  await base.mine(height - (await base.height()) + 1)
+  await followedMining(harness, base, 1).mine()
+  return { hash, raw, message }
+}
+
+const retry = async () => (await messages.burn(base, avalanche, fast)) as Hex
+const finalityOf = async (hash: string) =>
+  (await messages.attested(base, hash)).decodedMessage.finalityThresholdExecuted
+const delayOf = async (hash: string) =>
+  (await messages.messageWhen(base, hash, ({ delayReason }) => delayReason !== null)).delayReason
+
+it('property 116: a lost burn stays charged for any time, until it is mined again', async () => {
+  const { hash, raw, message } = await burnAndVanish()
+  expect(message.status).toBe('complete')
+  await until(async () => (await lost()).length === 1, 'the burn is lost')
+  const height = await base.height()
+  await mineUntil(mining, async () => (await base.height()) > height + 130, 'its place is final')
+  expect(await allowance()).toBe(91)
+  const { code, stdout } = await command('reconcile', '--chain', 'AVAX-FUJI')
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`LOST BURN 9 USDC of BASE-SEPOLIA: ${hash}`)])
+  expect(await base.rpc('eth_sendRawTransaction', [raw])).toBe(hash)
+  await until(async () => (await lost()).length === 0, 'the burn is mined again')
+  const [shown] = (await messages.find(base, hash)).body.messages
+  expect(shown.attestation).toBe(message.attestation)
+  expect(await finalityOf(await retry())).toBe('1000')
+  await mineUntil(mining, async () => (await allowance()) === 100, 'both burns are final')
+})
+
+it('property 116: a lost burn halts fast attestations of its chain until it is booked, once and with a reason', async () => {
+  await burnAndVanish()
+  await until(async () => (await lost()).length === 1, 'the burn is lost')
+  // Its nonce is used from here on.
+  const waiting = await retry()
+  expect(await delayOf(waiting)).toBe('insufficient_allowance_available')
+  await mineUntil(
+    mining,
+    async () => (await messages.find(base, waiting)).body.messages[0].status === 'complete',
+    'the other burn is final',
+  )
+  expect(await finalityOf(waiting)).toBe('2000')
+  const [{ nonce, amount } = { nonce: '', amount: '' }] = await lost()
+  expect([amount, await allowance()]).toEqual(['9', 91])
+  expect((await command('lost-burns', 'book', nonce)).stderr).toContain('--reason is missing')
+  const book = () => command('lost-burns', 'book', nonce, '--reason', 'its nonce is used', '--yes')
+  expect(await book()).toMatchObject({ code: 0, stdout: '9 USDC of BASE-SEPOLIA are booked as lost.\n' })
+  expect((await book()).stderr).toContain('no lost burn has the nonce')
+  expect(await allowance()).toBe(100)
+  expect((await command('reconcile', '--chain', 'AVAX-FUJI')).stdout).not.toContain('LOST BURN')
+  expect(await finalityOf(await retry())).toBe('1000')
+})
