@@ -136,8 +136,10 @@ it('Permit2, the deterministic deployers and the contracts of the OP stack stand
   const fee = client.readContract({ ...oracle, functionName: 'getL1Fee', args: ['0x1234'] })
   expect(await fee).toBe(0n)
   const weth = { address: '0x4200000000000000000000000000000000000006', abi: wrappedEtherAbi } as const
-  await client.writeContract({ ...weth, functionName: 'deposit', value: 7n })
-  await client.writeContract({ ...weth, functionName: 'withdraw', args: [3n] })
+  const deposited = await client.writeContract({ ...weth, functionName: 'deposit', value: 7n })
+  await client.waitForTransactionReceipt({ hash: deposited })
+  const withdrawn = await client.writeContract({ ...weth, functionName: 'withdraw', args: [3n] })
+  await client.waitForTransactionReceipt({ hash: withdrawn })
   const { address } = client.account
   expect(await client.readContract({ ...weth, functionName: 'balanceOf', args: [address] })).toBe(4n)
   expect(await client.readContract({ ...weth, functionName: 'totalSupply' })).toBe(4n)

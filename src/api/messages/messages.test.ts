@@ -188,18 +188,18 @@ it('shows terms and keys, and the earlier forms', async () => {
 it.each([
   ['/v2/messages/6', {}, 400, 'transactionHash'],
   ['/v2/messages/6', { transactionHash: '0x12' }, 400, 'transactionHash'],
-  ['/v2/messages/99', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/99', { nonce: zeroWord }, 404, 'sourceDomainId'],
   ['/v2/messages/x', { nonce: zeroWord }, 400, 'sourceDomainId'],
   // The id of the chain, and the domain beyond 32 bits.
-  ['/v2/messages/84532', { nonce: zeroWord }, 400, 'sourceDomainId'],
-  ['/v2/messages/4294967302', { nonce: zeroWord }, 400, 'sourceDomainId'],
+  ['/v2/messages/84532', { nonce: zeroWord }, 404, 'sourceDomainId'],
+  ['/v2/messages/4294967302', { nonce: zeroWord }, 404, 'sourceDomainId'],
   ['/v2/messages/06', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/-6', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/6', { nonce: `${zeroWord}00` }, 400, 'nonce'],
   ['/v2/messages', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/6', { nonce: zeroWord }, 404, 'Not found.'],
   ['/v2/messages/3', { nonce: zeroWord }, 404, 'Not found.'],
-  ['/v2/burn/USDC/fees/6/99', {}, 400, 'destination'],
+  ['/v2/burn/USDC/fees/6/99', {}, 404, 'destination'],
   [`/v1/attestations/${zeroWord}`, {}, 404, 'Not found.'],
 ])('refuses %s with %j', async (path, query, status, named) => {
   const answer = await messages.get(path, query as Record<string, string>)
@@ -209,7 +209,11 @@ it.each([
 
 it('attests again nothing that is unknown', async () => {
   for (const nonce of [zeroWord, `0x${'ab'.repeat(32)}`])
-    expect((await messages.reattest(nonce)).body).toEqual({ code: 404, message: 'Not found.' })
+    expect((await messages.reattest(nonce)).body).toEqual({
+      code: 404,
+      message: 'Not found.',
+      error: 'Not found.',
+    })
   expect((await messages.reattest('0x12')).body.message).toContain('nonce')
 })
 

@@ -225,7 +225,7 @@ describe('GET /v1/addressBook/recipients', () => {
     expect(await list(`address=${address}&chain=BASE`)).toEqual([base.id])
     expect((await list(`email=${encodeURIComponent(email)}`)).sort()).toEqual([base.id, eth.id].sort())
     expect(await list(`email=${email}&status=pending`)).toEqual([])
-    expect((await list(`email=${email}&status=active&chain=ETH&address=&from=`)).sort()).toEqual([eth.id])
+    expect((await list(`email=${email}&status=active&chain=ETH`)).sort()).toEqual([eth.id])
     expect(await list(`address=${freshAddress()}`)).toEqual([])
     const mixed = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const { id } = await create({ address: mixed })
@@ -266,14 +266,13 @@ describe('PATCH and DELETE /v1/addressBook/recipients/{id}', () => {
     const untouched = await patch({ address: freshAddress(), chain: 'ETH', status: 'denied' })
     expect(untouched).toEqual(await get(id))
     expect(untouched.status).toBe('active')
-    expect(await patch({})).toEqual(untouched)
+    for (const body of [{}, { metadata: null }]) expect(await patch(body)).toEqual(untouched)
   })
 
   it.each([
     ['a bare number', '212000'],
     ['a list', '[]'],
     ['text', '"x"'],
-    ['null metadata', '{"metadata":null}'],
     ['a number for a nickname', '{"metadata":{"nickname":1}}'],
   ])('refuses %s as a body', async (_, body) => {
     const { id } = await create()
