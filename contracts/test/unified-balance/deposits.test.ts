@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
 import { contractSignerAbi, contractSignerBytecode } from '../../../testing/artifacts/contract-signer.ts'
 import { deploy, splitSignature } from '../token-calls.ts'
 import { type TokenChain, zeroAddress } from '../token-chain.ts'
@@ -33,14 +34,17 @@ beforeEach(async () => {
 afterEach(() => chain.client.revert({ id: snapshot }))
 afterAll(() => chain?.stop())
 
+/** The name of USDC on this network, which its signatures are bound to. */
+const coin = { name: baseSepolia.tokens[0]!.name }
+
 const permitOf = async (owner: Hex, signer = alice) => {
   const message = { owner, spender: wallet, value: 7n, nonce: 0n, deadline: greatest }
-  return { message, signature: await signPermit(signer, message) }
+  return { message, signature: await signPermit(signer, message, coin) }
 }
 const authorizationOf = async (from: Hex, signer = alice) => {
   const times = { validAfter: 0n, validBefore: greatest }
   const message = { from, to: wallet, value: 7n, ...times, nonce: nonceOf('deposit') }
-  const signature = await signAuthorization(signer, 'ReceiveWithAuthorization', message)
+  const signature = await signAuthorization(signer, 'ReceiveWithAuthorization', message, coin)
   return { args: [token, from, 7n, 0n, greatest, message.nonce] as const, signature }
 }
 const deposited = (depositor: Hex, sender: Hex) => [

@@ -119,8 +119,9 @@ it("lists only the wires of the entity's wallet", async () => {
     const { status, body } = await harness.http('GET', '/v1/businessAccount/deposits', { query })
     return [status, body.code]
   }
-  expect(await ask('type=wire&walletId=')).toEqual([200, undefined])
+  expect(await ask('type=wire')).toEqual([200, undefined])
   expect(await ask('type=card')).toEqual([400, 2])
+  expect(await ask('type=wire&walletId=')).toEqual([400, 2])
   expect(await ask('walletId=212000')).toEqual([400, 1069])
   expect(await ask('from=212000')).toEqual([400, 2])
   const live = await harness.newEntity('LIVE')

@@ -110,7 +110,7 @@ describe('an invalid amount', () => {
     [[], amountsInvalid],
     [['1', '1'], amountsInvalid],
     ['1', invalidRequest],
-    [null, invalidRequest],
+    [null, amountsInvalid],
     [{ 0: '1' }, invalidRequest],
   ])('%j in place of the list is refused with %i', async (amounts, code) => {
     await refused({ amounts }, code, /^amounts/)
