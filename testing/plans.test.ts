@@ -4,9 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { policyHistory } from '#custody/index'
 import { entriesPage, post, walletEntries } from '#engines/ledger/index'
 import { notificationsPage } from '#engines/webhooks/index'
-import { dueDeliveries } from '#engines/webhooks/store/deliveries'
 import { newId } from '#lib/ids'
-import { formatInstant } from '#lib/time'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 
@@ -105,27 +103,5 @@ it('finds notifications by the state of a delivery alone, few or many among all'
     const plans = await plansOf('notifications', list(state))
     expect(plans).toEqual([expect.stringMatching(index)])
     expect(plans[0]).not.toMatch(/Seq Scan on notification(s|_deliveries)/)
-  }
-})
-
-it('finds what is due to an endpoint by its own index, before and after a burst is analysed', async () => {
-  const { subscriptionId } = await test.database.one<{ subscriptionId: string }>(
-    sql`select id as "subscriptionId" from notification_subscriptions where entity_id = ${entityId}`,
-  )
-  await test.database.run(sql`update notification_deliveries set state = 'waiting', sequence = default`)
-  const lane = {
-    entityId,
-    subscriptionId,
-    endpoint: '',
-    line: 'v2',
-    fencingToken: 0,
-    failureCount: 0,
-  } as const
-  const due = (db: Db) => dueDeliveries(db, lane, formatInstant(laterMs), 3, 8)
-  expect(await due(test.database)).toHaveLength(8)
-  for (const analysed of ['notification_subscriptions', 'notification_deliveries']) {
-    const plans = await plansOf(analysed, due)
-    expect(plans).toEqual([expect.stringMatching(/notification_deliveries/)])
-    expect(plans[0]).not.toMatch(/notification_deliveries_undelivered/)
   }
 })

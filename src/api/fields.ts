@@ -57,3 +57,15 @@ export const framedByField = Type.String({
   description:
     'The origin of the site that shows the page in a frame, as the page has it from the browser. Absent for other clients.',
 })
+
+/** The members of a subscription, of either line, whose oldest waiting notifications were dropped. */
+export const droppedFields = {
+  droppedCount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Number of waiting notifications that were dropped because 100,000 later ones were queued; present if there are any.',
+    }),
+  ),
+  droppedDate: Type.Optional(dateField('When the last of them was dropped.')),
+}

@@ -41,8 +41,8 @@ export const webhookMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/webhooks/store/queue.ts',
-        'select n.entity_id, s.id, n.id, n.resource_id',
-        'select s.entity_id, s.id, n.id, n.resource_id',
+        'and s.id = c.subscription_id',
+        'and s.id = c.subscription_id or s.id = c.subscription_id',
       ),
       edit(
         'src/engines/webhooks/store/queue.ts',
@@ -51,8 +51,8 @@ export const webhookMutants: readonly Mutant[] = [
       ),
       edit(
         'src/engines/webhooks/store/deliveries.ts',
-        'on w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id',
-        'on w.detail_id is null and n.id = w.message_id',
+        'where w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id limit 1',
+        'where w.detail_id is null and n.id = w.message_id limit 1',
       ),
     ],
     test: webhooks('reach the subscriptions of their entity'),

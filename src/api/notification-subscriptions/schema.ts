@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { idField } from '#api/fields'
+import { droppedFields, idField } from '#api/fields'
 import { idParams } from '#runtime/http/openapi/annotate'
 
 export const newSubscriptionSchema = Type.Object(
@@ -35,6 +35,7 @@ export const subscriptionSchema = Type.Object(
     subscriptionDetails: Type.Array(detailSchema, {
       description: 'Two regions, each confirmed by a GET on the SubscribeURL that was sent for it.',
     }),
+    ...droppedFields,
   },
   { title: 'Subscription', description: 'A subscription of an endpoint to all notifications.' },
 )

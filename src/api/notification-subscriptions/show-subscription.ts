@@ -1,8 +1,9 @@
 import { type Subscription, subscriptionArn } from '#engines/webhooks/index'
 
-export const showSubscription = ({ id, endpoint, environment, details }: Subscription) => ({
+export const showSubscription = ({ id, endpoint, environment, details, ...row }: Subscription) => ({
   id,
   endpoint,
+  ...(row.droppedDate !== null && { droppedCount: row.droppedCount, droppedDate: row.droppedDate }),
   subscriptionDetails: details.map((detail) => ({
     url: subscriptionArn(environment, detail.region, detail.id),
     status: detail.status,

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { createDateField, dateField, idField, updateDateField } from '#api/fields'
+import { createDateField, dateField, droppedFields, idField, updateDateField } from '#api/fields'
 import { notificationTypes } from '#engines/webhooks/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 
@@ -65,6 +65,7 @@ export const webhookSubscriptionSchema = Type.Object(
     disableDate: Type.Optional(
       dateField('The time from which the next failed attempt disables it; present while the endpoint fails.'),
     ),
+    ...droppedFields,
   },
   { title: 'WebhookSubscription', description: 'A subscription of an endpoint to notifications of wallets.' },
 )

@@ -3,6 +3,8 @@ import { disableDateOf, type WebhookSubscription } from '#engines/webhooks/index
 export function showWebhookSubscription({
   entityId: _,
   failingSince,
+  droppedCount,
+  droppedDate,
   notificationTypes,
   ...shown
 }: WebhookSubscription) {
@@ -11,5 +13,6 @@ export function showWebhookSubscription({
     notificationTypes,
     restricted: !notificationTypes.includes('*'),
     ...(failingSince !== null && { failingSince, disableDate: disableDateOf(failingSince) }),
+    ...(droppedDate !== null && { droppedCount, droppedDate }),
   }
 }

@@ -2,8 +2,6 @@ import { randomInt } from 'node:crypto'
 
 /** Time for which a notification is attempted, at the end about every hour, before it fails. */
 export const keptTryingMs = 3 * 86_400_000
-/** Number of attempts after which later notifications of the same resource no longer wait for this one. */
-export const attemptsInOrder = 5
 
 const firstMs = 1_000
 const longestMs = 3_600_000

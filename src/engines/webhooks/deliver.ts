@@ -2,7 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import { KeptConnectionEnded, type OutboundCaller } from '#runtime/outbound/call'
-import { attemptsInOrder, backOffMs, keptTryingMs } from './back-off.ts'
+import { backOffMs, keptTryingMs } from './back-off.ts'
 import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'
 import { handleFailing } from './failing-endpoints.ts'
 import type { RecordAttempt } from './record-attempts.ts'
@@ -39,8 +39,8 @@ export async function runLane(
   let failureCount = lane.failureCount
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
     if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
-    const due = await dueDeliveries(ctx.database, lane, nowOf(ctx), attemptsInOrder, roundMax)
-    if (due.length === 0) break
+    const { due, isEmpty } = await dueDeliveries(ctx.database, lane, nowOf(ctx), roundMax)
+    if (isEmpty) break
     const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, record, lane, delivery, signal)))
     if (sent.includes('delivered')) failureCount = 0
     else if (sent.includes('failed')) {
@@ -52,7 +52,7 @@ export async function runLane(
   const nowMs = ctx.clock.nowMs()
   const restDate = restMs === 0 ? null : formatInstant(nowMs + restMs)
   if (failureCount > 0 && lane.line === 'v2') await handleFailing(ctx, lane)
-  await releaseLane(ctx.database, lane, attemptsInOrder, { failureCount, restDate, at: formatInstant(nowMs) })
+  await releaseLane(ctx.database, lane, { failureCount, restDate, at: formatInstant(nowMs) })
 }
 
 const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())

@@ -1,8 +1,12 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { type Db, isDatabaseAway } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { recordChanges } from '#runtime/record/store'
 import { defer, type Turn } from '#runtime/turns/store'
 import {
+  backlogMax,
+  type FullBacklog,
   insertNotifications,
   lastNotifications,
   type NewNotification,
@@ -47,10 +51,38 @@ const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boo
     const events = await takeQueued(tx, entityId, heldBefore(ctx), eventsMax)
     if (events.length === 0) return false
     const notifications = await notificationsFor(ctx, tx, topics, entityId, events)
-    if (notifications.length > 0)
-      await insertNotifications(tx, entityId, notifications, formatInstant(ctx.clock.nowMs()))
+    if (notifications.length === 0) return true
+    const nowMs = ctx.clock.nowMs()
+    const full = await insertNotifications(tx, entityId, notifications, formatInstant(nowMs))
+    await reportFull(ctx, tx, entityId, full, nowMs)
     return true
   })
+
+/** Time after which an endpoint that still does not keep up is reported again. */
+const reportedEachMs = 3_600_000
+
+/** Tells the owner and the operator of endpoints of which waiting notifications are dropped. */
+async function reportFull(
+  ctx: EngineCtx,
+  tx: Db,
+  entityId: string,
+  full: readonly FullBacklog[],
+  nowMs: number,
+): Promise<void> {
+  const isDue = ({ droppedDate }: FullBacklog) =>
+    droppedDate === null || nowMs - Date.parse(droppedDate) > reportedEachMs
+  for (const { id, endpoint } of full.filter(isDue)) {
+    const data = { endpoint, backlogMax }
+    const change = { entityId, actor: 'webhooks', type: 'subscription.dropping', resourceId: id, data }
+    await recordChanges(tx, nowMs, [change])
+    raiseAlarm(
+      ctx.log,
+      'webhook-backlog-full',
+      { entityId, subscriptionId: id, ...data },
+      'an endpoint does not keep up: its oldest waiting notifications are dropped',
+    )
+  }
+}
 
 /** Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. */
 async function notificationsFor(

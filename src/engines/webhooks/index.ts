@@ -42,6 +42,7 @@ export {
   findWebhookSubscription,
   listWebhookSubscriptions,
   type WebhookSubscription,
+  webhookEndpoints,
 } from './store/webhook-subscriptions.ts'
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { Topic, TopicEvent, Topics, WebhookContent } from './topics.ts'

@@ -61,6 +61,8 @@ export async function subscribe(ctx: Ctx, endpoint: string): Promise<Subscriptio
     baseUrl: ctx.config.publicUrl ?? '',
     environment: entity.environment,
     details: regions.map((region): Detail => ({ id: newId(nowMs), region, status: 'pending' })),
+    droppedCount: 0,
+    droppedDate: null,
   }
   if (!before) {
     await insertSubscription(db, subscription, at)

@@ -50,6 +50,8 @@ export async function subscribeWebhook(
     enabled: true,
     notificationTypes,
     failingSince: null,
+    droppedCount: 0,
+    droppedDate: null,
     createDate: at,
     updateDate: at,
   }

@@ -52,6 +52,7 @@ export const alarmNames = [
   'transfer-limit',
   'transfers-omitted',
   'treasury-low-on-gas',
+  'webhook-backlog-full',
   'webhook-endpoint-failing',
 ] as const
 

@@ -110,7 +110,7 @@ export const releaseHistory = (db: Db, history: EventHistory, refusedSince: stri
   )
 
 /** Maximum number of histories of each chain that are counted. */
-const countedMax = 100_000
+const countedMax = 10_000
 
 /** The open histories of enabled monitors by chain, and since when nodes have refused one of them. */
 export const openHistories = (db: Db, blockchains: readonly string[]) =>

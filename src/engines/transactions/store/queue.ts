@@ -9,7 +9,7 @@ export type QueueDepth = {
 }
 
 /** Maximum depth that is counted: the cost of the query must not grow with the queue. */
-const countedMax = 100_000
+const countedMax = 10_000
 
 /** Depths of the queues of these chains: accepted transactions that are in no block yet. */
 export const queueDepths = (db: Db, blockchains: readonly string[]) =>

@@ -1,4 +1,4 @@
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Db, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
@@ -60,12 +60,17 @@ export const keepLane = async (db: Db, lane: Lane, leaseMs: number): Promise<boo
   (await db.run(sql`update notification_subscriptions
     set lease_until = now() + ${leaseMs} * interval '1 millisecond' where ${isOurs(lane)}`)) > 0
 
-/** Selects waiting deliveries `w` of the lane that no earlier delivery of their resource blocks. */
-const sendable = (lane: Lane, triesInOrder: number) =>
-  sql`w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.state = 'waiting'
-    and not exists (select 1 from notification_deliveries e where e.entity_id = w.entity_id
-      and e.subscription_id = w.subscription_id and e.resource_id = w.resource_id and e.state = 'waiting'
-      and e.sequence < w.sequence and e.attempt_count < ${triesInOrder})`
+/** Selects waiting deliveries of the lane, in the words of the index `notification_deliveries_due`. */
+const waitingOf = (
+  lane: Lane,
+) => sql`entity_id = ${lane.entityId} and subscription_id = ${lane.subscriptionId}
+  and state = 'waiting' and due_date > '-infinity'`
+
+/**
+ * Condition on a delivery `w` that its key finds. In these words no partial index of waiting deliveries implies it: before a
+ * burst is analysed, such an index looks as good as the key, and all that waits would be read.
+ */
+export const isStillWaiting = raw(`w.state not in ('delivered', 'failed', 'dropped')`)
 
 export type Rest = { failureCount: number; restDate: string | null; at: string }
 
@@ -73,19 +78,22 @@ export type Rest = { failureCount: number; restDate: string | null; at: string }
  * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends. The row is
  * locked before waiting deliveries are read, so that a concurrent wake-up comes afterwards and is not overwritten.
  */
-export async function releaseLane(database: Db, lane: Lane, triesInOrder: number, rest: Rest): Promise<void> {
+export async function releaseLane(database: Db, lane: Lane, rest: Rest): Promise<void> {
   await database.tx(async (tx) => {
     const held = await tx.maybe(
       sql`select 1 from notification_subscriptions where ${isOurs(lane)} for update`,
     )
     if (!held) return
-    const next = await tx.one<{ dueDate: string | null }>(sql`select min(w.due_date) as "dueDate"
-      from notification_deliveries w where ${sendable(lane, triesInOrder)}`)
+    const next = await tx.maybe<{
+      dueDate: string
+    }>(sql`select due_date as "dueDate" from notification_deliveries
+      where ${waitingOf(lane)} order by due_date, sequence limit 1`)
+    const dueDate = next?.dueDate ?? null
     await tx.run(sql`update notification_subscriptions set lease_until = null, failure_count = ${rest.failureCount},
         failing_since = case when ${rest.failureCount} > 0 then coalesce(failing_since, ${rest.at}) end,
         notice_date = case when ${rest.failureCount} > 0 then notice_date end, rest_date = ${rest.restDate},
-        wake_date = case when removed_date is null and ${next.dueDate}::timestamptz is not null
-          then greatest(${next.dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
+        wake_date = case when removed_date is null and ${dueDate}::timestamptz is not null
+          then greatest(${dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
       where ${isOurs(lane)}`)
   })
 }
@@ -112,23 +120,57 @@ export type Delivery = {
   wanted: boolean
 }
 
-/** The oldest due deliveries. A delivery waits for an earlier one of its resource until that had `triesInOrder` attempts. */
-export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: number, limit: number) =>
-  db.all<Delivery>(sql`select w.message_id as "messageId", w.attempt_count as "attemptCount",
+/** Number of due deliveries that are examined at once. */
+const examinedMax = 64
+
+/**
+ * The first due deliveries that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
+ * the index `notification_deliveries_in_order`. A blocked one takes over the due date of the one that blocks it, so that it
+ * is not read again before. `isEmpty`: nothing is due, and nothing was deferred.
+ */
+export async function dueDeliveries(
+  db: Db,
+  lane: Lane,
+  now: string,
+  limit: number,
+): Promise<{ due: Delivery[]; isEmpty: boolean }> {
+  const rows = await db.all<Delivery | { messageId: null }>(sql`with head as materialized (
+      select entity_id, subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
+        create_date
+      from notification_deliveries where ${waitingOf(lane)} and due_date <= ${now} order by due_date, sequence limit ${examinedMax}
+    ), blocked as materialized (
+      select h.*, e.due_date as blocked_until from head h cross join lateral (
+        select e.due_date from notification_deliveries e where e.entity_id = h.entity_id
+          and e.subscription_id = h.subscription_id and e.resource_id = h.resource_id and e.state = 'waiting'
+          and e.attempt_count < 5 and e.sequence < h.sequence order by e.sequence limit 1) e
+    ), deferred as (
+      update notification_deliveries w set due_date = b.blocked_until from blocked b
+      where w.entity_id = b.entity_id and w.subscription_id = b.subscription_id and w.message_id = b.message_id
+        and ${isStillWaiting} and w.due_date < b.blocked_until
+      returning 1
+    ), due as materialized (
+      select * from head where message_id not in (select message_id from blocked)
+      order by due_date, sequence limit ${limit}
+    )
+    select w.message_id as "messageId", w.attempt_count as "attemptCount",
       coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
       s.environment, n.topic, n.order_number as "orderNumber", w.cause, n.message,
       s.removed_date is null and case s.line
         when 'v1' then (n.id is null) = (d.status = 'pending') and d.id is not null
         else s.enabled and n.id is not null end as wanted
-    from notification_deliveries w
-    join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
-    left join notifications n on w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id
+    from (select 1 from due union all select 1 from deferred limit 1) any_found
+    left join due w on true
+    left join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
+    left join lateral (select * from notifications n where w.detail_id is null and n.entity_id = w.entity_id
+      and n.id = w.message_id limit 1) n on true
     left join lateral (select id, region, status from notification_subscription_details d
       where d.entity_id = w.entity_id and d.subscription_id = w.subscription_id
         and (d.id = w.detail_id or (w.detail_id is null and d.status = 'confirmed'))
       order by d.region limit 1) d on true
-    where ${sendable(lane, triesInOrder)} and w.due_date <= ${now}
-    order by w.sequence limit ${limit}`)
+    order by w.due_date, w.sequence`)
+  // One row without a delivery stands for deferred ones alone.
+  return { due: rows.filter((row): row is Delivery => row.messageId !== null), isEmpty: rows.length === 0 }
+}
 
 /** The outcome of an attempt. */
 export type AttemptOutcome = {
@@ -207,9 +249,9 @@ export async function recordAttempts<Given extends Attempt>(
 
 /** Drops a delivery that is no longer needed. */
 export const dropDelivery = (db: Db, lane: Lane, messageId: string, at: string) =>
-  db.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
-    where entity_id = ${lane.entityId} and subscription_id = ${lane.subscriptionId} and message_id = ${messageId}
-      and state = 'waiting'`)
+  db.run(sql`update notification_deliveries w set state = 'dropped', update_date = ${at}
+    where w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.message_id = ${messageId}
+      and ${isStillWaiting}`)
 
 /** Queues requests to confirm these regions, also for regions that were requested before. */
 export async function insertConfirmations(
@@ -220,9 +262,10 @@ export async function insertConfirmations(
   const [first] = details
   if (!first) return
   const { entityId, subscriptionId } = first
-  await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id, detail_id, state, due_date,
-      create_date, update_date)
-    select ${entityId}, ${subscriptionId}, m, d, 'waiting', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+  await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id, detail_id, state, position,
+      due_date, create_date, update_date)
+    select ${entityId}, ${subscriptionId}, m, d, 'waiting', (select queued_count from notification_subscriptions
+      where entity_id = ${entityId} and id = ${subscriptionId}), ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
     from unnest(${details.map(({ messageId }) => messageId)}::uuid[], ${details.map(({ id }) => id)}::uuid[]) as row(m, d)`)
   await tx.run(sql`update notification_subscriptions set wake_date = ${at}, rest_date = null
     where entity_id = ${entityId} and id = ${subscriptionId}`)
@@ -258,13 +301,14 @@ export async function forgetOld(
   await db.run(sql`delete from notification_replays where create_date < ${madeBefore}`)
 }
 
-/** Maximum number of waiting deliveries that are counted. */
-const countedMax = 100_000
+/** Maximum number of waiting deliveries that are counted: an operator reads the metrics every few seconds. */
+const countedMax = 10_000
 
-/** Returns the number of waiting deliveries and the date of the oldest. */
+/** Returns the number of waiting deliveries, at most 10,000, and the date of the oldest. */
 export const waitingDeliveries = (db: Db) =>
   db.one<{
     depth: number
     oldestDate: string | null
   }>(sql`select count(*) as depth, min(create_date) as "oldestDate"
-    from (select create_date from notification_deliveries where state = 'waiting' limit ${countedMax}) waiting`)
+    from (select create_date from notification_deliveries where state = 'waiting' order by create_date
+      limit ${countedMax}) waiting`)

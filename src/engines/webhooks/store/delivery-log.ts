@@ -128,12 +128,13 @@ export const findReceiver = (db: Db, entityId: string, id: string) =>
 const requeue = (db: Db, chosen: Sql, cause: Cause, at: string) =>
   db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), queued as (
       insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
-        replay_id, due_date, create_date, update_date)
-      select entity_id, subscription_id, id, resource_id, sequence, 'waiting', ${cause}, replay_id, due_date,
-        ${at}::timestamptz, ${at}::timestamptz
-      from chosen
+        replay_id, position, due_date, create_date, update_date)
+      select c.entity_id, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
+        (select s.queued_count from notification_subscriptions s where s.entity_id = c.entity_id
+          and s.id = c.subscription_id), c.due_date, ${at}::timestamptz, ${at}::timestamptz
+      from chosen c
       on conflict (entity_id, subscription_id, message_id) do update set state = 'waiting', cause = excluded.cause,
-        replay_id = excluded.replay_id, due_date = excluded.due_date, update_date = excluded.update_date
+        replay_id = excluded.replay_id, position = excluded.position, due_date = excluded.due_date, update_date = excluded.update_date
       returning subscription_id
     )
     select subscription_id as id from queued`)

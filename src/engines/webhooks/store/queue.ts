@@ -1,6 +1,7 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
+import { isStillWaiting } from './deliveries.ts'
 
 export type QueuedEvent = {
   entityId: string
@@ -114,13 +115,20 @@ export const isReceiving = raw(`case s.line
 export const receives = sql`s.removed_date is null and ${isReceiving}
   and s.notification_types && array['*', n.topic, split_part(n.topic, '.', 1) || '.*']`
 
-/** Stores the notifications with a delivery of each for every subscription that receives it, and wakes those subscriptions. */
+/** Maximum waiting deliveries of a subscription: one behind which so many were queued is dropped. */
+export const backlogMax = 100_000
+
+/**
+ * Stores the notifications with a delivery of each for every subscription that receives it, and wakes those subscriptions.
+ * Returns those that exceed `max`, with the date on which the last delivery of each was dropped.
+ */
 export async function insertNotifications(
   tx: Db,
   entityId: string,
   notifications: readonly NewNotification[],
   at: string,
-): Promise<void> {
+  max = backlogMax,
+): Promise<readonly FullBacklog[]> {
   const ids = notifications.map(({ id }) => id)
   await tx.run(sql`insert into notifications (entity_id, id, line, topic, resource_id, message, order_number, create_date)
     select ${entityId}, i, l, t, r, m, o, ${at}::timestamptz
@@ -128,23 +136,67 @@ export async function insertNotifications(
       ${notifications.map(({ topic }) => topic)}::text[], ${notifications.map(({ resourceId }) => resourceId)}::text[],
       ${notifications.map(({ message }) => message)}::text[], ${notifications.map(({ orderNumber }) => orderNumber)}::int8[])
       with ordinality as row(i, l, t, r, m, o, n) order by n`)
-  const receivers = await tx.all<{ id: string }>(sql`with queued as (
-      insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, due_date,
-        create_date, update_date)
-      select n.entity_id, s.id, n.id, n.resource_id, n.sequence, 'waiting', ${at}::timestamptz, ${at}::timestamptz,
-        ${at}::timestamptz
+  // In one order for all that wake several of them.
+  await tx.run(sql`select 1 from notification_subscriptions where entity_id = ${entityId} and removed_date is null
+    order by id for no key update`)
+  const receivers = await tx.all<FullBacklog & { queuedCount: number }>(sql`with chosen as materialized (
+      select n.id, n.resource_id, n.sequence, s.id as subscription_id
       from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
       where n.entity_id = ${entityId} and n.id = any(${ids}::uuid[]) and ${receives}
-      returning subscription_id
+    ), counted as materialized (
+      select subscription_id, count(*) as count from chosen group by subscription_id
+    ), woken as (
+      update notification_subscriptions s set queued_count = s.queued_count + c.count,
+        wake_date = least(s.wake_date, greatest(${at}::timestamptz, s.rest_date))
+      from counted c where s.entity_id = ${entityId} and s.id = c.subscription_id
+      returning s.entity_id, s.id, s.endpoint, s.queued_count, s.queued_count - c.count as before, s.dropped_date
+    ), queued as (
+      insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
+        due_date, create_date, update_date)
+      select w.entity_id, w.id, c.id, c.resource_id, c.sequence,
+        w.before + row_number() over (partition by w.id order by c.sequence), 'waiting', ${at}::timestamptz,
+        ${at}::timestamptz, ${at}::timestamptz
+      from chosen c join woken w on w.id = c.subscription_id
     )
-    select distinct subscription_id as id from queued`)
-  if (receivers.length > 0)
-    await wake(
-      tx,
-      entityId,
-      receivers.map(({ id }) => id),
-      at,
+    select id, endpoint, queued_count as "queuedCount", dropped_date as "droppedDate" from woken`)
+  if (receivers.length > 0) await tx.run(sql`select pg_notify('notification_deliveries', '')`)
+  const long = receivers.filter(({ queuedCount }) => queuedCount > max)
+  if (long.length === 0) return []
+  const dropped = await dropOldest(tx, entityId, long, max, at)
+  return long.filter(({ id }) => dropped.has(id))
+}
+
+/** A subscription of which waiting deliveries were dropped, and when some were the last time before. */
+export type FullBacklog = { id: string; endpoint: string; droppedDate: string | null }
+
+/** Maximum number of deliveries of a subscription that are dropped at once: more than a batch of notifications adds. */
+const droppedMax = 1_000
+
+/** Drops the waiting deliveries behind which `max` others were queued. Returns the subscriptions that had some. */
+async function dropOldest(
+  tx: Db,
+  entityId: string,
+  subscriptions: readonly { id: string; queuedCount: number }[],
+  max: number,
+  at: string,
+): Promise<ReadonlySet<string>> {
+  const found = await tx.all<{ id: string }>(sql`with over as materialized (
+      select w.subscription_id, w.message_id
+      from unnest(${subscriptions.map(({ id }) => id)}::uuid[],
+        ${subscriptions.map(({ queuedCount }) => queuedCount - max)}::int8[]) as row(i, p)
+      cross join lateral (select subscription_id, message_id from notification_deliveries
+        where entity_id = ${entityId} and subscription_id = i and state = 'waiting' and position > 0 and position <= p
+        order by position limit ${droppedMax}) w
+    ), dropped as (
+      update notification_deliveries w set state = 'dropped', update_date = ${at} from over o
+      where w.entity_id = ${entityId} and w.subscription_id = o.subscription_id and w.message_id = o.message_id
+        and ${isStillWaiting}
+      returning w.subscription_id
     )
+    update notification_subscriptions s set dropped_count = s.dropped_count + d.count, dropped_date = ${at}
+    from (select subscription_id, count(*) as count from dropped group by subscription_id) d
+    where s.entity_id = ${entityId} and s.id = d.subscription_id returning s.id`)
+  return new Set(found.map(({ id }) => id))
 }
 
 /** Wakes the subscriptions now, or when their backoff ends. */

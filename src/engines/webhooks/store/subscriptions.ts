@@ -11,9 +11,13 @@ export type Subscription = {
   environment: 'TEST' | 'LIVE'
   /** Sorted by region. */
   details: Detail[]
+  /** Number of waiting notifications that were dropped because it does not keep up, and the date of the last. */
+  droppedCount: number
+  droppedDate: string | null
 }
 
 const columns = raw(`s.entity_id as "entityId", s.id, s.endpoint, s.base_url as "baseUrl", s.environment,
+  s.dropped_count as "droppedCount", s.dropped_date as "droppedDate",
   (select json_agg(json_build_object('id', d.id, 'region', d.region, 'status', d.status) order by d.region)
     from notification_subscription_details d
     where d.entity_id = s.entity_id and d.subscription_id = s.id) as details`)

@@ -12,12 +12,16 @@ export type WebhookSubscription = {
   notificationTypes: string[]
   /** The first failure since the last success. */
   failingSince: string | null
+  /** Number of waiting notifications that were dropped because it does not keep up, and the date of the last. */
+  droppedCount: number
+  droppedDate: string | null
   createDate: string
   updateDate: string
 }
 
 const columns = raw(`s.entity_id as "entityId", s.id, s.name, s.endpoint, s.enabled,
-  s.notification_types as "notificationTypes", s.failing_since as "failingSince", s.create_date as "createDate",
+  s.notification_types as "notificationTypes", s.failing_since as "failingSince", s.dropped_count as "droppedCount",
+  s.dropped_date as "droppedDate", s.create_date as "createDate",
   s.update_date as "updateDate"`)
 
 const existing = raw(`s.line = 'v2' and s.removed_date is null`)
@@ -25,6 +29,20 @@ const existing = raw(`s.line = 'v2' and s.removed_date is null`)
 export const listWebhookSubscriptions = (db: Db, entityId: string) =>
   db.all<WebhookSubscription>(sql`select ${columns} from notification_subscriptions s
     where s.entity_id = ${entityId} and ${existing} order by s.create_date desc, s.id desc`)
+
+/** The number of enabled v2 endpoints of each of these entities that has some. */
+export const webhookEndpoints = async (
+  db: Db,
+  entityIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const found = await db.all<{
+    entityId: string
+    count: number
+  }>(sql`select s.entity_id as "entityId", count(*) as count
+    from notification_subscriptions s
+    where s.entity_id = any(${entityIds}::uuid[]) and ${existing} and s.enabled group by s.entity_id`)
+  return new Map(found.map(({ entityId, count }) => [entityId, count]))
+}
 
 export const findWebhookSubscription = (db: Db, entityId: string, id: string) =>
   db.maybe<WebhookSubscription>(sql`select ${columns} from notification_subscriptions s
