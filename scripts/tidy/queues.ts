@@ -41,6 +41,7 @@ const exempt: Record<string, string> = {
   'src/engines/unified-balance/store/proof.ts unifiedBookErrors': 'an operator is shown so many',
   'src/engines/unified-balance/store/movements.ts pendingDeposits': 'an answer shows so many',
   'src/engines/tokens/store.ts checksOf': 'one wallet',
+  'src/engines/tokens/store.ts followable': 'the balances of each wallet',
   'src/engines/transactions/store/operations.ts lockWaiting': 'those that a claim chose',
   'src/engines/transactions/store/screening.ts lockUnscreened': 'those that a claim chose',
   'src/engines/transactions/store/sponsors.ts unregisteredSponsors': 'read until none is left',
@@ -66,6 +67,7 @@ const exempt: Record<string, string> = {
   'src/engines/webhooks/store/delivery-log.ts requeueRange': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
   'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',
+  'src/engines/webhooks/store/queue.ts dropOldest': 'the subscriptions of one tenant',
   'src/engines/webhooks/store/subscriptions.ts expireDetails':
     'each is ended by the statement that claims it',
   'src/engines/webhooks/store/subscriptions.ts removeDead': 'each is removed by the statement that claims it',

@@ -8,6 +8,12 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 export const claimedMax = 20_000
 /** Maximum number of transfers of nothing to one wallet that are kept of one block: they cost a stranger gas alone. */
 export const emptyMax = 20
+/**
+ * Maximum number of transfers of unlisted tokens that are kept of one block for one wallet, and for one entity: a stranger
+ * makes thousands with a contract, and each costs rows.
+ */
+export const walletMax = 200
+export const entityMax = 500
 
 /**
  * The transfers of tokens that no network lists, as their contracts claim them, and then the transfers of nothing, which
@@ -24,16 +30,18 @@ export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string 
   ]
 }
 
+type Side = Omit<ObservedTokenTransfer, 'id'>
+
 /**
- * The sides of these transfers that are wallets, and how many transfers of nothing are omitted. The sender of nothing need not
- * know of it.
+ * The sides of these transfers that are wallets, within the limits of a block, and how many transfers are omitted. The sender
+ * of nothing need not know of it.
  */
 export function walletSides(
   blockchain: string,
   block: Block,
   claims: readonly ClaimedTransfer[],
   managed: ReadonlyMap<string, readonly ManagedAddress[]>,
-): { rows: Omit<ObservedTokenTransfer, 'id'>[]; omitted: number } {
+): { rows: Side[]; omitted: number } {
   const sides = (address: string) =>
     (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet' || purpose === 'modular')
   const emptyTo = new Map<string, number>()
@@ -68,5 +76,35 @@ export function walletSides(
     const senders = claim.amountAtomic > 0n ? sides(claim.from) : []
     return [...senders.map(side('out')), ...sides(claim.to).map(side('in'))]
   })
-  return { rows, omitted }
+  const kept = withinShares(rows)
+  return { rows: kept, omitted: omitted + rows.length - kept.length }
+}
+
+/**
+ * Keeps the shares of wallets and of entities in a block. The first transfer of each token comes before the second of any, so
+ * that a flood of one token omits no other, and every balance is compared that the block may have changed.
+ */
+function withinShares(rows: readonly Side[]): Side[] {
+  const walletOf = ({ entityId, address }: Side) => `${entityId} ${address}`
+  const ranks = numbered(rows, (row) => `${walletOf(row)} ${row.tokenAddress}`)
+  const byRank = rows
+    .map((row, index) => ({ row, index, rank: ranks[index]! }))
+    .sort((one, other) => one.rank - other.rank || one.index - other.index)
+  const inWallet = numbered(byRank, ({ row }) => walletOf(row))
+  const ofWallets = byRank.filter((_, index) => inWallet[index]! <= walletMax)
+  const inEntity = numbered(ofWallets, ({ row }) => row.entityId)
+  return ofWallets
+    .filter((_, index) => inEntity[index]! <= entityMax)
+    .sort((one, other) => one.index - other.index)
+    .map(({ row }) => row)
+}
+
+/** Returns the number of each item among those of its key, from 1. */
+function numbered<Item>(items: readonly Item[], keyOf: (item: Item) => string): number[] {
+  const counts = new Map<string, number>()
+  return items.map((item) => {
+    const count = (counts.get(keyOf(item)) ?? 0) + 1
+    counts.set(keyOf(item), count)
+    return count
+  })
 }

@@ -11,13 +11,17 @@ import { driftedAt, insertItems, knownTokens, unlistedTokenId } from '#engines/l
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { type FollowedTransfer, receivedIn } from './received.ts'
-import { compareNow, compareSenders, forgetRises } from './store.ts'
+import { compareNow, compareSenders, followable, forgetRises, keyOf } from './store.ts'
 
 /** Applies one step of the feed: lists what wallets received, and marks the balances that may have changed. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const { blockchain, blockHash } = step
   const transfers = await knownTransfers(tx, step)
-  const moved = transfers.filter(({ amount }) => amount > 0n)
+  const moved = await ofFollowed(
+    tx,
+    blockchain,
+    transfers.filter(({ amount }) => amount > 0n),
+  )
   const items = moved.filter(({ itemId }) => itemId !== null)
   const nowMs = ctx.clock.nowMs()
   await insertItems(
@@ -40,9 +44,25 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   // Read with the balances locked: a comparison decides these transfers either before or when they are recorded.
   const covered = await coveredIn(tx, blockchain, blockHash)
   const isDescribed = transfers.every(({ token }) => token.decimalsKnown)
-  const received = isDescribed ? transfers : await knownTransfers(tx, step)
+  const described = isDescribed ? transfers : await knownTransfers(tx, step)
+  const followed = new Set(moved.map(({ id }) => id))
+  // A transfer that no comparison will ever prove is no transaction.
+  const received = described.filter(
+    ({ id, amount, token }) => amount === 0n || token.listed || followed.has(id),
+  )
   await recordUnlistedReceived(ctx, tx, receivedIn(await ofWallets(tx, blockchain, received), covered))
   await complete(ctx, tx, step)
+}
+
+/** Those that change a balance which is followed: strangers push tokens to a wallet without end. */
+async function ofFollowed(
+  tx: Db,
+  blockchain: string,
+  moved: readonly FollowedTransfer[],
+): Promise<FollowedTransfer[]> {
+  const balances = moved.map((transfer) => ({ ...transfer, tokenId: unitOf(transfer) }))
+  const followed = await followable(tx, blockchain, balances)
+  return moved.filter((_, index) => followed.has(keyOf(balances[index]!)))
 }
 
 /** The transfers of wallets with keys here: what modular wallets receive is no transaction, and changes balances alike. */

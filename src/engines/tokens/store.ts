@@ -38,6 +38,39 @@ export async function compareNow(
   await announce(tx, blockchain)
 }
 
+/** Maximum number of balances in unlisted tokens and items that logs of strangers make a wallet follow. */
+export const followedMax = 1_000
+
+/**
+ * Those of these balances that are followed, or may be: of each owner as many as `max` leaves room for. A token that a request
+ * names is followed regardless.
+ */
+export async function followable<Balance extends UnlistedBalance>(
+  tx: Db,
+  blockchain: string,
+  balances: readonly Balance[],
+  max = followedMax,
+): Promise<ReadonlySet<string>> {
+  if (balances.length === 0) return new Set()
+  const kept = await tx.all<UnlistedBalance>(sql`with asked as materialized (
+      select distinct on (e, t, a) e, t, a, k
+      from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
+        ${balances.map((row) => row.address)}::text[]) with ordinality as n(e, t, a, k) order by e, t, a, k
+    ), known as materialized (
+      select n.*, exists (select 1 from token_checks c
+        where c.entity_id = n.e and c.token_id = n.t and c.address = n.a) as is_followed from asked n
+    ), owners as materialized (
+      select o.e, o.a, (select count(*) from (select 1 from token_checks c where c.entity_id = o.e
+        and c.blockchain = ${blockchain} and c.address = o.a limit ${max}) followed) as count
+      from (select distinct e, a from known where not is_followed) o
+    )
+    select e as "entityId", t as "tokenId", a as address from known where is_followed
+    union all
+    select n.e, n.t, n.a from (select *, row_number() over (partition by e, a order by k) as place from known
+      where not is_followed) n join owners o on o.e = n.e and o.a = n.a where n.place <= ${max} - o.count`)
+  return new Set(kept.map(keyOf))
+}
+
 /** Compares all balances of the senders of these transactions: a reverted transfer may have left no log. */
 export async function compareSenders(
   tx: Db,
