@@ -137,6 +137,8 @@ describe('a login by a social provider', () => {
         'sealed_answers',
         'refresh_tokens',
         'login_codes',
+        'user_sessions',
+        'login_limits',
       ]) {
         const text = `select count(*) as count from ${table} where expire_date <= '${new Date(harness.clock.nowMs()).toISOString()}'`
         counts[table] = (await harness.database.one<{ count: number }>({ text: [text], values: [] })).count

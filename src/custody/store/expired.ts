@@ -9,6 +9,7 @@ const columns = {
   login_codes: 'id',
   used_id_tokens: 'sha256',
   sealed_answers: 'id',
+  login_limits: 'email',
 } as const
 
 /** Number of expired rows that each new one removes: the table shrinks faster than it grows. */
@@ -22,3 +23,12 @@ export const removeExpired = (tx: Db, table: keyof typeof columns, entityId: str
       order by expire_date limit ${removedEach} for update skip locked)
     delete from ${from} where entity_id = ${entityId} and ${key} in (select ${key} from expired)`)
 }
+
+/** Removes expired sessions without tokens before a new one is inserted. */
+export const removeExpiredSessions = (tx: Db, entityId: string, nowMs: number) =>
+  tx.run(sql`with expired as materialized (
+      select s.id from user_sessions s where s.entity_id = ${entityId} and s.expire_date <= ${formatInstant(nowMs)}
+        and not exists (select 1 from refresh_tokens r where r.entity_id = s.entity_id and r.session_id = s.id)
+        and not exists (select 1 from user_tokens t where t.entity_id = s.entity_id and t.session_id = s.id)
+      order by s.expire_date limit ${removedEach} for update skip locked)
+    delete from user_sessions where entity_id = ${entityId} and id in (select id from expired)`)

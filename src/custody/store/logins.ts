@@ -74,10 +74,12 @@ export async function countForEmail(
   nowMs: number,
 ): Promise<boolean> {
   const [count, date] = [raw(what === 'send' ? 'sends' : 'entries'), raw(`last_${what}_date`)]
-  const [now, freed] = [nowMs, nowMs - waitMs].map(formatInstant)
-  const counted = await tx.run(sql`insert into login_limits as l (entity_id, email, ${count}, ${date})
-    values (${entityId}, ${email}, 1, ${now})
-    on conflict (entity_id, email) do update set ${date} = ${now},
+  const [now, freed, expireDate] = [nowMs, nowMs - waitMs, nowMs + waitMs].map(formatInstant)
+  await removeExpired(tx, 'login_limits', entityId, nowMs)
+  const counted =
+    await tx.run(sql`insert into login_limits as l (entity_id, email, ${count}, ${date}, expire_date)
+    values (${entityId}, ${email}, 1, ${now}, ${expireDate})
+    on conflict (entity_id, email) do update set ${date} = ${now}, expire_date = ${expireDate},
       ${count} = case when l.${date} > ${freed} then l.${count} + 1 else 1 end
     where l.${count} < ${eachMax} or l.${date} <= ${freed}`)
   return counted === 1

@@ -1,14 +1,16 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { removeExpired } from './expired.ts'
+import { removeExpired, removeExpiredSessions } from './expired.ts'
 
-export const insertSession = (
+export async function insertSession(
   tx: Db,
   entityId: string,
   { id, userId, deviceId, nowMs }: { id: string; userId: string; deviceId: string; nowMs: number },
-) =>
-  tx.run(sql`insert into user_sessions (entity_id, id, user_id, device_id, create_date)
-    values (${entityId}, ${id}, ${userId}, ${deviceId}, ${formatInstant(nowMs)})`)
+): Promise<void> {
+  await removeExpiredSessions(tx, entityId, nowMs)
+  await tx.run(sql`insert into user_sessions (entity_id, id, user_id, device_id, expire_date, create_date)
+    values (${entityId}, ${id}, ${userId}, ${deviceId}, ${formatInstant(nowMs)}, ${formatInstant(nowMs)})`)
+}
 
 /** Ends a session with all of its tokens. */
 export const endSession = (tx: Db, entityId: string, id: string, nowMs: number) =>
@@ -47,6 +49,8 @@ export async function insertRefreshToken(tx: Db, entityId: string, token: NewRef
   await removeExpired(tx, 'refresh_tokens', entityId, nowMs)
   await tx.run(sql`insert into refresh_tokens (entity_id, sha256, session_id, expire_date, create_date)
     values (${entityId}, ${sha256}, ${sessionId}, ${formatInstant(expireMs)}, ${formatInstant(nowMs)})`)
+  await tx.run(sql`update user_sessions set expire_date = greatest(expire_date, ${formatInstant(expireMs)})
+    where entity_id = ${entityId} and id = ${sessionId}`)
 }
 
 type NewAnswer = { id: string; sealed: Buffer; expireMs: number; nowMs: number }
