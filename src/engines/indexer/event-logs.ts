@@ -1,4 +1,5 @@
 import type { Block, ChainLog } from '#chains/chain'
+import { webhookEndpoints } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import { insertHistories } from './store/event-histories.ts'
@@ -7,10 +8,11 @@ import { monitorsOfEvents, type WatchedEvent } from './store/event-monitors.ts'
 
 /**
  * Budget of the logs that are written together with a block, for all entities: the rest is read as history, so that a contract
- * that floods its events delays no block. A log costs its data and this much.
+ * that floods its events delays no block. A log costs its data and this much, and its delivery to each endpoint.
  */
 const blockBytesMax = 4 * 1024 * 1024
 const logBytes = 2_048
+const deliveryBytes = 600
 
 /** Writes the monitored logs of a block, in the `tx` that applies it. */
 export async function recordBlockLogs(
@@ -22,9 +24,13 @@ export async function recordBlockLogs(
   const byEvent = eventsIn(block.logs)
   if (byEvent.size === 0) return
   const events = [...byEvent.values()]
-  const watched = (await monitorsOfEvents(tx, blockchain, events)).map((monitor) => ({
+  const monitors = await monitorsOfEvents(tx, blockchain, events)
+  if (monitors.length === 0) return
+  const endpoints = await webhookEndpoints(tx, [...new Set(monitors.map(({ entityId }) => entityId))])
+  const watched = monitors.map((monitor) => ({
     ...monitor,
     logs: byEvent.get(nameOf(monitor))!.logs,
+    endpoints: endpoints.get(monitor.entityId) ?? 0,
   }))
   const { written, deferred } = withinBudget(watched)
   const at = { blockchain, blockHash: block.hash, blockNumber: block.number, blockTimeMs: block.timeMs }
@@ -40,7 +46,7 @@ export async function recordBlockLogs(
 }
 
 type ContractEvent = { address: string; topic: string }
-type Watched = WatchedEvent & { logs: readonly ChainLog[] }
+type Watched = WatchedEvent & { logs: readonly ChainLog[]; endpoints: number }
 
 const nameOf = ({ address, topic }: ContractEvent) => `${address} ${topic}`
 
@@ -59,7 +65,8 @@ function eventsIn(logs: readonly ChainLog[]): Map<string, ContractEvent & { logs
 
 /** Serves monitors with few logs first. */
 function withinBudget(watched: readonly Watched[]): { written: Watched[]; deferred: Watched[] } {
-  const cost = ({ logs }: Watched) => logs.reduce((sum, { data }) => sum + logBytes + data.length / 2, 0)
+  const cost = ({ logs, endpoints }: Watched) =>
+    logs.reduce((sum, { data }) => sum + logBytes + data.length / 2 + endpoints * deliveryBytes, 0)
   const costs = new Map(watched.map((each) => [each, cost(each)]))
   const ordered = [...watched].sort((one, other) => costs.get(one)! - costs.get(other)!)
   let spent = 0
