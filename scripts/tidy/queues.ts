@@ -26,6 +26,7 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
+  'src/engines/attestation/store/lost-burns.ts lostBurns': 'an operator is shown so many',
   'src/engines/attestation/store/messages.ts claimMessages':
     'messages belong to no tenant, and each takes a signature',
   'src/engines/attestation/store/messages.ts fastBlocks': 'blocks belong to no tenant',

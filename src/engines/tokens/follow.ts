@@ -54,7 +54,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   await complete(ctx, tx, step)
 }
 
-/** Those that change a balance which is followed: strangers push tokens to a wallet without end. */
+/** Selects the transfers of balances that are followed: strangers push tokens to a wallet without end. */
 async function ofFollowed(
   tx: Db,
   blockchain: string,

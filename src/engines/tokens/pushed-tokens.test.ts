@@ -32,7 +32,7 @@ const rowsOf = async (walletIds: readonly string[]) =>
       + (select count(*) from observed_token_transfers where wallet_id = any(${walletIds}::uuid[])) as rows`)
   ).rows
 
-it('thousands of fake transfers in one block cost a share of rows, and deposits beside them are booked', async () => {
+it('property 126: thousands of fake transfers in one block cost a share of rows, and deposits beside them are booked', async () => {
   const victims = await Promise.all([1, 2, 3, 4].map(() => makeWallet(world)))
   const other = worldOf(harness, await harness.newEntity())
   const bystander = await makeWallet(other)

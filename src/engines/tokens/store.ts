@@ -42,7 +42,7 @@ export async function compareNow(
 export const followedMax = 1_000
 
 /**
- * Those of these balances that are followed, or may be: of each owner as many as `max` leaves room for. A token that a request
+ * Selects the balances that are followed, or may be: of each owner as many as `max` leaves room for. A token that a request
  * names is followed regardless.
  */
 export async function followable<Balance extends UnlistedBalance>(

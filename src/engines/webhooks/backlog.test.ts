@@ -57,7 +57,7 @@ const notify = (resourceIds: readonly string[], max?: number) =>
     ),
   )
 
-it('an event of a subscribed entity reads no rows of others', async () => {
+it('property 125: an event of a subscribed entity reads no rows of others', async () => {
   await subscribe()
   await insertUnchecked(
     owner,

@@ -13,7 +13,9 @@ const creation =
 const constructorBytes = 32
 
 it('the singleton factory has the code that its published creation transaction leaves at its address', async () => {
-  const from = await recoverTransactionAddress({ serializedTransaction: creation as TransactionSerializedLegacy })
+  const from = await recoverTransactionAddress({
+    serializedTransaction: creation as TransactionSerializedLegacy,
+  })
   expect(from).toBe('0xBb6e024b9cFFACB947A71991E386681B1Cd1477D')
   expect(getContractAddress({ from, nonce: 0n })).toBe('0xce0042B868300000d44A59004Da54A005ffdcf9f')
   const { data } = parseTransaction(creation)
