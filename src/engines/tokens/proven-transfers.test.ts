@@ -155,10 +155,10 @@ async function observeAgain(to: Wallet, claims: readonly Hex[], times: number): 
 
 const coveredOf = (to: Wallet) => sql`from observed_token_transfers where wallet_id = ${to.id} and covered`
 const areDecided = (to: Wallet, total: number) =>
-  until(async () => {
-    const found = await harness.database.all(sql`select 1 ${coveredOf(to)}`)
-    return found.length === total
-  }, 'all are decided')
+  until(
+    async () => (await harness.database.all(sql`select 1 ${coveredOf(to)}`)).length === total,
+    'all are decided',
+  )
 
 it('thousands of transfers to one balance are decided some at a time, and all of them', async () => {
   const holder = await makeWallet(world)
