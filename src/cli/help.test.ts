@@ -23,6 +23,7 @@ describe('bezant help', () => {
       'BEZANT_PAGE_PORT',
       'BEZANT_CHALLENGE_URL',
       'BEZANT_BODY_BYTES_MAX',
+      'BEZANT_PAGE_NODE_MS',
       'BEZANT_PASSKEY_ORIGINS',
       'BEZANT_SMTP_URL',
       'BEZANT_MAIL_FROM',

@@ -89,6 +89,7 @@ describe('balances of a wallet', () => {
       await names({ tokenAddress: `${eurc!.address.toUpperCase()}, ${usdc!.address.toLowerCase()}` }),
     ).toEqual(['USDC'])
     expect(await names({ tokenAddress: eurc!.address })).toEqual([])
+    expect(await names({ tokenAddress: '' })).toEqual(['Base Ethereum-Sepolia', 'USDC'])
     expect(await names({ standard: 'ERC20' })).toEqual(['USDC'])
     expect(await names({ standard: 'ERC721' })).toEqual([])
     const refused = await get({ standard: 'erc20' })

@@ -103,7 +103,7 @@ const controlEndpoint = (kind: ChallengeKind<{ id: string }>, described: Describ
       createChallenge(ctx, kind, { id }, summary),
   })
 
-const walletErrors = ['walletNotFound', 'walletFrozen'] as const
+const walletErrors = ['walletNotFound', 'walletIdWithSourceAddress', 'walletFrozen'] as const
 const controlErrors = ['idNotUuid', 'transactionNotFound', 'replacementUnsupported'] as const
 const newWalletErrors = [
   'userMetadataCountDiffers',

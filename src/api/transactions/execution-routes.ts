@@ -67,6 +67,7 @@ export const executionEndpoints = [
       'chainHalted',
       'pendingQueueFull',
       'accountTypeUnsupported',
+      'walletIdWithSourceAddress',
       'smartAccountCoreInvalid',
       'upgradeBeforeDeployment',
       'walletNotFound',

@@ -123,9 +123,9 @@ describe('GET /v1/w3s/developer/wallets/balances', () => {
     expect((await usdcOf('0')).length).toBe(4)
   })
 
-  it('compares a single address with its chain', async () => {
+  it('ignores an empty tokenAddress, and compares a single address with its chain', async () => {
     await harness.chain('BASE-SEPOLIA').rpc('anvil_setBalance', [poor.address, quantity(3n * 10n ** 18n)])
-    const [seen] = await shown({ address: poor.address })
+    const [seen] = await shown({ address: poor.address, tokenAddress: '' })
     expect(amounts(seen!)).toEqual([['native', '3']])
   })
 

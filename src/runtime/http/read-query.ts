@@ -19,11 +19,15 @@ export function readQuery(
     for (const [name, value] of Object.entries(given)) {
       if (endpoint.collection && paging.includes(name)) continue
       if (!Object.hasOwn(known, name)) throw invalid(name, reasonOf(name, Object.keys(known)), value)
-      if (value === '') throw invalid(name, 'is empty: omit it, or give it a value', value)
+      if (value === '' && !sentEmpty.includes(name))
+        throw invalid(name, 'is empty: omit it, or give it a value', value)
     }
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
 }
+
+/** Published clients send it empty where they ask for the native coin: a provider of EIP-1193 for its balance. */
+const sentEmpty = ['tokenAddress']
 
 const paging = Object.keys(collectionProperties({ pageSizeDefault: 1, pageSizeMax: 1, order: true }))
 
