@@ -20,7 +20,11 @@ const openCode = '0x60405f5260605ff3'
 export async function executeBesideSponsor(
   harness: Harness,
   operation: UserOperation,
-  mine = (send: () => Promise<void>) => send(),
+  mine = async (send: () => Promise<void>) => {
+    await send()
+    // Before the code of the sponsor is back, also where blocks are mined on request only.
+    await harness.chain().mine()
+  },
 ): Promise<string> {
   const { outsider, rpc } = harness.chain()
   const paymaster = operation.sponsorship!.address

@@ -58,7 +58,7 @@ it('lists, shows, resends and replays notifications of an entity', async () => {
 
 it.each([
   ['no entity', ['list'], /--entity is missing/],
-  ['another action', ['forget'], /name an action: list, show, resend, replay/],
+  ['another action', ['forget'], /unknown action "forget": choose from list, show, resend, replay/],
   ['no id', ['show', '7', '--entity', 'own'], /show needs the id of a notification/],
   ['an unknown id', ['show', '00000000-0000-4000-8000-000000000000', '--entity', 'own'], /matches no notif/],
   ['another state', ['list', '--state', 'lost', '--entity', 'own'], /must be one of waiting, delivered/],

@@ -53,6 +53,6 @@ it('accepts only the id of the main wallet', async () => {
   const ask = (walletId: string) =>
     harness.http('GET', '/v1/businessAccount/balances', { query: { walletId } })
   expect((await ask(data!.payments!.masterWalletId!)).status).toBe(200)
-  expect((await ask('')).status).toBe(200)
+  expect((await ask('')).status).toBe(400)
   expect(await ask('1000')).toMatchObject({ status: 400, body: { code: 1069 } })
 })

@@ -154,19 +154,17 @@ async function observeAgain(to: Wallet, claims: readonly Hex[], times: number): 
 }
 
 const coveredOf = (to: Wallet) => sql`from observed_token_transfers where wallet_id = ${to.id} and covered`
+const decidedOf = async (to: Wallet) => (await harness.database.all(sql`select 1 ${coveredOf(to)}`)).length
 const areDecided = (to: Wallet, total: number) =>
-  until(
-    async () => (await harness.database.all(sql`select 1 ${coveredOf(to)}`)).length === total,
-    'all are decided',
-  )
+  until(async () => (await decidedOf(to)) === total, 'all are decided')
 
 it('thousands of transfers to one balance are decided some at a time, and all of them', async () => {
   const holder = await makeWallet(world)
   const claim = deployDataOf(holder.address, hostileCodes['has no end of balances']!, { amount: 3n })
   await observeAgain(holder, [claim], 1_200)
   await areDecided(holder, 1_200)
-  const { left } = await harness.database.one<{ left: bigint }>(sql`select c.risen as left from token_checks c
-    where c.address = ${holder.address}`)
+  const risen = sql`select risen as left from token_checks where address = ${holder.address}`
+  const { left } = await harness.database.one<{ left: bigint }>(risen)
   expect(left).toBe(0n)
 })
 
