@@ -48,7 +48,7 @@ describe('a wrong input is an error that names it and the remedy', () => {
       })
       expect(code).toBe(1)
       expect(stderr).toMatch(
-        /^bezant: the database at postgresql:\/\/127\.0\.0\.1:1\/x cannot be used .*: correct DATABASE_URL\n$/,
+        /^bezant: the database at postgresql:\/\/127\.0\.0\.1:1\/x cannot be used .*: start PostgreSQL there, or correct DATABASE_URL\n$/,
       )
     },
   )
@@ -59,7 +59,7 @@ describe('a wrong input is an error that names it and the remedy', () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^bezant: DATABASE_URL is not set, .* Set DATABASE_URL to .*, or start a sandbox/m,
+        /^bezant: DATABASE_URL is not set, .* Set DATABASE_URL to .*, start a sandbox there first, or name/m,
       ),
     ])
   })

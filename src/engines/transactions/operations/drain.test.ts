@@ -263,24 +263,29 @@ describe('property 82: a developer spends within the limits', () => {
     const other = accountActions(worldOf(harness, tenant))
     await served(await other.make(), other)
     harness.ctx.config.developerGasPerEntity = before.developerGasPerEntity
+    const [within, after] = [await unsponsored(), await unsponsored()]
     const used = await counted()
     await served(wallet)
     expect(await counted()).toBeGreaterThan(used)
     harness.ctx.config.sponsoredGasPerEntity = Number(used)
-    const { error } = await sponsor(await unsponsored())
+    const { error } = await sponsor(within)
     expect([error.code, error.message]).toEqual([-32504, expect.stringContaining('of all wallets')])
     harness.clock.moveMs(25 * 3_600_000)
-    expect((await sponsor(await unsponsored())).error).toBeUndefined()
+    expect((await sponsor(after)).error).toBeUndefined()
   })
 
   /** An operation of the page before it asks for its sponsorship. */
   const unsponsored = async () => {
-    const callData = await page.account.encodeCalls([usdcPayment(harness, freshAddress())])
+    const calls = [usdcPayment(harness, freshAddress())]
+    const callData = await page.account.encodeCalls(calls)
+    const gas = await page.bundler.estimateUserOperationGas({ calls } as never)
     const { result } = await ask('circle_getUserOperationGasPrice', [])
     const price = BigInt(result.high.maxFeePerGas)
     return {
-      ...{ sender: page.account.address, nonce: keyedNonce(9_999), callData, signature: '0x' },
-      ...{ callGasLimit: 100_000n, verificationGasLimit: 200_000n, preVerificationGas: 100_000n },
+      ...{ sender: page.account.address, nonce: keyedNonce(9_999), callData },
+      ...{ callGasLimit: gas.callGasLimit, preVerificationGas: gas.preVerificationGas },
+      verificationGasLimit: gas.verificationGasLimit,
+      signature: await page.account.getStubSignature(),
       ...{ maxFeePerGas: price, maxPriorityFeePerGas: price },
     }
   }
