@@ -82,7 +82,7 @@ it('a payment that @x402/evm signs settles by transferWithAuthorization', async 
   await chain!.send(payer.account.address, 5_000_000n, 'USDC')
   const requirements = {
     ...{ scheme: 'exact', network: 'eip155:84532' as const, payTo: treasury, maxTimeoutSeconds: 60 },
-    // What a server of this scheme takes from the table of the package.
+    // The fields that a server of this scheme takes from the table of the package.
     ...{ asset: chain!.tokens.USDC, amount: '1250000', extra: { name: 'USDC', version: '2' } },
   }
   const signer = toClientEvmSigner(payer.account, payer as never)

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const run = promisify(execFile)
 
-/** What a program of its own prints, which trusts `certificate` as its user told it to. */
+/** The output of a program of its own, which trusts `certificate` as its user told it to. */
 async function runScript(script: string, certificate: string | undefined): Promise<unknown> {
   const env = { ...process.env, ...(certificate && { NODE_EXTRA_CA_CERTS: certificate }) }
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env })

@@ -1,5 +1,5 @@
 /*
- * What anybody can ask costs a bounded amount: each JSON-RPC method and each operation without an API key, with the worst input
+ * A request without an API key costs a bounded amount: each JSON-RPC method and each operation without an API key, with the worst input
  * that it accepts. Work is counted in requests to nodes, bytes of the answer, and processor time in units of a usual GET.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -33,7 +33,7 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   if (gas === undefined || !suggestion) return { lines: shown(feeMaxAtomic) }
   const quoted = roundedUp(priceRoom * gas * feeAt(suggestion, fee.feeLevel).maxFeeAtomic)
   const atomic = quoted < feeMaxAtomic ? quoted : feeMaxAtomic
-  // What a chain above another one takes for its data is not a price of gas: the node's figure, with the same room.
+  // The fee that a parent chain takes for data is not a price of gas: the node's figure, with the same room.
   const dataFee = await chain.parentFee(call, gas).catch(() => undefined)
   return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
 }
