@@ -1,7 +1,10 @@
 import { type Connection, type Database, openAsOwner, openDatabase, raw, sql } from '#runtime/db/db'
 
-/** Tables that a refused request may write: a ciphertext counts as used, and an entry as made, after a refusal too. */
-const writtenWhenRefused = new Set(['spent_ciphertexts', 'login_codes', 'login_limits'])
+/**
+ * Tables that a refused request may write: a ciphertext counts as used, and an entry as made, after a refusal too. The
+ * balances of a wallet are compared with its chain before the page that is asked of them is found not to exist.
+ */
+const writtenWhenRefused = new Set(['spent_ciphertexts', 'login_codes', 'login_limits', 'token_checks'])
 
 /** Records every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {

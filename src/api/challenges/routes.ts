@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { chainErrors, executionErrors, feeErrors } from '#api/documented-errors'
+import { chainErrors, executionErrors, feeErrors, sourceErrors } from '#api/documented-errors'
 import { feeTableAnswer } from '#api/fee-schema'
 import { estimateTransfer } from '#api/transactions/estimate-transfer'
 import { estimateBody, transactionParams } from '#api/transactions/schema'
@@ -103,7 +103,6 @@ const controlEndpoint = (kind: ChallengeKind<{ id: string }>, described: Describ
       createChallenge(ctx, kind, { id }, summary),
   })
 
-const walletErrors = ['walletNotFound', 'walletIdWithSourceAddress', 'walletFrozen'] as const
 const controlErrors = ['idNotUuid', 'transactionNotFound', 'replacementUnsupported'] as const
 const newWalletErrors = [
   'userMetadataCountDiffers',
@@ -113,7 +112,7 @@ const newWalletErrors = [
   'blockchainUnavailable',
   'keyOnOtherEnvironment',
 ] as const
-const signErrors = [...walletErrors, 'keyOnOtherEnvironment', 'blockchainUnsupportedForOperation'] as const
+const signErrors = [...sourceErrors, 'keyOnOtherEnvironment', 'blockchainUnsupportedForOperation'] as const
 
 /** The API has this operation under two names, as the one of developers. */
 const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) =>
@@ -189,7 +188,7 @@ export const challengeEndpoints = [
       description:
         'Makes a challenge in which the user approves a transfer. Nothing is reserved before the approval.',
       errors: [
-        ...walletErrors,
+        ...sourceErrors,
         'nftNotFound',
         ...itemErrors,
         ...tokenErrors,
@@ -224,7 +223,7 @@ export const challengeEndpoints = [
       operationId: 'createContractExecutionOfUser',
       summary: 'Ask the user for a contract call',
       description: 'Makes a challenge in which the user approves a call of a contract.',
-      errors: [...walletErrors, ...executionErrors, ...feeErrors, ...chainErrors],
+      errors: [...sourceErrors, ...executionErrors, ...feeErrors, ...chainErrors],
     },
     { largeBody: true },
   ),
@@ -235,7 +234,7 @@ export const challengeEndpoints = [
     summary: 'Ask the user for an upgrade of a smart account',
     description: 'Makes a challenge in which the user approves another version of a smart account.',
     errors: [
-      ...walletErrors,
+      ...sourceErrors,
       'accountTypeUnsupported',
       'smartAccountCoreInvalid',
       'upgradeBeforeDeployment',

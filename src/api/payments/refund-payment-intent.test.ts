@@ -96,10 +96,10 @@ describe('a refund', () => {
     const before = await available()
     const asked = await ask(id, refundBody('3', payer, { destination: { address: payer, chain: 'ETH' } }))
     expect([asked.status, (await intentOf(id)).amountRefunded.amount]).toEqual([201, '3.00'])
-    await until(async () => {
-      harness.clock.moveMs(10_000)
-      return (await world.call('GET', `/v1/payments/${asked.body.data.id}`)).status === 'failed'
-    }, 'the refund has failed')
+    const refund: Shown = () => world.call('GET', `/v1/payments/${asked.body.data.id}`)
+    await until(async () => (await refund()).waitingFor, 'the refund says what it waits for')
+    harness.clock.moveMs(86_401_000)
+    await until(async () => (await refund()).status === 'failed', 'the refund has failed')
     expect((await intentOf(id)).amountRefunded.amount).toBe('0.00')
     expect(await available()).toBe(before)
     const again = await ask(id, refundBody('3', payer))
