@@ -9,6 +9,7 @@ import { bookUnclaimed } from './deposits/unclaimed.ts'
 import { creditWires, revertWires } from './deposits/wires.ts'
 import { reopenDisbursements } from './disbursements/reopen-disbursements.ts'
 import { startPaying } from './disbursements/start-paying.ts'
+import { resumeWaiting } from './disbursements/store/disbursements.ts'
 import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
@@ -36,7 +37,7 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
       await reopenRebalancings(tx, nowMs, blockchain, sent)
       await revertWires(tx, nowMs, transfers)
     } else await creditDeposits(ctx, tx, chain, { ...block, completeTo }, transfers)
-    const strange = await followMints(tx, nowMs, step, transfers)
+    const strange = await followMints(tx, nowMs, step, transfers, (coins) => resumeWaiting(tx, coins))
     await bookUnclaimed(tx, nowMs, chain.network, strange, kind === 'undone' ? -1n : 1n)
     await creditWires(tx, nowMs, blockchain, completeTo)
   })

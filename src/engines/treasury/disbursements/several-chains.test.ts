@@ -79,11 +79,11 @@ it('property 130: without rebalancing a payment names the chain, what is missing
   expect(payout.waitingFor.message).toMatch(/4\.00 USD .*BASE.*deposit.*bezant rebalancing allow/)
   await until(() => alarms() > before, 'the alarm is raised')
 
-  harness.clock.moveMs(23 * hourMs)
+  harness.clock.moveMs(24 * hourMs - 20_000)
   const second = await own.payOn('BASE', '1')
   await own.waits(second.id, 'coins_on_other_chains')
   expect(await own.payoutOf(first.id)).toMatchObject({ status: 'pending' })
-  harness.clock.moveMs(hourMs + 1_000)
+  harness.clock.moveMs(21_000)
   expect(await own.ended(first.id)).toMatchObject({
     status: 'failed',
     errorCode: 'insufficient_funds',

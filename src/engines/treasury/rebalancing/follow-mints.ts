@@ -7,14 +7,15 @@ import type { SentTransaction } from '../store/platform-transactions.ts'
 import { completeMinted, type Minted, reopenBurns, reopenMinted } from './store.ts'
 
 /**
- * Completes the rebalancings that a block mints, or takes those up again that an orphaned block minted. Returns the transfers of the
- * block without these mints, whose coins are no stranger's.
+ * Completes the rebalancings that a block mints, and resumes the payments that wait for their coins, or takes those up again that
+ * an orphaned block minted. Returns the transfers of the block without these mints, whose coins are no stranger's.
  */
 export async function followMints(
   tx: Db,
   nowMs: number,
   { kind, blockchain, blockHash }: Step,
   transfers: readonly ObservedTransfer[],
+  resume: (coins: { entityId: string; blockchain: string; tokenId: string }) => Promise<void>,
 ): Promise<readonly ObservedTransfer[]> {
   if (transfers.length === 0) return transfers
   const events = await observedCrosschainOf(tx, blockchain, blockHash)
@@ -36,6 +37,8 @@ export async function followMints(
     nowMs,
     minted.map(({ entityId, id: resourceId }) => ({ entityId, actor, type, resourceId })),
   )
+  if (kind !== 'undone')
+    for (const { entityId, tokenId } of minted) await resume({ entityId, blockchain, tokenId })
   return transfers.filter(
     (transfer) => !minted.some((each) => isMint(transfer, each, hashes.get(each.nonce))),
   )

@@ -121,6 +121,20 @@ export const postpone = (tx: Db, { kind, entityId, id }: Disbursement, ms: numbe
   tx.run(sql`update ${kept[kind].table} set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
+/** Makes the longest due of the disbursements that wait for these coins due now, without waiting for those that are locked. */
+export async function resumeWaiting(
+  tx: Db,
+  { entityId, blockchain, tokenId }: Pick<Disbursement, 'entityId' | 'blockchain' | 'tokenId'>,
+): Promise<void> {
+  for (const { table, isWaiting } of Object.values(kept))
+    await tx.run(sql`with resumed as materialized (
+        select o.id from ${table} o
+        where o.blockchain = ${blockchain} and o.entity_id = ${entityId} and ${isWaiting} and o.token_id = ${tokenId}
+          and o.next_attempt_at > now()
+        order by o.next_attempt_at, o.id limit ${lookedAtMax} for update skip locked)
+      update ${table} set next_attempt_at = now() where entity_id = ${entityId} and id in (select id from resumed)`)
+}
+
 /** The total amount of a token that the entity's waiting disbursements require. */
 export async function waitingAmount(
   tx: Db,
