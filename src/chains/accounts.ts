@@ -120,6 +120,9 @@ export type AccountOwners = {
   threshold: bigint
 }
 
+/** Owners that an account got, by their ids. The log may be of any contract at the address of the account. */
+export type OwnersAdded = { account: Address; ownerIds: readonly Hex[]; logIndex: number }
+
 export type AccountCreation = { factory: Address; data: Hex }
 
 /** An operation in a block as a node tells of it, in the form of JSON-RPC. */
@@ -147,6 +150,8 @@ export type ModularAccounts = {
   isDeployed(account: Address): Promise<boolean>
   /** Whether an account is deployed and has each of these owners now: addresses, or coordinates of keys as `x:y`. */
   hasOwners(account: Address, owners: readonly string[]): Promise<boolean[]>
+  /** The id of such an owner in the logs of accounts. */
+  ownerId(owner: string): Hex
   /**
    * Reads an operation in the form of JSON-RPC; throws ValueProblem. Gas limits that are missing, as in a request for an
    * estimate, are 0.
@@ -222,4 +227,6 @@ export type Accounts = {
     }[]
     logs: readonly ChainLog[]
   }): BlockOperations
+  /** The owners that accounts got in these logs. */
+  ownersAddedIn(logs: readonly ChainLog[]): OwnersAdded[]
 }

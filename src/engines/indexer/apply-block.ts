@@ -21,6 +21,7 @@ import {
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
 import { deleteCrosschainEvents, insertCrosschainEvents } from './store/observed-crosschain.ts'
 import { deleteOperations, insertOperations } from './store/observed-operations.ts'
+import { deleteOwners, insertOwners } from './store/observed-owners.ts'
 import { insertTokenTransfers } from './store/observed-tokens.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
@@ -55,6 +56,7 @@ export async function applyBlock(
     await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
     await insertOperations(tx, seen.operations)
+    await insertOwners(tx, seen.owners)
     await insertCrosschainEvents(tx, blockchain, block, crosschainEvents)
     await post(tx, nowMs, seen.postings)
     await recordBlockLogs(tx, nowMs, blockchain, block)
@@ -104,5 +106,6 @@ async function deleteContents(tx: Db, blockchain: string, { hash, number }: Bloc
     )
   await deleteObserved(tx, blockchain, hash)
   await deleteOperations(tx, blockchain, hash)
+  await deleteOwners(tx, blockchain, hash)
   await deleteCrosschainEvents(tx, blockchain, hash)
 }

@@ -65,6 +65,7 @@ export {
 } from './store/observed.ts'
 export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
 export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
+export { type ObservedOwners, observedOwnersOf } from './store/observed-owners.ts'
 export {
   coveredIn,
   decideClaims,

@@ -1,9 +1,10 @@
-import type { BlockOperations } from '#chains/accounts'
+import type { BlockOperations, OwnersAdded } from '#chains/accounts'
 import type { Block } from '#chains/chain'
 import type { ManagedAddress } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedOperation } from './store/observed-operations.ts'
+import type { ObservedOwners } from './store/observed-owners.ts'
 
 /** The managed owners of addresses. */
 export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
@@ -65,6 +66,19 @@ export function managedOperations(
     })),
   )
 }
+
+/** The owners that managed accounts got. Logs of other purposes name no account of this kind. */
+export const managedOwners = (
+  added: readonly OwnersAdded[],
+  managed: Managed,
+  blockchain: string,
+  { hash: blockHash, number: blockNumber }: Block,
+): ObservedOwners[] =>
+  added.flatMap(({ account, ownerIds, logIndex }) =>
+    (managed.get(account) ?? [])
+      .filter(({ purpose }) => purpose === 'modular')
+      .map(({ entityId }) => ({ entityId, blockchain, blockHash, blockNumber, logIndex, account, ownerIds })),
+  )
 
 const isPaymaster = ({ purpose }: ManagedAddress) => purpose === 'paymaster'
 

@@ -1,4 +1,4 @@
-import type { BlockOperations } from '#chains/accounts'
+import type { BlockOperations, OwnersAdded } from '#chains/accounts'
 import type { Block, Chain, Receipt } from '#chains/chain'
 import type { ClaimedTransfer } from '#chains/tokens'
 import { type ManagedAddress, managedAmong } from '#custody/index'
@@ -11,12 +11,14 @@ import {
   gasPostings,
   type Managed,
   managedOperations,
+  managedOwners,
   movesOfPaymasters,
   receiversOf,
 } from './observe-operations.ts'
 import { claimsOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 import type { ObservedOperation } from './store/observed-operations.ts'
+import type { ObservedOwners } from './store/observed-owners.ts'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
@@ -27,6 +29,7 @@ export type Observation = {
   emptyOmitted: number
   transactions: ObservedTransaction[]
   operations: ObservedOperation[]
+  owners: ObservedOwners[]
   postings: Posting[]
 }
 
@@ -52,7 +55,8 @@ export async function observe(
   const { blockchain } = chain.network
   const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
   const executed = chain.accounts.executedIn(block)
-  const managed = await managedIn(db, blockchain, block, claims, executed)
+  const added = chain.accounts.ownersAddedIn(block.logs)
+  const managed = await managedIn(db, blockchain, block, { claims, executed, added })
   if (managed.size === 0)
     return {
       transfers: [],
@@ -60,6 +64,7 @@ export async function observe(
       emptyOmitted: 0,
       transactions: [],
       operations: [],
+      owners: [],
       postings: [],
     }
   const receipts = await receiptsOf(chain, block, managed)
@@ -75,6 +80,7 @@ export async function observe(
     emptyOmitted: tokenTransfers.omitted,
     transactions,
     operations: managedOperations(executed, managed, blockchain, block),
+    owners: managedOwners(added, managed, blockchain, block),
     postings: [
       ...transfers.map(postingOf),
       ...transactions.map((sent) => feePosting(sent, native.id)),
@@ -87,10 +93,13 @@ async function managedIn(
   db: Db,
   blockchain: string,
   block: Block,
-  claims: readonly ClaimedTransfer[],
-  executed: BlockOperations,
+  {
+    claims,
+    executed,
+    added,
+  }: { claims: readonly ClaimedTransfer[]; executed: BlockOperations; added: readonly OwnersAdded[] },
 ): Promise<Managed> {
-  const addresses = new Set<string>(addressesOf(executed))
+  const addresses = new Set<string>([...addressesOf(executed), ...added.map(({ account }) => account)])
   for (const { from, to } of block.transactions) {
     addresses.add(from)
     if (to) addresses.add(to)

@@ -8,8 +8,9 @@ import {
   takeEndedExternal,
 } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
+import { bindByBlock } from './mappings.ts'
 import { noteUserOperations } from './note-changes.ts'
-import { noteMoved } from './store/mappings.ts'
+import { unbindBlock } from './store/mappings.ts'
 import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
 import { recordTransfers, revertTransfers } from './transfers.ts'
 
@@ -21,10 +22,12 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
     const sent = returned.filter(({ state }) => state === 'SENT')
     await reviveExternal(tx, sent)
     await noteByState(ctx, tx, returned)
+    await unbindBlock(tx, blockchain, blockHash)
     return revertTransfers(ctx, tx, step)
   }
   const seen = await observedOperationsOf(tx, blockchain, blockHash)
   if (seen.length > 0) await confirm(ctx, tx, seen)
+  await bindByBlock(ctx, tx, step)
   const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
   await noteUserOperations(ctx, tx, completed, 'COMPLETE')
   await recordTransfers(ctx, tx, step, seen)
@@ -33,10 +36,6 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
 async function confirm(ctx: EngineCtx, tx: Db, seen: readonly ObservedOperation[]): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const mined = await markMined(tx, nowMs, seen)
-  await noteMoved(
-    tx,
-    seen.filter(({ success }) => success),
-  )
   const replaced = await markReplaced(tx, nowMs, seen)
   await endOperations(tx, [...mined, ...replaced])
   await noteByState(ctx, tx, mined)

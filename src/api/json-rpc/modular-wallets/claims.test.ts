@@ -1,6 +1,6 @@
 /** A stranger with the client key claims the recovery owner of a victim, with the published client and the chain as witness. */
 import { registerRecoveryAddress } from '@circle-fin/modular-wallets-core'
-import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freshAddress, worldOf } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
@@ -12,8 +12,10 @@ import {
   openModularAccount,
   usdcPayment,
 } from '../../../../testing/modular-accounts.ts'
-import { pageRequests } from '../../../../testing/page-operations.ts'
+import { type Prepared, pageRequests, signed } from '../../../../testing/page-operations.ts'
 import { sizeOf } from '../../../../testing/size.ts'
+import { strangeBundle } from '../../../../testing/strange-bundles.ts'
+import { until } from '../../../../testing/until.ts'
 
 /** Wallets of strangers that claim the owner; more than an owner could once have. */
 const strangersTotal = sizeOf('CLAIMING_WALLETS', { usual: 20, deep: 110 })
@@ -43,28 +45,79 @@ const abi = parseAbi([
 const addOwners = (owner: string) =>
   encodeFunctionData({ abi, functionName: 'addOwners', args: [[owner as Hex], [1n], [], [], 0n] })
 
-it('property 121: wallets of a stranger neither hide nor precede the wallet of a recovery owner', async () => {
+type Opened = Awaited<ReturnType<typeof openDeployed>>
+
+async function addOwner({ bundler }: Opened, owner: string) {
+  const hash = await bundler.sendUserOperation({ callData: addOwners(owner) } as never)
+  return bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
+}
+
+/** An operation that adds the owner, for whose gas the account itself pays. */
+async function additionOf({ bundler, account }: Opened, owner: string) {
+  const asked = { account, callData: addOwners(owner) }
+  const sponsored = (await bundler.prepareUserOperation(asked as never)) as unknown as Prepared
+  const own = Object.entries(sponsored).filter(([name]) => !name.startsWith('paymaster'))
+  const { modular } = harness.ctx.chains.find(harness.chain().blockchain)!.accounts
+  return modular.readOperation(await signed(account, Object.fromEntries(own) as Prepared), 'operation')
+}
+
+/** A recovery owner with what a client key asks about it. */
+function recoveryOwner() {
   const recovery = addressOwner().address.toLowerCase()
   const owner = { type: 'EOAOWNER', identifier: { address: recovery } }
-  const claim = (walletAddress: string) =>
-    ask('circle_createAddressMapping', [{ walletAddress, owners: [owner] }])
-  const found = async () => {
-    const { result } = await ask('circle_getAddressMapping', [{ owner }])
-    return result.map(({ walletAddress }: { walletAddress: string }) => walletAddress)
+  return {
+    recovery,
+    claim: (walletAddress: string) =>
+      ask('circle_createAddressMapping', [{ walletAddress, owners: [owner] }]),
+    found: async (): Promise<string[]> => {
+      const { result } = await ask('circle_getAddressMapping', [{ owner }])
+      return result.map(({ walletAddress }: { walletAddress: string }) => walletAddress)
+    },
   }
+}
+
+it('property 121: wallets of a stranger neither hide nor precede the wallet of a recovery owner', async () => {
+  const { recovery, claim, found } = recoveryOwner()
   const [victim, stranger] = [await openDeployed(), await openDeployed()]
   await claim(stranger.address)
   for (let made = 0; made < strangersTotal; made++)
     expect((await claim((await makeModularWallet(worldOf(harness))).address)).result).toHaveLength(1)
-  expect(await found()).toEqual([])
+  // The wallets of this owner alone need no block.
+  const empty = await makeModularWallet(worldOf(harness), recovery)
+  expect((await claim(empty.address)).result).toHaveLength(1)
+  expect(await found()).toEqual([empty.address])
 
+  // The wallet of the stranger moves between its claim and the victim's operation, and nobody asks.
+  await executeOperation(stranger.bundler, [usdcPayment(harness, freshAddress())])
   await addRecovery(victim.bundler, recovery)
-  expect(await found()).toEqual([victim.address])
+  await addOwner(stranger, recovery)
+  await until(async () => (await found()).length === 3, 'both are found')
+  expect(await found()).toEqual([victim.address, stranger.address, empty.address])
+})
 
-  // A stranger can add any owner to a wallet of its own, at the cost of an operation: it comes later.
-  const hash = await stranger.bundler.sendUserOperation({ callData: addOwners(recovery) } as never)
-  await stranger.bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
+it('property 121: wallets that got an owner in one block keep the order of their operations, in each chain', async () => {
+  const { recovery, claim, found } = recoveryOwner()
+  const [victim, stranger] = [await openDeployed(), await openDeployed()]
+  for (const { address } of [stranger, victim]) {
+    await claim(address)
+    await harness.chain().rpc('anvil_setBalance', [address, numberToHex(10n ** 18n)])
+  }
+  const { outsider, rpc, reorg, mine } = harness.chain()
+  const additions = [await additionOf(victim, recovery), await additionOf(stranger, recovery)]
+  const execute = (operations: typeof additions) =>
+    rpc('eth_sendTransaction', [
+      { from: outsider, gas: '0x500000', ...strangeBundle(harness, operations, outsider) },
+    ])
+  await execute(additions)
+  await until(async () => (await found()).length === 2, 'both are found')
   expect(await found()).toEqual([victim.address, stranger.address])
+
+  await reorg(1)
+  await mine()
+  await until(async () => (await found()).length === 0, 'the block is gone')
+  await execute(additions.toReversed())
+  await until(async () => (await found()).length === 2, 'both are found again')
+  expect(await found()).toEqual([stranger.address, victim.address])
 })
 
 it('property 121: a wallet has a bounded number of owners to be found by', async () => {

@@ -25,6 +25,7 @@ import {
   withdrawalCall,
   withMargin,
 } from './operation.ts'
+import { ownersAddedIn } from './owners.ts'
 import { simulateBundle } from './simulate.ts'
 import { contractsNeeded, upgradeOf } from './versions.ts'
 
@@ -69,4 +70,5 @@ export const accountsThrough = (rpc: Rpc, network: Network, pinned: PinnedCode):
   bundleCall,
   simulate: (operations, sponsor) => simulateBundle(rpc, bundleCall(operations, sponsor), sponsor),
   executedIn,
+  ownersAddedIn,
 })

@@ -1,17 +1,6 @@
 /** Modular wallets: accounts at the contracts of their published client, whose owners sign elsewhere. */
-import {
-  decodeEventLog,
-  decodeFunctionResult,
-  encodeAbiParameters,
-  encodeFunctionData,
-  keccak256,
-  pad,
-  parseAbi,
-  slice,
-  toHex,
-} from 'viem'
+import { decodeEventLog, pad, slice, toHex } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
-import { ApiError } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import type { BundleSimulation, ModularAccounts, OperationReceipt, UserOperation } from '../../accounts.ts'
 import type { Address, GasEstimate } from '../../chain.ts'
@@ -30,6 +19,7 @@ import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { entryPointAddress, modularContracts, paymasterAddress, paymasterCode } from './deployment.ts'
 import { bundleCall, postedCall, preVerificationGas, sponsored } from './operation.ts'
 import { readOperation, showOperation } from './operation-fields.ts'
+import { ownerId, readOwners } from './owners.ts'
 import { simulateBundle } from './simulate.ts'
 
 export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => ({
@@ -38,6 +28,7 @@ export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => (
   createdBy,
   isDeployed: (account) => isModularAccount(rpc, account),
   hasOwners: (account, owners) => hasOwners(rpc, account, owners),
+  ownerId,
   readOperation,
   showOperation,
   sponsored: (...parts) => sponsored(network.chainId, ...parts),
@@ -63,34 +54,9 @@ async function isModularAccount(rpc: Rpc, account: Address): Promise<boolean> {
   return code === proxyCode && implementation === pad(modularContracts.implementation).toLowerCase()
 }
 
-const ownershipAbi = parseAbi(['function ownershipInfoOf(address account) view returns (bytes30[] ids)'])
-
-/** The id of an owner in the contracts of the published client. */
-function ownerId(owner: string): Hex {
-  const [x, y] = owner.split(':')
-  if (y === undefined) return pad(owner as Hex, { size: 30 })
-  const point = [BigInt(x!), BigInt(y)] as const
-  return slice(keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], point)), 2)
-}
-
-/** The lists that follow the ids differ between versions, and are not read. */
 async function hasOwners(rpc: Rpc, account: Address, owners: readonly string[]): Promise<boolean[]> {
-  const none = owners.map(() => false)
-  if (!(await isModularAccount(rpc, account))) return none
-  const data = encodeFunctionData({
-    abi: ownershipAbi,
-    functionName: 'ownershipInfoOf',
-    args: [account as Hex],
-  })
-  const call = { to: modularContracts.plugin, data, gas: toQuantity(pageGasMax) }
-  try {
-    const answer = await rpc.call<Hex>('eth_call', [call, 'latest'], callLimits)
-    const ids = decodeFunctionResult({ abi: ownershipAbi, functionName: 'ownershipInfoOf', data: answer })
-    return owners.map((owner) => ids.includes(ownerId(owner)))
-  } catch (error) {
-    if (error instanceof RpcUnreachable || error instanceof ApiError) throw error
-    return none
-  }
+  if (!(await isModularAccount(rpc, account))) return owners.map(() => false)
+  return readOwners(rpc, account, owners)
 }
 
 /** A margin for what is different when the operation is executed: an eighth. */

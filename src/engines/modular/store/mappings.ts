@@ -17,20 +17,21 @@ const columns = sql`m.id, m.blockchain, m.wallet_address as "walletAddress", m.o
 const at = ({ entityId, blockchain }: MappingPlace) =>
   sql`m.entity_id = ${entityId} and m.blockchain = ${blockchain}`
 
-/** The wallets that have the owner, the earliest first: a wallet that adds the owner later never comes before. */
+/** The wallets that have the owner, in the order of blocks and their logs. A wallet that needs no block proves nothing, and is last. */
 export const boundMappings = (db: Db, place: MappingPlace, owner: string, limit: number) =>
   db.all<OwnerMapping>(sql`select ${columns} from owner_mappings m
-    where ${at(place)} and m.owner = ${owner} and m.bound_date is not null order by m.bound_date, m.id limit ${limit}`)
+    where ${at(place)} and m.owner = ${owner} and m.bound_date is not null
+    order by m.bound_block, m.bound_log, m.bound_date, m.id limit ${limit}`)
 
-/** Claims whose wallets have moved since, and so may have added the owner. */
+/** Claims whose wallets moved before blocks told of owners, and so may have added the owner. */
 export const movedClaims = (db: Db, place: MappingPlace, owner: string, limit: number) =>
   db.all<OwnerMapping>(sql`select ${columns} from owner_mappings m
     where ${at(place)} and m.owner = ${owner} and m.bound_date is null and m.moved_date is not null
     order by m.moved_date, m.id limit ${limit}`)
 
 export const findMapping = (db: Db, place: MappingPlace, owner: string, walletAddress: string) =>
-  db.maybe<OwnerMapping & { isBound: boolean }>(sql`select ${columns}, m.bound_date is not null as "isBound"
-    from owner_mappings m where ${at(place)} and m.owner = ${owner} and m.wallet_address = ${walletAddress}`)
+  db.maybe<OwnerMapping>(sql`select ${columns} from owner_mappings m
+    where ${at(place)} and m.owner = ${owner} and m.wallet_address = ${walletAddress}`)
 
 export const countMappings = async (db: Db, place: MappingPlace, walletAddress: string) =>
   (
@@ -38,47 +39,77 @@ export const countMappings = async (db: Db, place: MappingPlace, walletAddress: 
       where ${at(place)} and m.wallet_address = ${walletAddress}`)
   ).n
 
-/** Inserts a mapping; `undefined` when it is there already. `isBound`: whether the wallet has the owner now. */
+/** Inserts a mapping; `undefined` when it is there already. `isSole`: whether the wallet has the owner without a block. */
 export const insertMapping = (
   tx: Db,
   nowMs: number,
   entityId: string,
-  { isBound, ...row }: Omit<OwnerMapping, 'createDate'> & { isBound: boolean },
+  { isSole, ...row }: Omit<OwnerMapping, 'createDate'> & { isSole: boolean },
 ) =>
   tx.maybe<OwnerMapping>(sql`insert into owner_mappings as m (entity_id, id, blockchain, wallet_address, owner,
-      create_date, bound_date)
+      create_date, bound_date, is_sole)
     values (${entityId}, ${row.id}, ${row.blockchain}, ${row.walletAddress}, ${row.owner}, ${formatInstant(nowMs)},
-      ${isBound ? formatInstant(nowMs) : null})
+      ${isSole ? formatInstant(nowMs) : null}, ${isSole})
     on conflict (entity_id, blockchain, owner, wallet_address) do nothing returning ${columns}`)
 
-/** Binds claims, each at the time when its wallet moved, or at `nowMs` when it did not. */
-export const bindClaims = (db: Db, nowMs: number, place: MappingPlace, ids: readonly string[]) =>
-  db.run(sql`update owner_mappings m set bound_date = coalesce(m.moved_date, ${formatInstant(nowMs)})
-    where ${at(place)} and m.id = any(${ids}::uuid[]) and m.bound_date is null`)
+export const removeMappings = (db: Db, place: MappingPlace, ids: readonly string[]) =>
+  db.run(sql`delete from owner_mappings m where ${at(place)} and m.id = any(${ids}::uuid[])`)
 
-/** Returns claims whose wallets do not have the owner to those that wait for a move. */
+/** The last place in a block: after all that its logs bind. */
+const lastLog = 2 ** 31 - 1
+
+/** Binds claims whose owners the chain names, without the block that gave them. `block`: the last one that may have. */
+export const bindClaims = (
+  db: Db,
+  nowMs: number,
+  place: MappingPlace,
+  { ids, block }: { ids: readonly string[]; block: number },
+) =>
+  db.run(sql`update owner_mappings m set bound_date = coalesce(m.bound_date, m.moved_date, ${formatInstant(nowMs)}),
+      bound_block = ${block}, bound_log = ${lastLog}
+    where ${at(place)} and m.id = any(${ids}::uuid[]) and m.bound_block is null`)
+
+type EntityClaim = OwnerMapping & { entityId: string }
+
+/** The claims on wallets that no block has bound. */
+export const claimsWithoutBlock = (
+  tx: Db,
+  blockchain: string,
+  wallets: readonly { entityId: string; account: string }[],
+) =>
+  tx.all<EntityClaim>(sql`select m.entity_id as "entityId", ${columns} from owner_mappings m
+    where m.blockchain = ${blockchain} and m.bound_block is null and (m.entity_id, m.wallet_address) in (
+      select * from unnest(${wallets.map((row) => row.entityId)}::uuid[], ${wallets.map((row) => row.account)}::text[]))`)
+
+type BoundInBlock = { entityId: string; id: string; block: number; log: number; hash: string }
+
+export const bindInBlock = (tx: Db, nowMs: number, rows: readonly BoundInBlock[]) =>
+  tx.run(sql`update owner_mappings m set bound_date = coalesce(m.bound_date, ${formatInstant(nowMs)}), bound_block = n.b,
+      bound_log = n.l, bound_hash = n.h
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.block)}::int8[], ${rows.map((row) => row.log)}::int4[],
+      ${rows.map((row) => row.hash)}::text[]) as n(e, i, b, l, h)
+    where m.entity_id = n.e and m.id = n.i and m.bound_block is null`)
+
+/** Returns what an orphaned block bound to the claims. The hash stays: such a claim does not end. */
+export const unbindBlock = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.run(sql`update owner_mappings m set bound_block = null, bound_log = null,
+      bound_date = case when m.is_sole then m.bound_date end
+    where m.blockchain = ${blockchain} and m.bound_hash = ${blockHash}`)
+
+/** Returns claims whose wallets do not have the owner to those that wait for a block. */
 export const rejectClaims = (db: Db, place: MappingPlace, ids: readonly string[]) =>
   db.run(sql`update owner_mappings m set moved_date = null
     where ${at(place)} and m.id = any(${ids}::uuid[]) and m.bound_date is null`)
 
-/** Notes that wallets moved: their claims are compared with the chain when they are next asked for. */
-export const noteMoved = (
-  tx: Db,
-  moves: readonly { entityId: string; blockchain: string; account: string; blockTime: string }[],
-) =>
-  tx.run(sql`update owner_mappings m set moved_date = n.t
-    from unnest(${moves.map((row) => row.entityId)}::uuid[], ${moves.map((row) => row.blockchain)}::text[],
-      ${moves.map((row) => row.account)}::text[], ${moves.map((row) => row.blockTime)}::timestamptz[]) as n(e, c, a, t)
-    where m.entity_id = n.e and m.blockchain = n.c and m.wallet_address = n.a and m.bound_date is null
-      and m.moved_date is null`)
-
-/** Time after which a claim ends when its wallet has not moved, and the number of ended ones that each new one removes. */
+/** Time after which a claim ends when its wallet has not got the owner, and the number of ended ones that each new one removes. */
 const claimMs = 86_400_000
 const removedEach = 10
 
 export const removeEndedClaims = (tx: Db, nowMs: number, entityId: string) =>
   tx.run(sql`with ended as materialized (
       select id from owner_mappings where entity_id = ${entityId} and bound_date is null and moved_date is null
+        and bound_hash is null
         and create_date < ${formatInstant(nowMs - claimMs)}
       order by create_date limit ${removedEach} for update skip locked)
     delete from owner_mappings where entity_id = ${entityId} and id in (select id from ended)`)
