@@ -158,8 +158,8 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/send-operation.ts`,
-        'if (!sponsor || !(await isSponsored(ctx.database, { entityId, blockchain, userOpHash })))',
-        'if (!sponsor || !isSponsored)',
+        'if (!sponsor || operation.sponsorship?.address !== paymaster)',
+        'if (!sponsor || paymaster === undefined)',
       ),
     ],
     test: paged('operations that another sponsored'),
@@ -182,7 +182,7 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/sponsor-operation.ts`,
-        'await lockSponsorships(tx, entityId, chain.network.blockchain)',
+        'await lockSponsorships(ctx.db, entityId, blockchain)',
         'void lockSponsorships',
       ),
     ],

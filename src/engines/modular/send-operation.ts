@@ -1,12 +1,11 @@
 import type { UserOperation } from '#chains/accounts'
-import type { Chain } from '#chains/chain'
+import type { Address, Chain } from '#chains/chain'
 import { operationToJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
 import {
   announceWork,
   findSponsor,
   insertExternalOperation,
-  isSponsored,
   requireNotHalted,
 } from '#engines/transactions/index'
 import type { ErrorName } from '#lib/error-kinds'
@@ -16,6 +15,7 @@ import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
+import { reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import { walletOfOperation } from './wallets.ts'
 
@@ -31,8 +31,8 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   if (known) return userOpHash
   await requireGas(chain, operation)
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
-  if (!sponsor || !(await isSponsored(ctx.database, { entityId, blockchain, userOpHash })))
-    throw new ApiError('rpcNotSponsored')
+  const paymaster = sponsor && chain.accounts.paymasterOf(sponsor.address as Address).address
+  if (!sponsor || operation.sponsorship?.address !== paymaster) throw new ApiError('rpcNotSponsored')
   const wallet = await walletOfOperation(ctx, chain, operation)
   await requireAllowed(ctx, chain, operation)
   await requirePassing(chain, operation, sponsor.address)
@@ -44,6 +44,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
     const createDate = formatInstant(nowMs)
     const shown = { ...row, walletId: wallet.id, sender: account, nonce, createDate }
     if (!(await insertUserOperation(tx, shown))) return false
+    await reserveGas({ ...ctx, db: tx }, chain, wallet, operation)
     const requiredDepositAtomic = chain.accounts.requiredDeposit(operation)
     await insertExternalOperation(tx, nowMs, { ...row, account, requiredDepositAtomic })
     await noteUserOperations(ctx, tx, [row], 'SENT')
@@ -60,7 +61,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
 
 /** The codes of the EntryPoint by whose part failed. */
 const kindOfReason: readonly [RegExp, ErrorName][] = [
-  [/^AA[23]4/, 'rpcSignatureInvalid'],
+  [/^AA24/, 'rpcSignatureInvalid'],
   [/^AA[23]2/, 'rpcOutOfTimeRange'],
   [/^AA3/, 'rpcNotSponsored'],
 ]

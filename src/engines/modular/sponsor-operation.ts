@@ -1,6 +1,7 @@
 /**
  * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
- * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day.
+ * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day. What is sent
+ * counts, and not what is promised: no promise that stays unused can exhaust the limits of others.
  */
 import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
@@ -11,13 +12,13 @@ import {
   findSponsor,
   gasLimitsOf,
   insertSponsorships,
-  isSponsored,
   lockSponsorships,
   type Sponsor,
 } from '#engines/transactions/index'
 import { requireSponsor } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
+import type { Scope } from '#runtime/scope'
 import { isWithoutGas, requireSponsorable, requireVerification } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
 import type { ModularWallet } from './store/wallets.ts'
@@ -25,7 +26,7 @@ import { walletOfOperation } from './wallets.ts'
 
 /** Time in which a sponsored operation has to reach a block. */
 const validMs = 10 * 60_000
-/** Time until its gas is free again: longer, since the clock of a chain and that of this server differ. */
+/** Time until the gas of one that was sent is free again if no block holds it: longer, since the clock of a chain and that of this server differ. */
 const reservedMs = 2 * validMs
 /** The operation as it would be sponsored, without a signature and without a promise. */
 export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOperation) {
@@ -35,8 +36,8 @@ export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOpe
 }
 
 /**
- * Signs that the treasury pays for the operation, within the limits. Without limits of gas, which no block executes, it answers as
- * for an estimate.
+ * Signs that the treasury pays for the operation, if it fits into the limits now. It takes nothing of them: a client key is
+ * public, and the treasury alone can bundle it. Without limits of gas, which no block executes, it answers as for an estimate.
  */
 export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOperation) {
   if (isWithoutGas(operation)) return stubSponsorship(ctx, chain, operation)
@@ -46,20 +47,17 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   await requireAllowed(ctx, chain, operation)
   const sponsor = await sponsorOf(ctx, chain)
   const validUntilMs = await validUntil(ctx, chain)
+  const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
+  await requireWithin({ ...ctx, db: ctx.database }, chain, wallet, prepared)
   return ctx.database.tx(async (tx) => {
     const { entityId, keyId } = sponsor
-    // First: signing shares the freezes, and the signing of developers' operations locks in this order too.
-    await lockSponsorships(tx, entityId, chain.network.blockchain)
-    const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
     const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(
       (error) => {
         if (error instanceof WalletFrozen) throw new ApiError('rpcEntityFrozen')
         throw error
       },
     )
-    const signed = chain.accounts.attachSponsor(prepared, signature)
-    await reserve({ ...ctx, db: tx }, chain, wallet, signed)
-    return signed.sponsorship!
+    return chain.accounts.attachSponsor(prepared, signature).sponsorship!
   })
 }
 
@@ -76,27 +74,36 @@ const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: 
 const validUntil = async ({ clock }: Ctx, chain: Chain) =>
   Math.max(clock.nowMs(), (await chain.head()).timeMs) + validMs
 
-async function reserve(
-  ctx: Ctx,
+/** Takes the gas of an operation that its owner signed, and that this server is about to bundle, of the limits. */
+export async function reserveGas(
+  ctx: Scope,
   chain: Chain,
   wallet: ModularWallet,
-  operation: UnsignedOperation,
+  operation: UserOperation,
 ): Promise<void> {
-  const { blockchain } = chain.network
+  const { entityId, blockchain } = wallet
+  await lockSponsorships(ctx.db, entityId, blockchain)
+  const gas = await requireWithin(ctx, chain, wallet, operation)
   const nowMs = ctx.clock.nowMs()
-  const gas = chain.accounts.gasLimitOf(operation)
-  const owner = { entityId: ctx.entity.id, blockchain, walletId: wallet.id }
-  const excess = excessOf(await gasLimitsOf(ctx, owner, 'page'), gas, blockchain)
-  if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)
-  // The time at which it ends is part of the hash, so that each promise has its own.
-  const { hash: userOpHash } = chain.accounts.hashesOf(operation)
-  if (await isSponsored(ctx.db, { entityId: ctx.entity.id, blockchain, userOpHash })) return
   await insertSponsorships(ctx.db, [
     {
-      ...owner,
-      ...{ userOpHash, gas, transactionId: null },
+      ...{ entityId, blockchain, walletId: wallet.id },
+      ...{ userOpHash: chain.accounts.hashesOf(operation).hash, gas, transactionId: null },
       expireDate: formatInstant(nowMs + reservedMs),
       createDate: formatInstant(nowMs),
     },
   ])
+}
+
+async function requireWithin(
+  ctx: Scope,
+  chain: Chain,
+  { entityId, blockchain, id: walletId }: ModularWallet,
+  operation: UnsignedOperation,
+): Promise<bigint> {
+  const gas = chain.accounts.gasLimitOf(operation)
+  const limits = await gasLimitsOf(ctx, { entityId, blockchain, walletId }, 'page')
+  const excess = excessOf(limits, gas, blockchain)
+  if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)
+  return gas
 }

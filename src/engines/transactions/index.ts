@@ -70,7 +70,6 @@ export {
 export {
   countWholly,
   insertSponsorships,
-  isSponsored,
   lockSponsorships,
 } from './store/sponsorships.ts'
 export {

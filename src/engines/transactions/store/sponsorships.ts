@@ -2,7 +2,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { Ref } from './transactions.ts'
 
-/** The gas that a treasury promised to pay for one operation. Dates are as shown; without an `expireDate` it stays open. */
+/** The gas that a treasury pays for one operation that it bundles. Dates are as shown; without an `expireDate` it stays open. */
 export type PromisedGas = {
   entityId: string
   blockchain: string
@@ -49,13 +49,6 @@ export async function insertSponsorships(tx: Db, rows: readonly PromisedGas[]): 
     on conflict (entity_id, transaction_id) where transaction_id is not null do update
       set user_op_hash = excluded.user_op_hash, gas = excluded.gas, expire_date = excluded.expire_date`)
 }
-
-export const isSponsored = async (
-  db: Db,
-  { entityId, blockchain, userOpHash }: Pick<PromisedGas, 'entityId' | 'blockchain' | 'userOpHash'>,
-): Promise<boolean> =>
-  (await db.maybe(sql`select 1 from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
-    and user_op_hash = ${userOpHash}`)) !== undefined
 
 /** The transactions among these whose gas is promised. */
 export const promisedAmong = (db: Db, refs: readonly Ref[]) =>
