@@ -3,15 +3,13 @@
  * delivery of this server. What a listed address sent through another chain waits for an operator.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { burnIntentDomain } from '#chains/crosschain/burn-intent-typed-data'
 import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { transferSpecFields } from '#chains/crosschain/transfer-spec'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
-import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
-import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry, removeEntry } from '#engines/compliance/index'
 import { hexOf } from '#lib/hex'
@@ -24,11 +22,14 @@ import {
   domainOf,
   type Hex,
   messageTransmitter,
-  tokenMessenger,
   wordOf,
 } from './burns.ts'
 import type { TestChain } from './chain.ts'
+import { detoursBetween, zero } from './detours.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { openModularAccount, usdcPayment } from './modular-accounts.ts'
+import { entryPoint, pageRequests, prepared, signed } from './page-operations.ts'
+import { openReceiver } from './receiver.ts'
 import {
   greatest,
   intentOf,
@@ -52,6 +53,8 @@ const [alice, bob] = people.slice(3) as [(typeof people)[0], (typeof people)[0]]
 /** An address as accounts have, unlike those of the builders: small numbers in arguments are no addresses. */
 const listed = hexOf(randomBytes(20))
 
+const { ask, sponsor } = pageRequests(() => harness)
+
 beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'AVAX-FUJI'] })
   world = worldOf(harness)
@@ -74,108 +77,7 @@ const entryOf = (address: string) => ({
 const list = (address: string) => addEntry(operator(), entryOf(address))
 const unlist = (address: string) => removeEntry(operator(), entryOf(address))
 
-const zero: Hex = `0x${'0'.repeat(64)}`
-const encode = (signature: string | readonly string[], args: readonly unknown[]): Hex => {
-  const abi = parseAbi([signature].flat() as readonly string[])
-  return encodeFunctionData({ abi, args } as never)
-}
-
-type BurnChanges = { to?: Hex; caller?: Hex; hookData?: Hex }
-
-function burnData({ to = freshAddress() as Hex, caller, hookData }: BurnChanges): Hex {
-  const token = base.tokens.USDC as Hex
-  const words = [wordOf(to), token, caller ? wordOf(caller) : zero] as const
-  const args = [1_000_000n, domainOf(avalanche), ...words, 0n, 2_000] as const
-  const abi = tokenMessengerV2Abi
-  return hookData
-    ? encodeFunctionData({ abi, functionName: 'depositForBurnWithHook', args: [...args, hookData] })
-    : encodeFunctionData({ abi, functionName: 'depositForBurn', args })
-}
-
-/** Calls that pay the address, or give it power over value, each with the contract that is called. */
-const detours: Record<string, (to: Hex) => [contract: string, data: Hex]> = {
-  'a burn for it': (to) => [tokenMessenger, burnData({ to })],
-  'a burn that it alone may deliver': (caller) => [tokenMessenger, burnData({ caller })],
-  'a burn whose hook names it': (to) => [
-    tokenMessenger,
-    burnData({ hookData: `${forwardHookData}${to.slice(2)}a9059cbb` }),
-  ],
-  'a burn whose hook calls a token for it': (to) => [
-    tokenMessenger,
-    burnData({
-      hookData: `${freshAddress() as Hex}${encode('function transfer(address,uint256)', [to, 1n]).slice(2)}`,
-    }),
-  ],
-  'a burn within a batch': (to) => [
-    freshAddress(),
-    encode(
-      [
-        'struct Call3 { address target; bool allowFailure; bytes data; }',
-        'function aggregate3(Call3[] calls)',
-      ],
-      [[{ target: tokenMessenger, allowFailure: false, data: burnData({ to }) }]],
-    ),
-  ],
-  'a burn within a batch within an execution': (to) => [
-    freshAddress(),
-    encode('function execute(address,uint256,bytes)', [
-      freshAddress(),
-      0n,
-      encode('function executeBatch(address[],uint256[],bytes[])', [
-        [tokenMessenger],
-        [0n],
-        [burnData({ to })],
-      ]),
-    ]),
-  ],
-  'a burn by the bridge of clients': (to) => [
-    freshAddress(),
-    encode(
-      [
-        'struct Params { uint256 amount; uint256 maxFee; uint256 fee; bytes32 mintRecipient; bytes32 destinationCaller; address burnToken; address feeRecipient; uint32 destinationDomain; uint32 minFinalityThreshold; }',
-        'function bridgeWithPreapproval(Params params)',
-      ],
-      [
-        {
-          ...{ amount: 1n, maxFee: 0n, fee: 0n, mintRecipient: wordOf(to), destinationCaller: zero },
-          ...{ burnToken: base.tokens.USDC, feeRecipient: freshAddress() },
-          ...{ destinationDomain: domainOf(avalanche), minFinalityThreshold: 2_000 },
-        },
-      ],
-    ),
-  ],
-  'a deposit into its unified balance': (to) => [
-    unifiedWallet,
-    encodeFunctionData({
-      abi: gatewayWalletAbi,
-      functionName: 'depositFor',
-      args: [base.tokens.USDC as Hex, to, 1n],
-    }),
-  ],
-  'a right to spend a unified balance': (to) => [
-    unifiedWallet,
-    encodeFunctionData({
-      abi: gatewayWalletAbi,
-      functionName: 'addDelegate',
-      args: [base.tokens.USDC as Hex, to],
-    }),
-  ],
-  'an approval': (to) => [
-    base.tokens.USDC,
-    encodeFunctionData({ abi: stablecoinAbi, functionName: 'approve', args: [to, 1n] }),
-  ],
-  'an authorization of others that pays it': (to) => [
-    base.tokens.USDC,
-    encode(
-      'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
-      [freshAddress(), to, 1n, 0n, 9n, zero, 27, zero, zero],
-    ),
-  ],
-  'a function that is unknown here': (to) => [
-    freshAddress(),
-    encode('function swapAndSend(uint256,address[],address)', [7n, [freshAddress()], to]),
-  ],
-}
+const detours = detoursBetween(() => ({ source: base, destination: avalanche }))
 
 const keyed = async () => ({
   idempotencyKey: randomUUID(),
@@ -231,6 +133,10 @@ describe('property 115: a signature is refused', () => {
       types: Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, fields.map(field)])),
     })
   const token = () => ({ name: 'USDC', version: '2', chainId: 84532, verifyingContract: base.tokens.USDC })
+  const permit2 = () => ({
+    ...{ name: 'Permit2', chainId: 84532 },
+    verifyingContract: '0x000000000022d473030f116ddee9f6b43ac78ba3',
+  })
   const contents: Record<string, (to: Hex) => string> = {
     'that spends a unified balance for a listed address': (to) => {
       const intent = intentOf(specOf(base, avalanche, alice.address, { destinationRecipient: wordOf(to) }))
@@ -256,6 +162,45 @@ describe('property 115: a signature is refused', () => {
         },
         { from: freshAddress(), to, value: '1', validAfter: '0', validBefore: '9', nonce: zero },
       ),
+    'that lets it take a token (EIP-2612)': (to) =>
+      data(
+        token(),
+        'Permit',
+        {
+          Permit: ['address owner', 'address spender', 'uint256 value', 'uint256 nonce', 'uint256 deadline'],
+        },
+        { owner: freshAddress(), spender: to, value: '1', nonce: '0', deadline: '9' },
+      ),
+    'that lets it take tokens through Permit2, in a batch': (to) =>
+      data(
+        permit2(),
+        'PermitBatch',
+        {
+          PermitBatch: ['PermitDetails[] details', 'address spender', 'uint256 sigDeadline'],
+          PermitDetails: ['address token', 'uint160 amount', 'uint48 expiration', 'uint48 nonce'],
+        },
+        {
+          details: [{ token: base.tokens.USDC, amount: '1', expiration: '9', nonce: '0' }],
+          ...{ spender: to, sigDeadline: '9' },
+        },
+      ),
+    'that is a transfer through Permit2, whose witness names it': (to) =>
+      data(
+        permit2(),
+        'PermitWitnessTransferFrom',
+        {
+          PermitWitnessTransferFrom: [
+            ...['TokenPermissions permitted', 'address spender', 'uint256 nonce', 'uint256 deadline'],
+            'Order witness',
+          ],
+          TokenPermissions: ['address token', 'uint256 amount'],
+          Order: ['bytes32 recipient'],
+        },
+        {
+          permitted: { token: base.tokens.USDC, amount: '1' },
+          ...{ spender: freshAddress(), nonce: '0', deadline: '9', witness: { recipient: wordOf(to) } },
+        },
+      ),
     'of a form that is unknown here, which names it': (to) =>
       data(
         token(),
@@ -273,6 +218,33 @@ describe('property 115: a signature is refused', () => {
     }
     expect(await sign(freshAddress() as Hex)).toEqual([200, undefined])
     expect(await sign(listed)).toEqual([403, 155901])
+  })
+})
+
+describe('property 115: an operation of a modular wallet', () => {
+  it('is not paid for with any of these calls in its batch, nor carried when its recipient is listed after that', async () => {
+    const { account, bundler } = await openModularAccount(harness, harness)
+    const good = await prepared(bundler, [usdcPayment(harness, freshAddress())])
+    const refused = async (to: Hex) => {
+      const codes: [string, number | undefined][] = []
+      for (const [name, detour] of Object.entries(detours)) {
+        const [contract, data] = detour(to)
+        const calls = [usdcPayment(harness, freshAddress()), { to: contract as Hex, data }]
+        const { error } = await sponsor({ ...good, callData: await account.encodeCalls(calls) })
+        codes.push([name, error?.code])
+      }
+      return codes
+    }
+    expect(await refused(listed)).toEqual(Object.keys(detours).map((name) => [name, -32006]))
+    expect(await refused(freshAddress() as Hex)).toEqual(
+      Object.keys(detours).map((name) => [name, undefined]),
+    )
+    const later = freshAddress()
+    const operation = await prepared(bundler, [usdcPayment(harness, later)])
+    const sent = await signed(account, operation)
+    await list(later)
+    const { error } = await ask('eth_sendUserOperation', [sent, entryPoint])
+    expect(error.code).toBe(-32006)
   })
 })
 
@@ -353,6 +325,82 @@ describe('property 115: a unified balance', () => {
       'screening denies it (Your blocklist)',
     )
     expect(await messages.usdcOf(avalanche, later)).toBe(0n)
+  })
+})
+
+describe('property 141: a deposit into a unified balance by a listed account', () => {
+  it('does not count for its depositor until the account is listed no more', async () => {
+    const [payer, owner] = people.slice(5) as [(typeof people)[0], (typeof people)[0]]
+    await unified.fund(base, owner.address, 2_000_000n, '2')
+    await list(payer.address)
+    await base.send(payer.address, 5_000_000n, 'USDC')
+    const approval = {
+      abi: stablecoinAbi,
+      functionName: 'approve',
+      args: [unifiedWallet, 5_000_000n],
+    } as const
+    await unified.send(base, payer.address, base.tokens.USDC, encodeFunctionData(approval))
+    await unified.callWallet(base, payer.address, 'depositFor', [base.tokens.USDC, owner.address, 5_000_000n])
+    await unified.pay(base, owner.address, 1_000_000n)
+    await unified.shows(base, owner.address, '3')
+    const { body } = await unified.http('POST', '/v1/deposits', {
+      body: { token: 'USDC', sources: [{ depositor: owner.address, domain: domainOf(base) }] },
+    })
+    expect(body.deposits).toMatchObject([{ amount: expect.any(String), status: 'pending' }])
+    const spent = intentOf(specOf(base, avalanche, owner.address, { value: 4_000_000n }))
+    expect((await unified.transfer([await signedIntent(owner, spent)])).status).not.toBe(201)
+    await unlist(payer.address)
+    await base.mine()
+    await unified.shows(base, owner.address, '8')
+  })
+})
+
+describe('property 142: what the provider of screening has not cleared', () => {
+  it('is neither carried for a page nor attested, and neither is what it denies', async () => {
+    const provider = await openReceiver(async () => undefined)
+    const answer = (actions: string[], status = 200) =>
+      provider.behave(({ body }, response) =>
+        response.writeHead(status).end(JSON.stringify({ ...JSON.parse(body), actions, ruleName: 'Theirs' })),
+      )
+    const { account, bundler } = await openModularAccount(harness, harness)
+    const operation = await signed(account, await prepared(bundler, [usdcPayment(harness, freshAddress())]))
+    const send = async () => (await ask('eth_sendUserOperation', [operation, entryPoint])).error?.code
+    const spend = async (to: string) => {
+      const spec = specOf(base, avalanche, alice.address, { destinationRecipient: wordOf(to as Hex) })
+      return (await unified.transfer([await signedIntent(alice, intentOf(spec))])).status
+    }
+    harness.ctx.config.screeningUrl = provider.url
+    try {
+      answer(['APPROVE'], 500)
+      const [unanswered, denied] = [freshAddress(), freshAddress()]
+      expect([await send(), await spend(unanswered)]).toEqual([-32006, 403])
+      answer(['APPROVE'])
+      expect([await spend(unanswered), await spend(freshAddress())]).toEqual([201, 201])
+      answer(['DENY'])
+      expect([await send(), await spend(denied)]).toEqual([-32006, 403])
+    } finally {
+      harness.ctx.config.screeningUrl = undefined
+      await provider.close()
+    }
+  })
+})
+
+describe('property 115: a refund', () => {
+  it('to a listed address fails as denied, and its amount returns', async () => {
+    const intent = await world.paidIntent()
+    const { id } = await world.call('POST', `/v1/paymentIntents/${intent.id}/refund`, {
+      ...{ idempotencyKey: randomUUID(), destination: { address: listed, chain: 'BASE' } },
+      ...{ amount: { currency: 'USD' }, toAmount: { amount: '1.00', currency: 'USD' } },
+    })
+    const read = () => world.call('GET', `/v1/payments/${id}`)
+    await until(async () => (await read()).status !== 'pending', 'the refund has ended')
+    expect(await read()).toMatchObject({
+      status: 'failed',
+      riskEvaluation: { decision: 'denied', reason: '3000' },
+    })
+    expect(await messages.usdcOf(base, listed)).toBe(0n)
+    const { amountRefunded } = await world.call('GET', `/v1/paymentIntents/${intent.id}`)
+    expect(amountRefunded.amount).toBe('0.00')
   })
 })
 

@@ -26,7 +26,14 @@ export type CrosschainFact =
       recipient?: Address
       senders?: readonly Party[]
     }
-  | { kind: 'deposited'; token: Address; depositor: Address; amountAtomic: bigint }
+  | {
+      kind: 'deposited'
+      token: Address
+      depositor: Address
+      amountAtomic: bigint
+      /** The account whose coins they were. Absent in records of earlier versions. */
+      sender?: Address
+    }
   | { kind: 'delegateAdded' | 'delegateRemoved'; token: Address; depositor: Address; delegate: Address }
   | {
       kind: 'withdrawalInitiated'

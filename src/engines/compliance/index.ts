@@ -22,6 +22,7 @@ export { opaqueCall } from './rules.ts'
 export { screenAddress } from './screen-address.ts'
 export {
   askedOf,
+  askUntilKnown,
   awaitsProvider,
   type Counterparty,
   screenRecipients,

@@ -1,5 +1,6 @@
 import { isScreeningChain } from '#chains/screening-chains'
 import { matchRules, type ScreeningScope } from './match-rules.ts'
+import { askProvider, type ProviderScope } from './provider/ask-provider.ts'
 import { decide, type RuleMatch } from './rules.ts'
 import { type AskedAddress, answersAbout } from './store/provider-answers.ts'
 import { parseSubject } from './subject.ts'
@@ -19,6 +20,19 @@ export async function awaitsProvider(
   return groups.map((group) =>
     askedOf([group]).some(({ chain, address }) => !known.has(`${chain} ${address}`)),
   )
+}
+
+/**
+ * Asks the provider about the addresses, outside any `tx`. Whether its answers about all of them are known then; true where no
+ * provider is set.
+ */
+export async function askUntilKnown(
+  scope: ProviderScope,
+  addresses: readonly Counterparty[],
+): Promise<boolean> {
+  await askProvider(scope, askedOf([addresses]))
+  const [awaits] = await awaitsProvider({ ...scope, db: scope.database }, [addresses])
+  return !awaits
 }
 
 export const askedOf = (groups: readonly (readonly Counterparty[])[]): AskedAddress[] =>

@@ -1,8 +1,8 @@
 import type { UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
-import { screenRecipients } from '#engines/compliance/index'
+import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { counterpartiesOf } from '#engines/transactions/index'
+import { counterpartiesOf, recipientsOf } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 
 /**
@@ -24,4 +24,20 @@ export async function requireAllowed(
   const [decision] = await screenRecipients(scope, [counterpartiesOf(chain.network.blockchain, decoded)])
   if (decision?.actions.includes('DENY'))
     throw new ApiError('rpcOperationDenied', `Screening denies the operation (${decision.ruleName ?? ''}).`)
+}
+
+/**
+ * Asks the provider of screening about the recipients of an operation that its owner signed, and refuses what it denies or has not
+ * answered: no operator can decide in its place. A client key alone, which is public, makes no provider be asked.
+ */
+export async function requireDecided(ctx: Ctx, chain: Chain, operation: UserOperation): Promise<void> {
+  if (ctx.config.screeningUrl === undefined) return
+  const { account, callData } = operation
+  const decoded = chain.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
+  if (!(await askUntilKnown(ctx, recipientsOf(chain.network.blockchain, decoded))))
+    throw new ApiError(
+      'rpcOperationDenied',
+      'Screening has no answer of its provider about a recipient yet: try again.',
+    )
+  await requireAllowed(ctx, chain, operation)
 }

@@ -14,7 +14,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
-import { requireAllowed } from './screen-operation.ts'
+import { requireAllowed, requireDecided } from './screen-operation.ts'
 import { reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import { walletOfOperation } from './wallets.ts'
@@ -36,6 +36,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const wallet = await walletOfOperation(ctx, chain, operation)
   await requireAllowed(ctx, chain, operation)
   await requirePassing(chain, operation, sponsor.address)
+  await requireDecided(ctx, chain, operation)
   const nowMs = ctx.clock.nowMs()
   const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
   const isNew = await ctx.database.tx(async (tx) => {

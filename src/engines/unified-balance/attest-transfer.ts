@@ -18,7 +18,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
 import { tokenSymbol } from './networks.ts'
-import { requireCleared } from './screen-transfer.ts'
+import { requireCleared, requireDecided } from './screen-transfer.ts'
 import { takeAvailable } from './store/balances.ts'
 import {
   findTransferOf,
@@ -51,6 +51,7 @@ export async function attestTransfer(
   nowMs: number,
 ): Promise<UnifiedTransfer> {
   const { entries, forwarded } = verified
+  await requireDecided(ctx, verified)
   const fingerprint = fingerprintOf(entries, forwarded)
   const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, verified, fingerprint, nowMs))
   failpoint('after-attestation-commit')

@@ -4,11 +4,13 @@ import { announceWork } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { followMint, followMintsLost, followMintsOfFinality, type MintEvent } from './follow-mints.ts'
+import { clearedOf } from './hold-deposits.ts'
 import { type UnifiedChain, unifiedChainOf } from './networks.ts'
 import { addChange, applyChanges, type Changes } from './store/balances.ts'
 import { settleBurns } from './store/burns.ts'
 import {
   deleteDelegations,
+  heldDeposits,
   insertDelegation,
   insertMovement,
   type LogPlace,
@@ -25,6 +27,9 @@ import {
   setIntentStates,
   setTransferState,
 } from './store/transfers.ts'
+
+/** Number of held deposits that a step screens again. */
+const heldMax = 20
 
 /** Applies one step of the feed of a chain to balances, transfers and reservations. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
@@ -54,7 +59,11 @@ async function apply(
     if (event.kind === 'minted') await followMint(ctx, tx, event, changes)
     else await followWallet(tx, event, changes)
   }
-  await count(ctx, tx, await waitingMovements(tx, blockchain, finalTo), changes)
+  const movements = [
+    ...(await heldDeposits(tx, blockchain, heldMax)),
+    ...(await waitingMovements(tx, blockchain, finalTo)),
+  ]
+  await count(ctx, tx, await clearedOf(ctx, tx, movements), changes)
   for (const source of await followMintsOfFinality(ctx, tx, blockchain, finalTo))
     await announceWork(tx, source)
   await expire(ctx, tx, step, changes)
@@ -83,9 +92,12 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
   const movement: UnifiedMovement = {
     ...place,
     ...{ kind, depositor, amountAtomic, feeAtomic: 0n, fromWithdrawingAtomic: 0n, specHash: null },
-    countedAtomic: 0n,
+    ...{ sender: null, countedAtomic: 0n },
   }
-  if (kind === 'deposited') movement.countedAtomic = null
+  if (event.kind === 'deposited') {
+    movement.countedAtomic = null
+    if (event.sender !== depositor) movement.sender = event.sender ?? null
+  }
   // A withdrawal counts as soon as it is seen, which is the safe side: it cannot be spent meanwhile.
   if (kind === 'withdrawalInitiated') movement.countedAtomic = -amountAtomic
   if (event.kind === 'burned') {

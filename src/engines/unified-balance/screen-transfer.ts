@@ -1,8 +1,9 @@
-import { screenRecipients, shareLists } from '#engines/compliance/index'
+import { addressOfWord } from '#chains/crosschain/native-address'
+import { askUntilKnown, screenRecipients, shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
-import type { PricedIntent } from './verify.ts'
+import type { PricedIntent, VerifiedTransfer } from './verify.ts'
 
 /**
  * Throws `unifiedTransferDenied` unless all whom the intents concern are cleared: recipients, callers and hooks on the destination,
@@ -24,5 +25,24 @@ export async function requireCleared(
   throw new ApiError(
     'unifiedTransferDenied',
     `${ruleName} does not let the balance be spent: ${intents[denied]!.at} concerns ${sourceValue}. Nothing was attested.`,
+  )
+}
+
+/**
+ * Throws `unifiedTransferDenied` unless the provider of screening, where one is set, has answered about the recipients. What it
+ * answers counts with the lists.
+ */
+export async function requireDecided(
+  ctx: EngineCtx,
+  { intents, destination: { blockchain } }: VerifiedTransfer,
+): Promise<void> {
+  const recipients = intents.map(({ spec }) => ({
+    blockchain,
+    address: addressOfWord(spec.destinationRecipient),
+  }))
+  if (await askUntilKnown(ctx, recipients)) return
+  throw new ApiError(
+    'unifiedTransferDenied',
+    'Screening has no answer of its provider about a recipient yet: try again. Nothing was attested.',
   )
 }

@@ -13,6 +13,7 @@ export const alarmNames = [
   'coins-short',
   'database-unavailable',
   'deep-reorg',
+  'deposit-held',
   'endpoint-behind',
   'endpoint-refused',
   'forward-costs-more',

@@ -138,7 +138,9 @@ function walletFact(decoded: Decoded | undefined): CrosschainFact | undefined {
   if (!decoded) return undefined
   const { eventName, args } = decoded
   const of = () => ({ token: canonical(args.token), depositor: canonical(args.depositor) })
-  if (eventName === 'Deposited') return { kind: 'deposited', ...of(), amountAtomic: args.value }
+  if (eventName === 'Deposited') {
+    return { kind: 'deposited', ...of(), sender: canonical(args.sender), amountAtomic: args.value }
+  }
   if (eventName === 'DelegateAdded' || eventName === 'DelegateRemoved') {
     const kind = eventName === 'DelegateAdded' ? 'delegateAdded' : 'delegateRemoved'
     return { kind, ...of(), delegate: canonical(args.delegate) }

@@ -19,7 +19,7 @@ const answerBytesMax = 16_384
 const isFirstReport = oncePer((_config: Config) => createRepeatFilter(60_000))
 const call = createCaller('private')
 
-type ProviderScope = { database: Db; config: Config; clock: Clock; log: Log }
+export type ProviderScope = { database: Db; config: Config; clock: Clock; log: Log }
 
 /**
  * Asks the provider about those of the addresses that no kept answer decides, and keeps the answers: outside any `tx`. Stops

@@ -1,3 +1,4 @@
+import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 export type MovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
@@ -19,25 +20,46 @@ export type UnifiedMovement = LogPlace & {
   feeAtomic: bigint
   fromWithdrawingAtomic: bigint
   specHash: string | null
-  /** The amount by which it changed the balance; null while it waits for finality. */
+  /** The account whose coins a deposit took, where it is not the depositor. */
+  sender: string | null
+  /** The amount by which it changed the balance; null while it waits for finality, or for its sender to be cleared. */
   countedAtomic: bigint | null
 }
 
 const columns = sql`blockchain, block_hash as "blockHash", block_number as "blockNumber", block_time as "blockTime",
   tx_hash as "txHash", log_index as "logIndex", kind, depositor, amount as "amountAtomic", fee as "feeAtomic",
-  from_withdrawing as "fromWithdrawingAtomic", spec_hash as "specHash", counted as "countedAtomic"`
+  from_withdrawing as "fromWithdrawingAtomic", spec_hash as "specHash", sender, counted as "countedAtomic"`
 
 export const insertMovement = (tx: Db, row: UnifiedMovement) =>
   tx.run(sql`insert into unified_movements (blockchain, block_hash, log_index, block_number, block_time, tx_hash, kind,
-      depositor, amount, fee, from_withdrawing, spec_hash, counted)
+      depositor, amount, fee, from_withdrawing, spec_hash, sender, counted)
     values (${row.blockchain}, ${row.blockHash}, ${row.logIndex}, ${row.blockNumber}, ${row.blockTime}, ${row.txHash},
       ${row.kind}, ${row.depositor}, ${row.amountAtomic}, ${row.feeAtomic}, ${row.fromWithdrawingAtomic}, ${row.specHash},
-      ${row.countedAtomic})`)
+      ${row.sender}, ${row.countedAtomic})`)
 
 /** The movements up to this block that wait for finality, in block order. */
 export const waitingMovements = (tx: Db, blockchain: string, finalTo: number) =>
   tx.all<UnifiedMovement>(sql`select ${columns} from unified_movements where blockchain = ${blockchain} and counted is null
-    and block_number <= ${finalTo} order by block_number, log_index`)
+    and held_date is null and block_number <= ${finalTo} order by block_number, log_index`)
+
+/** The deposits that screening held longest ago. */
+export const heldDeposits = (tx: Db, blockchain: string, limit: number) =>
+  tx.all<UnifiedMovement>(sql`select ${columns} from unified_movements where blockchain = ${blockchain} and counted is null
+    and held_date is not null order by held_date, block_number, log_index limit ${limit}`)
+
+/** Holds a deposit; whether it was not held before. */
+export const holdDeposit = async (
+  tx: Db,
+  nowMs: number,
+  { blockchain, blockHash, logIndex }: LogPlace,
+): Promise<boolean> =>
+  (
+    await tx.one<{ isNew: boolean }>(sql`update unified_movements m set held_date = ${formatInstant(nowMs)}
+      from unified_movements b where m.blockchain = ${blockchain} and m.block_hash = ${blockHash}
+        and m.log_index = ${logIndex} and b.blockchain = m.blockchain and b.block_hash = m.block_hash
+        and b.log_index = m.log_index
+      returning b.held_date is null as "isNew"`)
+  ).isNew
 
 export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace, atomic: bigint) =>
   tx.run(sql`update unified_movements set counted = ${atomic} where blockchain = ${blockchain}
@@ -50,7 +72,7 @@ export const takeMovements = (tx: Db, blockchain: string, blockHash: string) =>
 
 const pendingMax = 1_000
 
-/** Deposits of these depositors that are not final yet, newest first. */
+/** Deposits of these depositors that are not final yet, or held, newest first. */
 export const pendingDeposits = (db: Db, depositors: readonly string[], blockchains: readonly string[]) =>
   db.all<UnifiedMovement>(sql`select ${columns} from unified_movements where kind = 'deposited' and counted is null
     and depositor = any(${depositors}::text[]) and blockchain = any(${blockchains}::text[])
