@@ -9,8 +9,12 @@ import { runCommand } from '../../../testing/command.ts'
 import { urlOf } from '../../../testing/database-clone.ts'
 import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sizeOf } from '../../../testing/size.ts'
 import { testRootKey } from '../../../testing/template.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
+
+/** Burns that vanish one after another, together more than the allowance. */
+const lostTotal = sizeOf('LOST_BURNS', { usual: 0, deep: 14 })
 
 /* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
 let harness: Harness
@@ -112,3 +116,16 @@ it('property 116: a lost burn halts fast attestations of its chain until it is b
   expect((await command('reconcile', '--chain', 'AVAX-FUJI')).stdout).not.toContain('LOST BURN')
   expect(await finalityOf(await retry())).toBe('1000')
 })
+
+it.runIf(lostTotal > 0)(
+  `property 116: of ${lostTotal} burns that vanish one after another the first alone is attested, and it stays charged`,
+  async () => {
+    await mineUntil(mining, async () => (await allowance()) === 100, 'earlier burns are final')
+    const statuses: string[] = []
+    for (let made = 0; made < lostTotal; made++) statuses.push((await burnAndVanish()).message.status)
+    expect(statuses.filter((status) => status === 'complete')).toHaveLength(1)
+    const height = await base.height()
+    await mineUntil(mining, async () => (await base.height()) > height + 130, 'their places are final')
+    expect([(await lost()).length, await allowance()]).toEqual([1, 91])
+  },
+)
