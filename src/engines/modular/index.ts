@@ -10,7 +10,7 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
-export { claimMappings, mappedMax, mappingsOfOwner } from './mappings.ts'
+export { claimMappings, mappingsOfOwner } from './mappings.ts'
 export { preVerificationGas, verificationGas, verificationGasOf } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'

@@ -7,6 +7,7 @@ import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Address, Chain } from '#chains/chain'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { indexedHead, observedOwnersOf, type Step } from '#engines/indexer/index'
+import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import {
@@ -14,8 +15,8 @@ import {
   bindInBlock,
   boundMappings,
   claimsWithoutBlock,
-  countMappings,
   findMapping,
+  insertBound,
   insertMapping,
   type MappingPlace,
   movedClaims,
@@ -23,11 +24,14 @@ import {
   rejectClaims,
   removeEndedClaims,
   removeMappings,
+  removeOldestClaims,
 } from './store/mappings.ts'
-import type { ModularWallet } from './store/wallets.ts'
+import { type ModularWallet, walletsAt } from './store/wallets.ts'
 
-/** Number of owners that may be mapped to one wallet, and of wallets that are shown of one owner. */
-export const mappedMax = 100
+/** Number of wallets that are shown of one owner, and of owners that blocks give one wallet without a claim. */
+const mappedMax = 100
+/** Number of claims that a wallet keeps. Others may claim it too, so that the newest count. */
+const claimsMax = 100
 /** Number of claims that one question compares with the chain. */
 const comparedMax = 10
 
@@ -36,15 +40,13 @@ const placeOf = ({ entity }: Ctx, { network }: Chain): MappingPlace => ({
   blockchain: network.blockchain,
 })
 
-export type MappingRefusal = 'there already' | 'too many'
-
-/** Claims that a wallet has these owners. Returns the claims, or why none was made. */
+/** Claims that a wallet has these owners. Returns the claims; none where one of them is there already. */
 export async function claimMappings(
   ctx: Ctx,
   chain: Chain,
   wallet: ModularWallet,
   owners: readonly string[],
-): Promise<OwnerMapping[] | MappingRefusal> {
+): Promise<OwnerMapping[]> {
   const place = placeOf(ctx, chain)
   const found = await Promise.all(
     owners.map((owner) => findMapping(ctx.database, place, owner, wallet.address)),
@@ -52,10 +54,9 @@ export async function claimMappings(
   const earlier = found.flatMap((row) => row ?? [])
   if (earlier.length > 0) {
     await bindKnown(ctx, chain, wallet, earlier)
-    return 'there already'
+    return []
   }
   const made = await insertAll(ctx, place, wallet, owners)
-  if (typeof made === 'string') return made
   try {
     // After the claims: a block that is followed before them is part of the state that the chain answers from.
     await bindKnown(ctx, chain, wallet, made)
@@ -66,41 +67,27 @@ export async function claimMappings(
   return made
 }
 
-class Refused extends Error {
-  readonly why: MappingRefusal
-
-  constructor(why: MappingRefusal) {
-    super(why)
-    this.why = why
-  }
-}
-
 const insertAll = (
   ctx: Ctx,
   place: MappingPlace,
   wallet: ModularWallet,
   owners: readonly string[],
-): Promise<OwnerMapping[] | MappingRefusal> =>
-  ctx.database
-    .tx(async (tx) => {
-      const nowMs = ctx.clock.nowMs()
-      await removeEndedClaims(tx, nowMs, place.entityId)
-      if ((await countMappings(tx, place, wallet.address)) + owners.length > mappedMax)
-        throw new Refused('too many')
-      const rows: OwnerMapping[] = []
-      for (const owner of owners) {
-        const row = { id: newId(nowMs), blockchain: place.blockchain, walletAddress: wallet.address, owner }
-        const isSole = soleOwnerOf(wallet) === owner
-        const inserted = await insertMapping(tx, nowMs, place.entityId, { ...row, isSole })
-        if (!inserted) throw new Refused('there already')
-        rows.push(inserted)
-      }
-      return rows
-    })
-    .catch((error) => {
-      if (error instanceof Refused) return error.why
-      throw error
-    })
+): Promise<OwnerMapping[]> =>
+  ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    await removeEndedClaims(tx, nowMs, place.entityId)
+    const rows: OwnerMapping[] = []
+    for (const owner of new Set(owners)) {
+      const row = { id: newId(nowMs), blockchain: place.blockchain, walletAddress: wallet.address, owner }
+      const inserted = await insertMapping(tx, nowMs, place.entityId, {
+        ...row,
+        isSole: soleOwnerOf(wallet) === owner,
+      })
+      if (inserted) rows.push(inserted)
+    }
+    await removeOldestClaims(tx, place, wallet.address, claimsMax)
+    return rows
+  })
 
 const idsOf = (rows: readonly OwnerMapping[]) => rows.map(({ id }) => id)
 
@@ -124,7 +111,10 @@ async function bindKnown(
 export async function mappingsOfOwner(ctx: Ctx, chain: Chain, owner: string): Promise<OwnerMapping[]> {
   const place = placeOf(ctx, chain)
   await compareEarlier(ctx, chain, owner)
-  return boundMappings(ctx.database, place, owner, mappedMax)
+  const id = chain.accounts.modular.ownerId(owner)
+  const found = await boundMappings(ctx.database, place, [owner, id], mappedMax)
+  const byWallet = new Map(found.toReversed().map((row) => [row.walletAddress, row]))
+  return found.filter((row) => byWallet.get(row.walletAddress) === row).map((row) => ({ ...row, owner }))
 }
 
 /** Compares claims whose wallets moved before blocks told of owners. */
@@ -141,28 +131,48 @@ async function compareEarlier(ctx: Ctx, chain: Chain, owner: string): Promise<vo
   await rejectClaims(ctx.database, place, idsWhere(false))
 }
 
+/** The owners that a wallet was made for. */
+const firstOwnersOf = ({ owners }: Pick<ModularWallet, 'owners'>): string[] => [
+  ...(owners?.owners ?? []).map((each) => canonicalAddress(each.address)),
+  ...(owners?.webauthnOwners ?? []).map(({ publicKeyX, publicKeyY }) => `${publicKeyX}:${publicKeyY}`),
+]
+
 /** The owner of a wallet that was made for it alone. */
-function soleOwnerOf({ owners }: ModularWallet): string | undefined {
-  const first = [
-    ...(owners?.owners ?? []).map((each) => canonicalAddress(each.address)),
-    ...(owners?.webauthnOwners ?? []).map(({ publicKeyX, publicKeyY }) => `${publicKeyX}:${publicKeyY}`),
-  ]
+function soleOwnerOf(wallet: ModularWallet): string | undefined {
+  const first = firstOwnersOf(wallet)
   return first.length === 1 ? first[0] : undefined
 }
 
-/** Binds the claims on owners that wallets got in a block, and those of the same block that came back. */
+/**
+ * Binds the claims on owners that wallets got in a block. Owners beyond the first ones need no claim, which those of strangers may
+ * have replaced: they are kept by their ids.
+ */
 export async function bindByBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const added = await observedOwnersOf(tx, blockchain, blockHash)
+  if (added.length === 0) return
   const { ownerId } = ctx.chains.find(blockchain)!.accounts.modular
-  const claims = added.length === 0 ? [] : await claimsWithoutBlock(tx, blockchain, added)
-  const bound = claims.flatMap(({ entityId, id, walletAddress, owner }) => {
-    const by = added.find(
-      (each) =>
-        each.entityId === entityId &&
-        each.account === walletAddress &&
-        each.ownerIds.includes(ownerId(owner)),
+  const nowMs = ctx.clock.nowMs()
+  const claims = await claimsWithoutBlock(tx, blockchain, added)
+  const wallets = await walletsAt(tx, blockchain, added)
+  for (const { entityId, account: walletAddress, ownerIds, blockNumber, logIndex } of added) {
+    const at = { entityId, block: blockNumber, log: logIndex, hash: blockHash }
+    const bound = claims.filter(
+      (claim) =>
+        claim.entityId === entityId &&
+        claim.walletAddress === walletAddress &&
+        ownerIds.includes(ownerId(claim.owner)),
     )
-    return by ? [{ entityId, id, block: by.blockNumber, log: by.logIndex, hash: blockHash }] : []
-  })
-  if (bound.length > 0) await bindInBlock(tx, ctx.clock.nowMs(), bound)
+    await bindInBlock(
+      tx,
+      nowMs,
+      bound.map(({ id }) => ({ ...at, id })),
+    )
+    const wallet = wallets.find((each) => each.entityId === entityId && each.address === walletAddress)
+    const known = new Set(
+      [...(wallet ? firstOwnersOf(wallet) : []), ...bound.map(({ owner }) => owner)].map(ownerId),
+    )
+    const others = ownerIds.filter((each) => !known.has(each as Hex)).slice(0, mappedMax)
+    const rows = others.map((owner) => ({ ...at, id: newId(nowMs), blockchain, walletAddress, owner }))
+    await insertBound(tx, nowMs, rows, mappedMax)
+  }
 }

@@ -8,7 +8,6 @@ import {
   claimMappings,
   findWalletAt,
   type ModularWallet,
-  mappedMax,
   mappingsOfOwner,
   type OwnerMapping,
   openModularWallet,
@@ -111,8 +110,7 @@ async function createMapping(ctx: Ctx, [request]: [MappingRequest], chain: Chain
   const owners = request.owners.map((owner, index) => ownerKey(chain, owner, `params[0].owners[${index}]`))
   countRows(ctx, owners.length)
   const made = await withNode(ctx, chain, () => claimMappings(ctx, chain, wallet, owners))
-  if (made === 'there already') throw badParams('the owner has this wallet already')
-  if (made === 'too many') throw badParams(`a wallet is mapped to ${mappedMax} owners at most`)
+  if (made.length === 0) throw badParams('the owner has this wallet already')
   return made.map(showMapping)
 }
 

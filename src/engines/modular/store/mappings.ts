@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-/** An account that its owner may find. `owner`: an address, or the coordinates of a key as `x:y`. */
+/** An account that its owner may find. `owner`: an address, the coordinates of a key as `x:y`, or the id of an unclaimed owner. */
 export type OwnerMapping = {
   id: string
   blockchain: string
@@ -18,9 +18,9 @@ const at = ({ entityId, blockchain }: MappingPlace) =>
   sql`m.entity_id = ${entityId} and m.blockchain = ${blockchain}`
 
 /** The wallets that have the owner, in the order of blocks and their logs. A wallet that needs no block proves nothing, and is last. */
-export const boundMappings = (db: Db, place: MappingPlace, owner: string, limit: number) =>
+export const boundMappings = (db: Db, place: MappingPlace, owners: readonly string[], limit: number) =>
   db.all<OwnerMapping>(sql`select ${columns} from owner_mappings m
-    where ${at(place)} and m.owner = ${owner} and m.bound_date is not null
+    where ${at(place)} and m.owner = any(${owners}::text[]) and m.bound_date is not null
     order by m.bound_block, m.bound_log, m.bound_date, m.id limit ${limit}`)
 
 /** Claims whose wallets moved before blocks told of owners, and so may have added the owner. */
@@ -33,11 +33,12 @@ export const findMapping = (db: Db, place: MappingPlace, owner: string, walletAd
   db.maybe<OwnerMapping>(sql`select ${columns} from owner_mappings m
     where ${at(place)} and m.owner = ${owner} and m.wallet_address = ${walletAddress}`)
 
-export const countMappings = async (db: Db, place: MappingPlace, walletAddress: string) =>
-  (
-    await db.one<{ n: number }>(sql`select count(*)::integer as n from owner_mappings m
-      where ${at(place)} and m.wallet_address = ${walletAddress}`)
-  ).n
+/** Removes the oldest claims of a wallet beyond so many; what counts stays. */
+export const removeOldestClaims = (tx: Db, place: MappingPlace, walletAddress: string, kept: number) =>
+  tx.run(sql`delete from owner_mappings m where ${at(place)} and m.wallet_address = ${walletAddress} and m.bound_date is null
+    and m.id not in (select k.id from owner_mappings k where k.entity_id = ${place.entityId}
+      and k.blockchain = ${place.blockchain} and k.wallet_address = ${walletAddress} and k.bound_date is null
+      order by k.id desc limit ${kept})`)
 
 /** Inserts a mapping; `undefined` when it is there already. `isSole`: whether the wallet has the owner without a block. */
 export const insertMapping = (
@@ -90,6 +91,21 @@ export const bindInBlock = (tx: Db, nowMs: number, rows: readonly BoundInBlock[]
       ${rows.map((row) => row.block)}::int8[], ${rows.map((row) => row.log)}::int4[],
       ${rows.map((row) => row.hash)}::text[]) as n(e, i, b, l, h)
     where m.entity_id = n.e and m.id = n.i and m.bound_block is null`)
+
+type BoundOwner = Omit<OwnerMapping, 'createDate'> & BoundInBlock
+
+/** Inserts what blocks gave wallets that were not claimed, as long as a wallet has fewer than `max` owners that count. */
+export const insertBound = (tx: Db, nowMs: number, rows: readonly BoundOwner[], max: number) =>
+  tx.run(sql`insert into owner_mappings (entity_id, id, blockchain, wallet_address, owner, create_date, bound_date, bound_block,
+      bound_log, bound_hash)
+    select n.e, n.i, n.c, n.a, n.o, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}, n.b, n.l, n.h
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.walletAddress)}::text[],
+      ${rows.map((row) => row.owner)}::text[], ${rows.map((row) => row.block)}::int8[],
+      ${rows.map((row) => row.log)}::int4[], ${rows.map((row) => row.hash)}::text[]) as n(e, i, c, a, o, b, l, h)
+    where (select count(*) from owner_mappings m where m.entity_id = n.e and m.blockchain = n.c and m.wallet_address = n.a
+      and m.bound_date is not null) < ${max}
+    on conflict (entity_id, blockchain, owner, wallet_address) do nothing`)
 
 /** Returns what an orphaned block bound to the claims. The hash stays: such a claim does not end. */
 export const unbindBlock = (tx: Db, blockchain: string, blockHash: string) =>

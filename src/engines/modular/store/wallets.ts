@@ -31,6 +31,15 @@ export const findModularWallet = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularWallet>(sql`select ${columns} from modular_wallets w
     where w.entity_id = ${entityId} and w.id = ${id}`)
 
+export const walletsAt = (
+  db: Db,
+  blockchain: string,
+  accounts: readonly { entityId: string; account: string }[],
+) =>
+  db.all<ModularWallet>(sql`select ${columns} from modular_wallets w
+    where w.blockchain = ${blockchain} and (w.entity_id, w.address) in (
+      select * from unnest(${accounts.map((row) => row.entityId)}::uuid[], ${accounts.map((row) => row.account)}::text[]))`)
+
 /** Inserts a wallet; `undefined` when the account is one already. */
 export const insertWallet = (tx: Db, row: ModularWallet) =>
   tx.maybe<ModularWallet>(sql`insert into modular_wallets as w (entity_id, id, blockchain, address, name, owners,
