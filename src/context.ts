@@ -44,6 +44,7 @@ import { type Connection, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchSessions } from '#runtime/db/sessions'
+import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
@@ -116,7 +117,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
   opened.push(custody.close)
   if (input.inspects) void inspectAccounts({ ...scope, chains })
-  opened.push(watchSessions(scope).stop)
+  opened.push(watchSessions(scope).stop, watchVolume(scope).stop)
   return { ...scope, chains, custody }
 }
 

@@ -1,4 +1,5 @@
 /** The health of the platform for operators and their machines: `/ready`, which needs no key, and `/metrics`. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteHalt, insertHalt } from '#engines/indexer/store/halts'
 import { insertApiKey } from '#runtime/auth/store'
@@ -175,4 +176,33 @@ it('property 60: readiness names an unreachable database, without the cause', as
     await beside.drop()
   }
   expect(await statusWhen(isReady)).toBe(200)
+})
+
+it('property 151: a database whose volume is full is named as such, and written again once it has room', async () => {
+  const owner = openAsOwner(harness.connection)
+  const [full, away] = [alarms('database-full'), alarms('database-unavailable')]
+  const idempotencyKey = randomUUID()
+  const create = async () => {
+    const entitySecretCiphertext = await harness.sealSecret()
+    const body = { idempotencyKey, entitySecretCiphertext, name: 'Sent again' }
+    return harness.http('POST', '/v1/w3s/developer/walletSets', { body })
+  }
+  try {
+    // With the code of a server that cannot extend a file.
+    await owner.script(`create function refuse_rows() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+      create trigger refuse_rows before insert on wallet_sets for each row execute function refuse_rows();
+      create trigger refuse_rows before insert on blocks for each row execute function refuse_rows()`)
+    expect((await create()).status).toBe(503)
+    expect(await statusWhen((body) => body.database === 'full')).toBe(503)
+    await harness.chain().mine()
+    await until(async () => alarms('database-full') > full, 'the alarm is raised')
+    expect(alarms('database-unavailable')).toBe(away)
+    await owner.script('drop function refuse_rows cascade')
+    expect(await statusWhen(isReady)).toBe(200)
+    expect((await create()).status).toBe(201)
+  } finally {
+    await owner.script('drop function if exists refuse_rows cascade')
+    await owner.close()
+  }
 })

@@ -98,7 +98,10 @@ export const chainSchema = Type.Object(
 export const readinessSchema = Type.Object(
   {
     ready: Type.Boolean({ description: 'Whether all parts are ready. The status is 503 while one is not.' }),
-    database: Type.Enum(['ready', 'unavailable'], { description: 'Whether the database answers.' }),
+    database: Type.Enum(['ready', 'full', 'unavailable'], {
+      description:
+        'Whether the database answers; full while it refuses to write, because its volume is full.',
+    }),
     clock: Type.Enum(['ready', 'off'], { description: 'Whether the clock of the host is right.' }),
     engines: Type.Enum(['running', 'stopped', 'unknown'], {
       description: 'Whether a worker follows every chain; unknown while the database is unavailable.',

@@ -48,7 +48,7 @@ async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {
   const expected = chains.filter(({ state }) => state !== 'halted')
   const engines = expected.every(({ blockchain }) => followed.includes(blockchain)) ? 'running' : 'stopped'
   return {
-    database: 'ready',
+    database: ctx.database.fullVolume() === undefined ? 'ready' : 'full',
     clock,
     engines,
     signing: awaited ? 'waiting' : 'running',

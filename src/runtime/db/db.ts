@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { ApiError } from '#lib/errors'
 import { createLanes, type Lanes } from '#lib/lanes'
-import { isConnectionLost } from './errors.ts'
+import { isConnectionLost, isVolumeFull } from './errors.ts'
 import {
   answerMs,
   connectionSettings,
@@ -16,7 +16,7 @@ import {
 import { type ChannelListener, openListener } from './listen.ts'
 import { render, type Sql } from './sql.ts'
 
-export { constraintOf, isDatabaseAway, isDatabaseError, sqlState } from './errors.ts'
+export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
 export { longLimits } from './limits.ts'
 export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
@@ -53,6 +53,8 @@ export type Database = Db &
     readingFor(entityId: string): Db
     /** Number of calls that wait for a connection of each pool. */
     waiting(): { work: number; reading: number }
+    /** The error by which the server refused to write in the last seconds, because its volume is full. */
+    fullVolume(): string | undefined
     close(): Promise<void>
   }
 
@@ -160,14 +162,32 @@ function openPool(
   // The pool removes its own listener before the code that asked for a connection can add one. An error that comes in the
   // same packet as the server's readiness falls in between, and an error event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  const db = callsOn((query) => pool.query(query))
+  const refusals = noteRefusals()
+  const db = callsOn((query) => refusals.of(pool.query(query)))
   return {
     ...db,
-    tx: (work, others) => inTransaction(pool, work, others),
+    fullVolume: refusals.newest,
+    tx: (work, others) => refusals.of(inTransaction(pool, work, others)),
     script: async (text) => void (await pool.query(text)),
     ...openListener(settings),
     waiting: () => pool.waitingCount,
     close: () => pool.end(),
+  }
+}
+
+/** Time after the last refusal in which the volume counts as full: each process that writes is refused more often. */
+const refusedMs = 10_000
+
+/** Keeps the newest error that says that the volume of the server is full. */
+function noteRefusals() {
+  let refused: { atMs: number; message: string } | undefined
+  return {
+    of: <Result>(work: Promise<Result>): Promise<Result> =>
+      work.catch((error: unknown) => {
+        if (isVolumeFull(error)) refused = { atMs: performance.now(), message: (error as Error).message }
+        throw error
+      }),
+    newest: () => (refused && performance.now() - refused.atMs < refusedMs ? refused.message : undefined),
   }
 }
 

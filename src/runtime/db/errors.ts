@@ -29,3 +29,6 @@ export const isDatabaseAway = (error: unknown): boolean =>
 /** Whether the database, or the connection to it, raised the error. Errors of nodes carry no code under this name. */
 export const isDatabaseError = (error: unknown): boolean =>
   sqlState(error) !== undefined || isDatabaseAway(error)
+
+/** Whether the server refused to write because its volume is full. It still answers reads then. */
+export const isVolumeFull = (error: unknown): boolean => sqlState(error) === '53100'

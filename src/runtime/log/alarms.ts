@@ -11,6 +11,7 @@ export const alarmNames = [
   'chain-unkept',
   'clock-off',
   'coins-short',
+  'database-full',
   'database-unavailable',
   'deep-reorg',
   'deposit-held',

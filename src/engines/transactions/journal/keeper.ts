@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { systemCode } from '#lib/system-code'
+import { isVolumeFull } from '#runtime/db/db'
 import { type AlarmName, endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
@@ -226,6 +227,7 @@ const fileCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']
 /** The alarm for a failure of the keeper: its own judgement, else that of the part that failed. */
 function alarmOf(error: unknown): AlarmName {
   if (error instanceof JournalError) return error.alarm
+  if (isVolumeFull(error)) return 'database-full'
   const isOfFile = error instanceof Error && 'path' in error
   return isOfFile || fileCodes.includes(systemCode(error) ?? '')
     ? 'journal-unavailable'
@@ -233,6 +235,7 @@ function alarmOf(error: unknown): AlarmName {
 }
 
 const failureTexts: Partial<Record<AlarmName, string>> = {
+  'database-full': 'the volume of the database is full: nothing is signed or sent; trying again',
   'database-unavailable': 'the database does not answer: nothing is signed or sent; trying again',
 }
 
