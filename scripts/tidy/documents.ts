@@ -87,7 +87,7 @@ export const settingRule: Rule = {
 const alarmFile = 'src/runtime/log/alarms.ts'
 
 export const alarmRule: Rule = {
-  name: 'alarms are listed, raised, counted and documented',
+  name: 'alarms are listed, raised, counted, documented and tested',
   why: 'An operator who is woken by a name in a log has to find out what it wants, and a count tells how often.',
   check: (repository) => {
     const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)[a-z]+(-[a-z]+)+(?=` \|)/gm)
@@ -95,11 +95,19 @@ export const alarmRule: Rule = {
       .matching(/^src\/.*\.ts$/)
       .filter(({ path }) => path !== alarmFile && !path.endsWith('.test.ts'))
     const unused = alarmNames.filter((name) => !code.some(({ text }) => text.includes(`'${name}'`)))
+    const tests = repository.matching(/^(src|testing)\/.*\.test\.ts$/)
+    const untested = alarmNames.filter((name) => {
+      const named = new RegExp(`['"]${name}['"]`)
+      return !tests.some(({ text }) => named.test(text))
+    })
     // An alarm logged without `raiseAlarm` is not counted.
     const bypassing = code.filter(({ text }) => /\blog\.\w+\(\s*\{[^}]*\balarm\b|\balarm: '/.test(text))
     return [
       ...differences(new Set(alarmNames), documented),
       ...unused.map((name) => `${name} is listed in ${alarmFile}, and nothing raises it`),
+      ...untested.map(
+        (name) => `${name} has no test that raises it by its cause: see testing/count-alarm.ts`,
+      ),
       ...bypassing.map(({ path }) => `${path} names an alarm past raiseAlarm of ${alarmFile}`),
     ]
   },

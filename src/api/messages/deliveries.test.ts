@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { confirmedThreshold } from '#chains/crosschain/message'
-import { sql } from '#runtime/db/db'
+import { openAsOwner, sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
 import { burner, type CrosschainMessages, crosschainMessages, type Hex } from '../../../testing/burns.ts'
 import type { TestChain } from '../../../testing/chain.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -50,6 +52,7 @@ it('property 104: a burn that allows no fee for its delivery is attested, and no
 })
 
 it('property 104: a further attestation takes the fee for the delivery too', async () => {
+  const raised = countAlarm('deliveries-unpaid')
   const to = freshAddress() as Hex
   const hash = await withoutPayer(async () => {
     const sent = await messages.burn(base, avalanche, { ...asked, to, threshold: confirmedThreshold })
@@ -61,6 +64,7 @@ it('property 104: a further attestation takes the fee for the delivery too', asy
       ({ decodedMessage }) => decodedMessage.decodedMessageBody.expirationBlock === '0',
     )
     expect(endless.decodedMessage.decodedMessageBody.feeExecuted).toBe('200000')
+    await until(() => raised() > 0, 'the alarm is raised')
     return sent
   })
   await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
@@ -119,4 +123,31 @@ it('property 104: a delivery that waited until its attestation ended gets one wi
     feeExecuted: '200000',
   })
   expect(await messages.usdcOf(avalanche, to)).toBe(9_800_000n)
+})
+
+it('a delivery that the token refuses raises an alarm, and can be made by others once that ends', async () => {
+  const raised = countAlarm('delivery-failed')
+  await sendAsIssuer(avalanche, 'pause')
+  const to = freshAddress() as Hex
+  const hash = await messages.burn(base, avalanche, { ...asked, to })
+  const shown = await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'FAILED')
+  await until(() => raised() > 0, 'the alarm is raised')
+  await sendAsIssuer(avalanche, 'unpause')
+  expect((await messages.deliver(avalanche, shown)).ok).toBe(true)
+  await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
+  expect(await messages.usdcOf(avalanche, to)).toBe(9_800_000n)
+})
+
+it('messages without a key that signs them wait with an alarm, until there is one', async () => {
+  const raised = countAlarm('message-key-missing')
+  const owner = openAsOwner(harness.connection)
+  const [key] = await owner.all<{ id: string }>(
+    sql`update attestation_keys set retired_date = now() where purpose = 'message' and retired_date is null returning id`,
+  )
+  const hash = await messages.burn(base, avalanche, asked)
+  await until(() => raised() > 0, 'the alarm is raised')
+  await owner.run(sql`update attestation_keys set retired_date = null where id = ${key!.id}`)
+  await owner.close()
+  await base.mine()
+  await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
 })

@@ -7,6 +7,7 @@ import { hexOf } from '#lib/hex'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type CrosschainMessages, crosschainMessages, type Hex } from '../../../testing/burns.ts'
 import type { TestChain } from '../../../testing/chain.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   intentOf,
@@ -78,6 +79,7 @@ it.each([0, 1_500, 7_900])(
 
 it('property 112: a delivery that costs more than its fee waits, says so, and is made when gas is cheaper', async () => {
   setPrice(dear)
+  const raised = countAlarm('delivery-costs-more')
   const to = freshAddress() as Hex
   const hash = await messages.burn(base, ethereum, { to, maxFee: 5n * coin, hookData: hookOf(0) })
   const waiting = await messages.messageWhen(base, hash, ({ forwardDelayReason }) => forwardDelayReason)
@@ -85,6 +87,7 @@ it('property 112: a delivery that costs more than its fee waits, says so, and is
     ...{ status: 'complete', forwardState: 'PENDING' },
     forwardDelayReason: 'insufficient_forward_fee',
   })
+  expect(raised()).toBe(1)
   setPrice(1n)
   await again()
   const done = await messages.messageWhen(base, hash, ({ forwardState }) => forwardState === 'COMPLETE')
@@ -136,10 +139,12 @@ it('property 112: the mint of 14 intents costs no more than its fee, and one tha
     expect(gas * 10n * coin).toBeLessThanOrEqual(feeAtomic * millionGas)
   }
   setPrice(dear)
+  const raised = countAlarm('forward-costs-more')
   const { body } = await unified.transfer([await signedIntent(depositor!, intent())], forwarded)
   const delay = async () => (await unified.state(body.transferId)).forwardingDetails.delayReason
   await until(async () => (await delay()) !== undefined, 'the mint waits')
   expect(await delay()).toBe('insufficient_forwarding_fee')
+  expect(raised()).toBe(1)
   expect((await unified.state(body.transferId)).status).toBe('pending')
   setPrice(1n)
   await again()

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   greatest,
@@ -209,8 +210,10 @@ describe('property 106: an intent is refused', () => {
     const { config } = harness.ctx
     const before = config.unifiedHourlyMaxAtomic
     config.unifiedHourlyMaxAtomic = 1n
+    const raised = countAlarm('transfer-limit')
     try {
       expect((await refusal([await signed()])).slice(0, 2)).toEqual([400, 178006])
+      expect(raised()).toBe(1)
     } finally {
       config.unifiedHourlyMaxAtomic = before
     }

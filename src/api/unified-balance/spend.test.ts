@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callDataBytesMax } from '#chains/evm/build'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   feeRecipient,
@@ -237,8 +238,10 @@ describe('a transfer', () => {
       specOf(avax(), op(), erin.address, { destinationRecipient: word(op().tokens.USDC) }),
     )
     await blockOnToken(op().tokens.USDC)
+    const raised = countAlarm('forward-failed')
     const answer = await unified.transfer([await signedIntent(erin, intent)], '?enableForwarder=true')
     await unified.untilState(answer.body.transferId, 'failed')
+    await until(() => raised() > 0, 'the alarm is raised')
     expect((await unified.state(answer.body.transferId)).forwardingDetails.failureReason).toEqual(
       expect.any(String),
     )

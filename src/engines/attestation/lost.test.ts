@@ -6,6 +6,7 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { type CrosschainMessages, crosschainMessages, type Hex } from '../../../testing/burns.ts'
 import type { TestChain } from '../../../testing/chain.ts'
 import { runCommand } from '../../../testing/command.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { urlOf } from '../../../testing/database-clone.ts'
 import { followedMining } from '../../../testing/followed-mining.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -78,9 +79,11 @@ const delayOf = async (hash: string) =>
   (await messages.messageWhen(base, hash, ({ delayReason }) => delayReason !== null)).delayReason
 
 it('property 116: a lost burn stays charged for any time, until it is mined again', async () => {
+  const raised = countAlarm('attested-orphaned')
   const { hash, raw, message } = await burnAndVanish()
   expect(message.status).toBe('complete')
   await until(async () => (await lost()).length === 1, 'the burn is lost')
+  expect(raised()).toBe(1)
   const height = await base.height()
   await mineUntil(mining, async () => (await base.height()) > height + 130, 'its place is final')
   expect(await allowance()).toBe(91)

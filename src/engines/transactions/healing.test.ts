@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { transferActions } from '../../../testing/transfers.ts'
@@ -59,6 +60,7 @@ describe('nonces ahead of the chain', () => {
 describe('a used nonce', () => {
   it('property 17: an external use of the key gives the transfer another nonce once final, and it pays once', async () => {
     const chain = harness.chain()
+    const raised = countAlarm('nonce-used-outside')
     await chain.setAutomine(false)
     const destinationAddress = freshAddress()
     const id = await on.transfer(wallet, { destinationAddress })
@@ -73,6 +75,7 @@ describe('a used nonce', () => {
     await chain.mine()
     await chain.setAutomine(true)
     await on.reaches(id, 'COMPLETE')
+    expect(raised()).toBe(1)
     const attempts = await on.attemptsOf(id)
     expect(attempts.map(({ state, nonce }) => [state, nonce])).toEqual([
       ['displaced', first.nonce],

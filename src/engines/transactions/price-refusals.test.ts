@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -131,11 +132,13 @@ describe('a price that rises between signing and sending', () => {
   it('property 28: is waited out above the cap', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 20_000n)
+    const raised = countAlarm('price-out-of-reach')
     const to = freshAddress()
     const id = await on.transfer(wallet, { destinationAddress: to })
     await until(async () => (await refusalsOf(id)) >= refusals, 'it is refused again')
     expect((await on.read(id)).state).toBe('QUEUED')
     expect(await on.attemptsOf(id)).toHaveLength(1)
+    expect(raised()).toBeGreaterThan(0)
     await setBaseFee(calmAtomic)
     await on.reaches(id, 'COMPLETE')
     await movedOnce(wallet, [to])

@@ -5,6 +5,7 @@ import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { unlimited } from '../../../testing/blocked-sessions.ts'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { killDelivery } from '../../../testing/killed-delivery.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -12,6 +13,7 @@ import { until } from '../../../testing/until.ts'
 import { openWebhookReceiver, type WebhookReceiver } from '../../../testing/webhook-receiver.ts'
 import { disableAfterMs, noticeAfterMs } from './failing-endpoints.ts'
 import { startWebhooks } from './index.ts'
+import { backlogMax } from './store/queue.ts'
 
 /* Webhooks of wallets: each state once, as its GET showed it, signed, in order, to the subscribers of its entity alone. */
 let harness: Harness
@@ -253,6 +255,7 @@ describe('webhooks', () => {
           where entity_id = ${entityId} and resource_id = ${subscriptionId} order by create_date, id`)
       ).map(({ type }) => type)
     receiver.behave((_, response) => void response.writeHead(500).end())
+    const raised = countAlarm('webhook-endpoint-failing')
     const wallet = await makeWallet(world)
     let tried = 0
     const untilTried = async () => {
@@ -278,11 +281,26 @@ describe('webhooks', () => {
     const states = await harness.database.all(sql`select distinct state from notification_deliveries
       where entity_id = ${entityId}`)
     expect(states).toEqual([{ state: 'failed' }])
+    expect(raised()).toBe(2)
     receiver.behave()
     const shown = await world.call('PATCH', `${path}/${subscriptionId}`, { name: 'Repaired', enabled: true })
     expect(shown).not.toHaveProperty('failingSince')
     const later = await receive(world, wallet)
     const arrived = () => receiver.webhooks().filter(({ notification }) => notification.txHash === later)
     await until(async () => arrived().length === 2, 'what comes later is delivered')
+  })
+
+  it('raise an alarm once their backlog is full, and the oldest of them are dropped', async () => {
+    const { world, receiver, subscriptionId, entityId } = await subscriber()
+    const raised = countAlarm('webhook-backlog-full')
+    receiver.behave((_, response) => void response.writeHead(500).end())
+    await receive(world)
+    await until(async () => (await attemptsOf(entityId)).length > 0, 'the endpoint is tried')
+    // As if so many others were queued behind it.
+    await harness.database.run(sql`update notification_subscriptions set queued_count = ${backlogMax}
+      where entity_id = ${entityId} and id = ${subscriptionId}`)
+    await receive(world)
+    await until(() => raised() > 0, 'the alarm is raised')
+    expect((await world.call('GET', `${path}/${subscriptionId}`)).droppedCount).toBeGreaterThan(0)
   })
 })

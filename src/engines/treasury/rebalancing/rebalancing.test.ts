@@ -9,6 +9,7 @@ import {
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
+import { countAlarm } from '../../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../../testing/issuer.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
@@ -157,6 +158,7 @@ it('property 95: without an attester nothing is burned, and what is burned befor
 it('property 95: a burn that the token refuses fails with its reason, and a mint that it refuses is tried again', async () => {
   const { base, ethereum, ...own } = await merchant(10n * unit)
   await own.allow()
+  const [failed, stuck] = [countAlarm('rebalancing-failed'), countAlarm('rebalancing-stuck')]
   await sendAsIssuer(base, 'pause')
   const { id, address } = await own.pay('4')
   await own.reaches('minting')
@@ -169,6 +171,7 @@ it('property 95: a burn that the token refuses fails with its reason, and a mint
     return row !== undefined
   }, 'a mint has failed')
   expect((await own.moneyOf()).gaps).toEqual([])
+  await until(() => stuck() > 0, 'the alarm is raised')
   await sendAsIssuer(base, 'unpause')
   expect(await own.ended(id)).toMatchObject({ status: 'complete' })
   expect(await own.usdcOf(base, address)).toBe(4n * unit)
@@ -178,6 +181,7 @@ it('property 95: a burn that the token refuses fails with its reason, and a mint
   const refused = await own.pay('3')
   await own.reaches('failed')
   expect((await own.rows()).at(-1)?.errorReason).toMatch(/\w/)
+  await until(() => failed() > 0, 'the alarm is raised')
   await sendAsIssuer(ethereum, 'unblocklist', await own.treasuryOf('ETH-SEPOLIA'))
   expect(await own.ended(refused.id)).toMatchObject({ status: 'complete' })
   await own.allArrived()

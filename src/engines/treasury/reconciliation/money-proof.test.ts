@@ -12,6 +12,7 @@ import {
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
+import { countAlarm } from '../../../../testing/count-alarm.ts'
 import { forgeMoney } from '../../../../testing/forged-money.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { isDeep } from '../../../../testing/size.ts'
@@ -84,6 +85,7 @@ describe('property 9: the coins and the money of merchants', () => {
     const world = await merchant()
     await fundMerchantWallet(world, 5n * unit)
     expect(await gapOf(world)).toBe(0n)
+    const raised = countAlarm('money-differs')
     await forgeMoney(world, 5n * unit)
     expect(await gapOf(world)).toBe(-5n * unit)
     const alarms = () =>
@@ -91,6 +93,7 @@ describe('property 9: the coins and the money of merchants', () => {
         sql`select currency, owed::int8, coins::int8, gap::int8 from money_gaps where entity_id = ${world.tenant.entityId}`,
       )
     await until(async () => (await alarms()).length > 0, 'the gap is found without being asked for')
+    await until(() => raised() > 0, 'the alarm is raised')
     await forgeMoney(world, -5n * unit)
     expect(await gapOf(world)).toBe(0n)
     expect(await alarms()).toEqual([{ currency: 'USD', owed: 10_000_000, coins: 5_000_000, gap: -5_000_000 }])

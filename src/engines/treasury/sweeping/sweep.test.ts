@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { makePaidIntent, makePayout, type World, worldOf } from '../../../../testing/builders.ts'
+import { countAlarm } from '../../../../testing/count-alarm.ts'
 import { drawnTests } from '../../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../../testing/issuer.ts'
@@ -61,10 +62,12 @@ drawnIt(
 drawnIt(
   'a payout whose coins cannot be swept at all fails with its reason, and the next one is paid',
   async () => {
+    const raised = countAlarm('sweep-failed')
     const { depositAddress } = await makePaidIntent(world, 2_000_000n)
     await sendAsIssuer(harness.chain(), 'pause')
     const { id } = await makePayout(world, { amount: usd('2') })
     await until(async () => (await sweepsOf(depositAddress)).includes('failed'), 'a sweep has failed')
+    await until(() => raised() > 0, 'the alarm is raised')
     harness.clock.moveMs(86_401_000)
     expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
     await sendAsIssuer(harness.chain(), 'unpause')
