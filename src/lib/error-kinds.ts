@@ -404,7 +404,7 @@ export const errorKinds = {
   replayTooLarge: {
     code: 2,
     status: 400,
-    text: 'The replay has too many notifications: choose a shorter range.',
+    text: 'The replay has too many notifications: choose a shorter range, or wait until more of the backlog is delivered.',
   },
   subscriptionReceivesNothing: {
     code: 2,

@@ -3,14 +3,25 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { sandboxEntity } from '#sandbox/credentials'
+import { movableClock } from '../../../testing/clock.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
 import { analyze, insertUnchecked, rowsReadBy } from '../../../testing/rows-read.ts'
 import { sizeOf } from '../../../testing/size.ts'
-import { dueDeliveries, type Lane, releaseLane, waitingDeliveries } from './store/deliveries.ts'
+import { replayNotifications } from './delivery-log.ts'
+import {
+  dueDeliveries,
+  endBatch,
+  endDeliveries,
+  endedMax,
+  type Lane,
+  releaseLane,
+  waitingDeliveries,
+} from './store/deliveries.ts'
 import { insertNotifications } from './store/queue.ts'
+import { expireDetails, removeDead } from './store/subscriptions.ts'
 import { findWebhookSubscription, insertWebhookSubscription } from './store/webhook-subscriptions.ts'
 
 const rowsTotal = sizeOf('BACKLOG_ROWS', { usual: 20_000, deep: 1_000_000 })
@@ -40,7 +51,15 @@ async function subscribe(): Promise<Lane> {
     },
     'TEST',
   )
-  return { entityId, subscriptionId: id, endpoint: '', line: 'v2', fencingToken: 0, failureCount: 0 }
+  return {
+    entityId,
+    subscriptionId: id,
+    endpoint: '',
+    line: 'v2',
+    fencingToken: 0,
+    failureCount: 0,
+    isEnding: false,
+  }
 }
 
 const notify = (resourceIds: readonly string[], max?: number) =>
@@ -138,4 +157,111 @@ it('of a backlog that is full the oldest are dropped, counted, and shown', async
   ])
   const shown = await findWebhookSubscription(test.database, entityId, lane.subscriptionId)
   expect(shown).toMatchObject({ droppedCount: 6, droppedDate: at })
+})
+
+it('property 146: regions that were not confirmed, and dead subscriptions, are found without those of others', async () => {
+  const [late, dead] = [await subscribe(), await subscribe()].map(({ subscriptionId }) => subscriptionId)
+  await insertUnchecked(
+    owner,
+    sql`insert into notification_subscriptions (entity_id, id, line, endpoint, base_url, environment, create_date,
+        update_date, removal_date)
+      select md5((n / 3)::text)::uuid, md5(n::text)::uuid, 'v1', '', '', 'TEST', now() - interval '20 days', now(),
+        case when n % 2 = 0 then now() + interval '9 days' end
+      from generate_series(1, ${rowsTotal}) n`,
+  )
+  const region = (values: Sql) =>
+    insertUnchecked(
+      owner,
+      sql`insert into notification_subscription_details (entity_id, id, subscription_id, region, status, create_date,
+        update_date, pending_until) ${values}`,
+    )
+  await region(sql`select md5((n / 3)::text)::uuid, md5(n::text)::uuid, md5(n::text)::uuid, 'us-east-1',
+      case when n % 2 = 0 then 'deleted' else 'pending' end, now() - interval '20 days', now(), now() + interval '10 days'
+    from generate_series(1, ${rowsTotal}) n`)
+  await region(sql`select ${entityId}, gen_random_uuid(), ${late}, r, 'pending', ${at}, ${at}, ${at}
+    from unnest(array['us-east-1', 'us-west-2']) r`)
+  await region(
+    sql`select ${entityId}, gen_random_uuid(), ${dead}, 'us-east-1', 'deleted', ${at}, ${at}, ${at}`,
+  )
+  const inHourMs = { TEST: 3_600_000, LIVE: 0 }
+  const changed = async (tx: Db) => {
+    await tx.run(sql`update notification_subscriptions set removal_date = ${at} where entity_id = ${entityId}
+      and id = any(${[late, dead]}::uuid[])`)
+    expect(await expireDetails(tx, at, inHourMs, 20)).toBe(2)
+    // One of them is due again in an hour, since its regions ended just now.
+    expect(await removeDead(tx, at, 20)).toBe(1)
+    expect(await removeDead(tx, formatInstant(nowMs + inHourMs.TEST), 20)).toBe(1)
+    expect(
+      await tx.all(sql`select removed_date as "removedDate" from notification_subscriptions where entity_id = ${entityId}
+        and id = any(${[dead, late]}::uuid[]) order by removed_date`),
+    ).toEqual([{ removedDate: at }, { removedDate: formatInstant(nowMs + inHourMs.TEST) }])
+  }
+  for (const analysed of [[], ['notification_subscription_details', 'notification_subscriptions']]) {
+    await analyze(owner, ...analysed)
+    const read = await rowsReadBy(test.database, changed)
+    for (const [table, rows] of Object.entries(read)) expect(rows, table).toBeLessThan(100)
+  }
+})
+
+it('property 146: the backlog of an ended subscription ends in batches, and none of it is sent', async () => {
+  const lane = await subscribe()
+  await insertUnchecked(
+    owner,
+    sql`insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
+        due_date, create_date, update_date, attempt_count)
+      select ${entityId}, ${lane.subscriptionId}, md5(n::text)::uuid, n::text, n - ${rowsTotal + 1}, n, 'waiting', ${at}, now(), now(), 0
+      from generate_series(0, ${rowsTotal}) n`,
+  )
+  const own = sql`entity_id = ${entityId} and subscription_id = ${lane.subscriptionId}`
+  await test.database.run(sql`update notification_subscriptions set queued_count = ${rowsTotal}
+    where entity_id = ${entityId} and id = ${lane.subscriptionId}`)
+  const end = (tx: Db) => endDeliveries(tx, entityId, lane.subscriptionId, 'dropped', at)
+  for (const analysed of [[], ['notification_deliveries']]) {
+    await analyze(owner, ...analysed)
+    const read = await rowsReadBy(test.database, end)
+    expect(read['notification_deliveries']).toBeLessThan(3 * endedMax)
+  }
+  await test.database.tx(end)
+  const [sent] = await notify([randomUUID()])
+  expect(sent).toBeUndefined()
+  const { due } = await dueDeliveries(test.database, lane, at, 8)
+  expect(due.map(({ wanted }) => wanted)).toEqual(Array(8).fill(false))
+  let batches = 1
+  while (await test.database.tx((tx) => endBatch(tx, entityId, lane.subscriptionId, at))) batches++
+  expect(batches).toBe(Math.floor((rowsTotal + 1) / endedMax))
+  expect(await dueDeliveries(test.database, lane, at, 8)).toMatchObject({ due: [{ wanted: true }] })
+  expect(
+    await test.database.all(sql`select state, count(*) as count from notification_deliveries where ${own} group by state
+      order by state`),
+  ).toEqual([
+    { state: 'dropped', count: rowsTotal + 1 },
+    { state: 'waiting', count: 1 },
+  ])
+})
+
+it('property 146: a replay that would exceed the bound of a backlog is refused, and one that fits counts', async () => {
+  const lane = await subscribe()
+  await notify(Array.from({ length: 12 }, () => randomUUID()))
+  const own = sql`entity_id = ${entityId} and subscription_id = ${lane.subscriptionId}`
+  await test.database.run(
+    sql`update notification_deliveries set state = 'failed' where ${own} and position <= 8`,
+  )
+  const scope = { clock: movableClock(), entity: sandboxEntity, actor: 'test' }
+  const replay = (max: number) =>
+    test.database.tx((db) =>
+      replayNotifications(
+        { ...scope, db },
+        {
+          ...{ subscriptionId: lane.subscriptionId, from: at, to: at, state: 'failed', topics: undefined },
+          ratePerSecond: 1_000,
+        },
+        max,
+      ),
+    )
+  await expect(replay(11)).rejects.toThrow(/8 notifications, with which more than 11 would wait/)
+  expect(await replay(12)).toMatchObject({ total: 8 })
+  const places = await test.database.all(
+    sql`select position from notification_deliveries where ${own} order by position`,
+  )
+  expect(places).toEqual(Array.from({ length: 12 }, (_, index) => ({ position: index + 9 })))
 })

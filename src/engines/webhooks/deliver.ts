@@ -10,6 +10,7 @@ import {
   type Delivery,
   dropDelivery,
   dueDeliveries,
+  endBatch,
   keepLane,
   type Lane,
   releaseLane,
@@ -37,6 +38,7 @@ export async function runLane(
   signal: AbortSignal,
 ): Promise<void> {
   let failureCount = lane.failureCount
+  if (lane.isEnding && (await endMore(ctx, lane))) return
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
     if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
     const { due, isEmpty } = await dueDeliveries(ctx.database, lane, nowOf(ctx), roundMax)
@@ -53,6 +55,15 @@ export async function runLane(
   const restDate = restMs === 0 ? null : formatInstant(nowMs + restMs)
   if (failureCount > 0 && lane.line === 'v2') await handleFailing(ctx, lane)
   await releaseLane(ctx.database, lane, { failureCount, restDate, at: formatInstant(nowMs) })
+}
+
+/** Ends a batch of deliveries that are not to be sent any more. True when the lane was released, for another turn to go on. */
+async function endMore(ctx: EngineCtx, lane: Lane): Promise<boolean> {
+  const { entityId, subscriptionId, failureCount } = lane
+  const at = nowOf(ctx)
+  const isMore = await ctx.database.tx((tx) => endBatch(tx, entityId, subscriptionId, at))
+  if (isMore) await releaseLane(ctx.database, lane, { failureCount, restDate: null, at })
+  return isMore
 }
 
 const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())

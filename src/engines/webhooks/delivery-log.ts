@@ -3,6 +3,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import type { EntityScope } from '#runtime/scope'
+import { waitingOfSubscription } from './store/deliveries.ts'
 import {
   attemptsOf,
   findNotification,
@@ -16,7 +17,7 @@ import {
   requeueOne,
   requeueRange,
 } from './store/delivery-log.ts'
-import { wake } from './store/queue.ts'
+import { backlogMax, wake } from './store/queue.ts'
 
 /** The scope of a request or of an operator's command; `db` is a `tx` where something is sent again. */
 type LogScope = Pick<EntityScope, 'db' | 'clock' | 'entity' | 'actor'> & { requestId?: string }
@@ -51,10 +52,11 @@ export async function resendNotification(
   return (await findNotification(db, entity.id, id))!
 }
 
-/** Queues a range of notifications again for one subscription. */
+/** Queues a range of notifications again for one subscription. Refuses what would exceed the bound of its backlog. */
 export async function replayNotifications(
   ctx: LogScope,
   range: Omit<ReplayRange, 'replayId'>,
+  max = backlogMax,
 ): Promise<Replay> {
   const { db, entity } = ctx
   const { subscriptionId } = range
@@ -67,6 +69,14 @@ export async function replayNotifications(
     throw invalid(
       'from',
       `begins a range of more than ${replayMax} notifications`,
+      range.from,
+      'replayTooLarge',
+    )
+  const waiting = await waitingOfSubscription(db, entity.id, subscriptionId, max + 1)
+  if (waiting > max)
+    throw invalid(
+      'from',
+      `begins a range of ${queued.length} notifications, with which more than ${max} would wait for the subscription`,
       range.from,
       'replayTooLarge',
     )

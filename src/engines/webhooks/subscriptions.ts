@@ -17,6 +17,7 @@ import {
   listSubscriptions,
   lockDetail,
   lockSubscriptions,
+  type Periods,
   type Region,
   removeDead,
   removeSubscription,
@@ -30,8 +31,8 @@ const regions: readonly Region[] = ['us-east-1', 'us-west-2']
 const subscriptionsMax = { TEST: 3, LIVE: 1 } as const
 
 const hourMs = 3_600_000
-/** Time after which an unconfirmed region counts as deleted. */
-const pendingMs = { TEST: 30 * 24 * hourMs, LIVE: 72 * hourMs } as const
+/** Time after which an unconfirmed region counts as deleted, and a subscription whose regions are all deleted is removed. */
+const pendingMs: Periods = { TEST: 30 * 24 * hourMs, LIVE: 72 * hourMs }
 const deliveriesKeptMs = 30 * 24 * hourMs
 const notificationsKeptMs = 60 * 24 * hourMs
 
@@ -65,7 +66,8 @@ export async function subscribe(ctx: Ctx, endpoint: string): Promise<Subscriptio
     droppedDate: null,
   }
   if (!before) {
-    await insertSubscription(db, subscription, at)
+    const pendingUntil = formatInstant(nowMs + pendingMs[entity.environment])
+    await insertSubscription(db, subscription, { at, pendingUntil })
     const change = { entityId: entity.id, actor, requestId, resourceId: subscription.id }
     await recordChanges(db, nowMs, [{ ...change, type: 'subscription.created', data: { endpoint } }])
   }
@@ -115,7 +117,8 @@ async function follow(
   if (purpose === 'confirm' && status === 'deleted') throw linkInvalid()
   if (status === detail.status) return detail
   const nowMs = ctx.clock.nowMs()
-  await setDetailStatus(ctx.db, detail, status, formatInstant(nowMs))
+  const removalDate = formatInstant(nowMs + pendingMs[detail.environment])
+  await setDetailStatus(ctx.db, detail, { status, at: formatInstant(nowMs), removalDate })
   await recordChanges(ctx.db, nowMs, [
     {
       entityId: detail.entityId,
@@ -149,19 +152,14 @@ async function detailOf(
 /** The error omits the token: in a response it could reach a log, and it may still be valid for the other purpose. */
 const linkInvalid = () => invalid('Token', 'matches no valid link', undefined, 'subscriptionLinkInvalid')
 
-const batchMax = 100
+const batchMax = 20
 
 /** Ends unconfirmed regions and dead subscriptions, and deletes old deliveries. True when more may be left. */
 export async function removeUnconfirmed({ database, clock }: EngineCtx): Promise<boolean> {
   const nowMs = clock.nowMs()
   const at = formatInstant(nowMs)
-  let most = 0
-  for (const environment of ['TEST', 'LIVE'] as const) {
-    const before = formatInstant(nowMs - pendingMs[environment])
-    const expired = await expireDetails(database, environment, before, at, batchMax)
-    const removed = await removeDead(database, environment, before, at, batchMax)
-    most = Math.max(most, expired, removed)
-  }
+  const expired = await database.tx((tx) => expireDetails(tx, at, pendingMs, batchMax))
+  const removed = await database.tx((tx) => removeDead(tx, at, batchMax))
   await forgetOld(
     database,
     {
@@ -170,5 +168,5 @@ export async function removeUnconfirmed({ database, clock }: EngineCtx): Promise
     },
     1_000,
   )
-  return most === batchMax
+  return Math.max(expired, removed) === batchMax
 }

@@ -12,6 +12,8 @@ export type Lane = {
   fencingToken: number
   /** Number of consecutive rounds in which nothing was delivered. */
   failureCount: number
+  /** Whether deliveries that have ended are still stored as waiting. */
+  isEnding: boolean
 }
 
 /**
@@ -48,7 +50,7 @@ export async function claimLanes(
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
     from due where s.entity_id = due.entity_id and s.id = due.id
     returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.line, s.fencing_token as "fencingToken",
-      s.failure_count as "failureCount"`)
+      s.failure_count as "failureCount", s.ending_state is not null as "isEnding"`)
   return served(turn, lanes)
 }
 
@@ -92,7 +94,8 @@ export async function releaseLane(database: Db, lane: Lane, rest: Rest): Promise
     await tx.run(sql`update notification_subscriptions set lease_until = null, failure_count = ${rest.failureCount},
         failing_since = case when ${rest.failureCount} > 0 then coalesce(failing_since, ${rest.at}) end,
         notice_date = case when ${rest.failureCount} > 0 then notice_date end, rest_date = ${rest.restDate},
-        wake_date = case when removed_date is null and ${dueDate}::timestamptz is not null
+        wake_date = case when ending_state is not null then ${rest.at}::timestamptz
+          when removed_date is null and ${dueDate}::timestamptz is not null
           then greatest(${dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
       where ${isOurs(lane)}`)
   })
@@ -136,7 +139,7 @@ export async function dueDeliveries(
 ): Promise<{ due: Delivery[]; isEmpty: boolean }> {
   const rows = await db.all<Delivery | { messageId: null }>(sql`with head as materialized (
       select entity_id, subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
-        create_date
+        create_date, position
       from notification_deliveries where ${waitingOf(lane)} and due_date <= ${now} order by due_date, sequence limit ${examinedMax}
     ), blocked as materialized (
       select h.*, e.due_date as blocked_until from head h cross join lateral (
@@ -155,7 +158,7 @@ export async function dueDeliveries(
     select w.message_id as "messageId", w.attempt_count as "attemptCount",
       coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
       s.environment, n.topic, n.order_number as "orderNumber", w.cause, n.message,
-      s.removed_date is null and case s.line
+      s.removed_date is null and w.position > s.ended_position and case s.line
         when 'v1' then (n.id is null) = (d.status = 'pending') and d.id is not null
         else s.enabled and n.id is not null end as wanted
     from (select 1 from due union all select 1 from deferred limit 1) any_found
@@ -272,16 +275,52 @@ export async function insertConfirmations(
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }
 
-/** Ends all waiting deliveries of a subscription. */
-export const endDeliveries = (
+/** Maximum deliveries of a subscription that one statement ends. */
+export const endedMax = 1_000
+
+/**
+ * Ends all waiting deliveries of a subscription: none of them is sent from now on. One batch gets its state at once, the rest
+ * when a worker has leased the subscription.
+ */
+export async function endDeliveries(
   tx: Db,
   entityId: string,
   subscriptionId: string,
   state: 'dropped' | 'failed',
   at: string,
-) =>
-  tx.run(sql`update notification_deliveries set state = ${state}, update_date = ${at}
-    where entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting'`)
+): Promise<void> {
+  // The next position stays free, since a confirmation takes that of the last delivery.
+  await tx.run(sql`update notification_subscriptions set ended_position = queued_count, queued_count = queued_count + 1,
+      ending_state = ${state} where entity_id = ${entityId} and id = ${subscriptionId}`)
+  if (!(await endBatch(tx, entityId, subscriptionId, at))) return
+  await tx.run(sql`update notification_subscriptions set wake_date = ${at}, rest_date = null
+    where entity_id = ${entityId} and id = ${subscriptionId}`)
+  await tx.run(sql`select pg_notify('notification_deliveries', '')`)
+}
+
+/** Gives a batch of ended deliveries their state. True when more may be left. */
+export async function endBatch(
+  tx: Db,
+  entityId: string,
+  subscriptionId: string,
+  at: string,
+): Promise<boolean> {
+  const ending = await tx.maybe<{ state: string; position: number }>(sql`select ending_state as state,
+      ended_position as position from notification_subscriptions
+    where entity_id = ${entityId} and id = ${subscriptionId} and ending_state is not null for no key update`)
+  if (!ending) return false
+  const waiting = sql`entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting'
+    and position >= 0`
+  const last = sql`select position from notification_deliveries where ${waiting} order by position
+    offset ${endedMax - 1} limit 1`
+  const ended =
+    await tx.run(sql`update notification_deliveries set state = ${ending.state}, update_date = ${at}
+    where ${waiting} and position <= least(${ending.position}::int8, (${last}))`)
+  if (ended >= endedMax) return true
+  await tx.run(sql`update notification_subscriptions set ending_state = null
+    where entity_id = ${entityId} and id = ${subscriptionId}`)
+  return false
+}
 
 /** Deletes deliveries that ended, and notifications and replays created, before these dates: about `limit` of each. */
 export async function forgetOld(
@@ -298,11 +337,27 @@ export async function forgetOld(
       select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked
     )
     delete from notifications where (entity_id, id) in (select * from old)`)
-  await db.run(sql`delete from notification_replays where create_date < ${madeBefore}`)
+  await db.run(sql`with old as materialized (
+      select entity_id, id from notification_replays where create_date < ${madeBefore} limit ${limit} for update skip locked
+    )
+    delete from notification_replays where (entity_id, id) in (select * from old)`)
 }
 
 /** Maximum number of waiting deliveries that are counted: an operator reads the metrics every few seconds. */
 const countedMax = 10_000
+
+/** Returns the number of waiting deliveries of a subscription, at most `limit`. */
+export const waitingOfSubscription = async (
+  db: Db,
+  entityId: string,
+  subscriptionId: string,
+  limit: number,
+): Promise<number> =>
+  (
+    await db.one<{ count: number }>(sql`select count(*) as count from (select 1 from notification_deliveries
+      where entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting' and position >= 0
+      limit ${limit}) waiting`)
+  ).count
 
 /** Returns the number of waiting deliveries, at most 10,000, and the date of the oldest. */
 export const waitingDeliveries = (db: Db) =>

@@ -124,15 +124,26 @@ export const findReceiver = (db: Db, entityId: string, id: string) =>
     from notification_subscriptions s
     where s.entity_id = ${entityId} and s.id = ${id} and s.removed_date is null`)
 
-/** Queues the notifications `n` of a join again, or for the first time; returns their subscriptions. */
-const requeue = (db: Db, chosen: Sql, cause: Cause, at: string) =>
-  db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), queued as (
+/**
+ * Queues the notifications `n` of a join again, or for the first time; returns their subscriptions. Each takes the next
+ * position, so that the bound of the backlog counts it.
+ */
+const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string) =>
+  db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), counted as (
+      select subscription_id, count(*) as count from chosen group by subscription_id
+    ), locked as materialized (
+      select s.id, c.count from notification_subscriptions s join counted c on c.subscription_id = s.id
+      where s.entity_id = ${entityId} order by s.id for no key update of s
+    ), placed as (
+      update notification_subscriptions s set queued_count = s.queued_count + l.count from locked l
+      where s.entity_id = ${entityId} and s.id = l.id returning s.id, s.queued_count - l.count as before
+    ), queued as (
       insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
         replay_id, position, due_date, create_date, update_date)
       select c.entity_id, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
-        (select s.queued_count from notification_subscriptions s where s.entity_id = c.entity_id
-          and s.id = c.subscription_id), c.due_date, ${at}::timestamptz, ${at}::timestamptz
-      from chosen c
+        p.before + row_number() over (partition by p.id order by c.sequence), c.due_date, ${at}::timestamptz,
+        ${at}::timestamptz
+      from chosen c join placed p on p.id = c.subscription_id
       on conflict (entity_id, subscription_id, message_id) do update set state = 'waiting', cause = excluded.cause,
         replay_id = excluded.replay_id, position = excluded.position, due_date = excluded.due_date, update_date = excluded.update_date
       returning subscription_id
@@ -148,6 +159,7 @@ export const requeueOne = (
 ) =>
   requeue(
     tx,
+    entityId,
     sql`select n.*, s.id as subscription_id, null::uuid as replay_id, ${at}::timestamptz as due_date
       from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
       where n.entity_id = ${entityId} and n.id = ${id} and ${
@@ -179,6 +191,7 @@ const conditions = {
 export const requeueRange = (tx: Db, entityId: string, range: ReplayRange, limit: number, at: string) =>
   requeue(
     tx,
+    entityId,
     sql`select n.*, s.id as subscription_id, ${range.replayId}::uuid as replay_id, ${at}::timestamptz
         + (row_number() over (order by n.sequence) - 1) * interval '1 second' / ${range.ratePerSecond}::integer as due_date
       from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line

@@ -34,19 +34,25 @@ export const findSubscription = (db: Db, entityId: string, id: string) =>
   db.maybe<Subscription>(sql`select ${columns} from notification_subscriptions s
     where s.entity_id = ${entityId} and s.id = ${id} and s.line = 'v1' and s.removed_date is null`)
 
-export async function insertSubscription(tx: Db, subscription: Subscription, at: string): Promise<void> {
+/** Stores a subscription. Regions that are not confirmed by `pendingUntil` count as deleted. */
+export async function insertSubscription(
+  tx: Db,
+  subscription: Subscription,
+  { at, pendingUntil }: { at: string; pendingUntil: string },
+): Promise<void> {
   const { entityId, id, endpoint, baseUrl, environment, details } = subscription
   await tx.run(sql`insert into notification_subscriptions (entity_id, id, endpoint, base_url, environment, create_date,
       update_date)
     values (${entityId}, ${id}, ${endpoint}, ${baseUrl}, ${environment}, ${at}, ${at})`)
   await tx.run(sql`insert into notification_subscription_details (entity_id, id, subscription_id, region, status,
-      create_date, update_date)
-    select ${entityId}, i, ${id}, r, 'pending', ${at}::timestamptz, ${at}::timestamptz
+      pending_until, create_date, update_date)
+    select ${entityId}, i, ${id}, r, 'pending', ${pendingUntil}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
     from unnest(${details.map((detail) => detail.id)}::uuid[], ${details.map((detail) => detail.region)}::text[]) as row(i, r)`)
 }
 
 export const removeSubscription = (tx: Db, entityId: string, id: string, at: string) =>
-  tx.run(sql`update notification_subscriptions set removed_date = ${at}, update_date = ${at}, wake_date = null
+  tx.run(sql`update notification_subscriptions set removed_date = ${at}, update_date = ${at}, wake_date = null,
+      removal_date = null
     where entity_id = ${entityId} and id = ${id}`)
 
 export type DetailRow = Detail & { entityId: string; subscriptionId: string; environment: 'TEST' | 'LIVE' }
@@ -59,35 +65,61 @@ export const lockDetail = (tx: Db, id: string) =>
     join notification_subscriptions s on s.entity_id = d.entity_id and s.id = d.subscription_id
     where d.id = ${id} and s.removed_date is null for update of d`)
 
-export const setDetailStatus = (tx: Db, detail: DetailRow, status: DetailStatus, at: string) =>
-  tx.run(sql`update notification_subscription_details set status = ${status}, update_date = ${at}
-    where entity_id = ${detail.entityId} and id = ${detail.id}`)
+/** `removalDate`: when the subscription is removed if all its regions are deleted. */
+export async function setDetailStatus(
+  tx: Db,
+  { entityId, id, subscriptionId }: DetailRow,
+  { status, at, removalDate }: { status: DetailStatus; at: string; removalDate: string },
+): Promise<void> {
+  await tx.run(sql`update notification_subscription_details set status = ${status}, update_date = ${at}
+    where entity_id = ${entityId} and id = ${id}`)
+  if (status === 'deleted')
+    await tx.run(sql`update notification_subscriptions set removal_date = ${removalDate}
+      where entity_id = ${entityId} and id = ${subscriptionId}`)
+}
+
+/** Periods after which a region that is not confirmed, and a subscription without regions, end. */
+export type Periods = Record<'TEST' | 'LIVE', number>
 
 /** Marks regions that were not confirmed in time as deleted. Returns their number, at most `limit`. */
-export const expireDetails = (
-  tx: Db,
-  environment: 'TEST' | 'LIVE',
-  before: string,
-  at: string,
-  limit: number,
-) =>
-  tx.run(sql`with late as materialized (
-      select p.entity_id, p.id from notification_subscription_details p
-      join notification_subscriptions s on s.entity_id = p.entity_id and s.id = p.subscription_id
-      where p.status = 'pending' and p.create_date < ${before} and s.environment = ${environment}
-      limit ${limit} for update of p skip locked
-    )
-    update notification_subscription_details d set status = 'deleted', update_date = ${at}
-    from late where d.entity_id = late.entity_id and d.id = late.id`)
+export async function expireDetails(tx: Db, at: string, periodsMs: Periods, limit: number): Promise<number> {
+  const late = await tx.all<Key & { subscriptionId: string }>(sql`select entity_id as "entityId", id,
+      subscription_id as "subscriptionId" from notification_subscription_details
+    where status = 'pending' and pending_until <= ${at} order by pending_until limit ${limit} for update skip locked`)
+  if (late.length === 0) return 0
+  await tx.run(sql`update notification_subscription_details set status = 'deleted', update_date = ${at}
+    where ${these(late)}`)
+  const subscriptions = late.map(({ entityId, subscriptionId }) => ({ entityId, id: subscriptionId }))
+  // In one order for all that change several of them.
+  await tx.run(sql`select 1 from notification_subscriptions where ${these(subscriptions)} order by entity_id, id
+    for no key update`)
+  await tx.run(sql`update notification_subscriptions set removal_date = ${at}::timestamptz + case environment
+      when 'LIVE' then ${periodsMs.LIVE} * interval '1 millisecond' else ${periodsMs.TEST} * interval '1 millisecond' end
+    where ${these(subscriptions)}`)
+  return late.length
+}
 
-/** Removes v1 subscriptions whose regions were all deleted before `before`. */
-export const removeDead = (tx: Db, environment: 'TEST' | 'LIVE', before: string, at: string, limit: number) =>
-  tx.run(sql`with dead as materialized (
-      select p.entity_id, p.id from notification_subscriptions p
-      where p.line = 'v1' and p.removed_date is null and p.environment = ${environment} and p.create_date < ${before}
-        and not exists (select 1 from notification_subscription_details d where d.entity_id = p.entity_id
-          and d.subscription_id = p.id and (d.status <> 'deleted' or d.update_date >= ${before}))
-      limit ${limit} for update of p skip locked
+type Key = { entityId: string; id: string }
+
+/** Selects rows by their keys, few of any number: a join with the keys reads a table of no statistics as a whole. */
+const these = (keys: readonly Key[]) => sql`entity_id = any(${keys.map(({ entityId }) => entityId)}::uuid[])
+  and id = any(${keys.map(({ id }) => id)}::uuid[])`
+
+/**
+ * Removes subscriptions that are due for it and have no other than deleted regions. Returns the number of those that were due,
+ * at most `limit`. The end of a further region makes one due again.
+ */
+export async function removeDead(tx: Db, at: string, limit: number): Promise<number> {
+  const due = await tx.all<Key & { isDead: boolean }>(sql`with due as materialized (
+      select entity_id, id from notification_subscriptions where removal_date <= ${at}
+      order by removal_date limit ${limit} for update skip locked
     )
-    update notification_subscriptions s set removed_date = ${at}, update_date = ${at}, wake_date = null
-    from dead where s.entity_id = dead.entity_id and s.id = dead.id`)
+    select due.entity_id as "entityId", due.id, alive.id is null as "isDead" from due left join lateral (
+      select d.id from notification_subscription_details d where d.entity_id = due.entity_id
+        and d.subscription_id = due.id and d.status <> 'deleted' limit 1) alive on true`)
+  if (due.length === 0) return 0
+  await tx.run(sql`update notification_subscriptions set removal_date = null where ${these(due)}`)
+  await tx.run(sql`update notification_subscriptions set removed_date = ${at}, update_date = ${at}, wake_date = null
+    where ${these(due.filter(({ isDead }) => isDead))}`)
+  return due.length
+}
