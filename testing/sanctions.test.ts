@@ -25,6 +25,7 @@ import {
   wordOf,
 } from './burns.ts'
 import type { TestChain } from './chain.ts'
+import { countAlarm } from './count-alarm.ts'
 import { detoursBetween, zero } from './detours.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { openModularAccount, usdcPayment } from './modular-accounts.ts'
@@ -333,6 +334,7 @@ describe('property 141: a deposit into a unified balance by a listed account', (
     const [payer, owner] = people.slice(5) as [(typeof people)[0], (typeof people)[0]]
     await unified.fund(base, owner.address, 2_000_000n, '2')
     await list(payer.address)
+    const held = countAlarm('deposit-held')
     await base.send(payer.address, 5_000_000n, 'USDC')
     const approval = {
       abi: stablecoinAbi,
@@ -343,6 +345,7 @@ describe('property 141: a deposit into a unified balance by a listed account', (
     await unified.callWallet(base, payer.address, 'depositFor', [base.tokens.USDC, owner.address, 5_000_000n])
     await unified.pay(base, owner.address, 1_000_000n)
     await unified.shows(base, owner.address, '3')
+    expect(held()).toBe(1)
     const { body } = await unified.http('POST', '/v1/deposits', {
       body: { token: 'USDC', sources: [{ depositor: owner.address, domain: domainOf(base) }] },
     })

@@ -5,6 +5,8 @@ import type { Rule } from './repository.ts'
 const exempt: Record<string, string> = {
   'src/engines/treasury/disbursements/store/disbursements.ts resumeWaiting': 'one tenant',
   'src/engines/unified-balance/store/movements.ts heldDeposits': 'of no tenant, the longest held first',
+  'src/engines/modular/store/mappings.ts removeOldestClaims': 'claims of one wallet',
+  'src/engines/webhooks/store/deliveries.ts waitingOfSubscription': 'a count for one subscription',
   'src/engines/modular/store/mappings.ts boundMappings': 'an answer shows so many',
   'src/engines/modular/store/mappings.ts movedClaims': 'claims of one owner',
   'src/engines/modular/store/mappings.ts removeEndedClaims': 'one tenant',
