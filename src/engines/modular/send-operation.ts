@@ -15,9 +15,9 @@ import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
 import { requireAllowed, requireDecided } from './screen-operation.ts'
-import { reserveGas } from './sponsor-operation.ts'
+import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
-import { walletOfOperation } from './wallets.ts'
+import { openModularWallet, requireAccount } from './wallets.ts'
 
 /**
  * Accepts a signed operation, which the treasury then bundles; returns its hash. One that is sent again has its effect once,
@@ -33,10 +33,13 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   const paymaster = sponsor && chain.accounts.paymasterOf(sponsor.address as Address).address
   if (!sponsor || operation.sponsorship?.address !== paymaster) throw new ApiError('rpcNotSponsored')
-  const wallet = await walletOfOperation(ctx, chain, operation)
+  const owners = await requireAccount(chain, operation)
   await requireAllowed(ctx, chain, operation)
   await requirePassing(chain, operation, sponsor.address)
   await requireDecided(ctx, chain, operation)
+  // Last, so that each wallet is one whose owner signed and whose gas is within the limits.
+  await requireWithinLimits(ctx, chain, operation)
+  const wallet = await openModularWallet(ctx, chain, { address: operation.account, owners })
   const nowMs = ctx.clock.nowMs()
   const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
   const isNew = await ctx.database.tx(async (tx) => {

@@ -21,8 +21,8 @@ import { formatInstant } from '#lib/time'
 import type { Scope } from '#runtime/scope'
 import { isWithoutGas, requireSponsorable, requireVerification } from './operation-gas.ts'
 import { requireAllowed } from './screen-operation.ts'
-import type { ModularWallet } from './store/wallets.ts'
-import { walletOfOperation } from './wallets.ts'
+import { findWalletAt, type ModularWallet } from './store/wallets.ts'
+import { requireAccount } from './wallets.ts'
 
 /** Time in which a sponsored operation has to reach a block. */
 const validMs = 10 * 60_000
@@ -36,19 +36,19 @@ export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOpe
 }
 
 /**
- * Signs that the treasury pays for the operation, if it fits into the limits now. It takes nothing of them: a client key is
- * public, and the treasury alone can bundle it. Without limits of gas, which no block executes, it answers as for an estimate.
+ * Signs that the treasury, which alone can bundle it, pays for the operation if it fits into the limits now. A client key is
+ * public: nothing is taken of them, and no wallet is made. Without limits of gas it answers as for an estimate.
  */
 export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOperation) {
   if (isWithoutGas(operation)) return stubSponsorship(ctx, chain, operation)
   await requireSponsorable(chain, operation)
-  const wallet = await walletOfOperation(ctx, chain, operation)
+  await requireAccount(chain, operation)
   requireVerification(operation)
   await requireAllowed(ctx, chain, operation)
   const sponsor = await sponsorOf(ctx, chain)
   const validUntilMs = await validUntil(ctx, chain)
   const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
-  await requireWithin({ ...ctx, db: ctx.database }, chain, wallet, prepared)
+  await requireWithinLimits(ctx, chain, prepared)
   return ctx.database.tx(async (tx) => {
     const { entityId, keyId } = sponsor
     const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(
@@ -83,7 +83,7 @@ export async function reserveGas(
 ): Promise<void> {
   const { entityId, blockchain } = wallet
   await lockSponsorships(ctx.db, entityId, blockchain)
-  const gas = await requireWithin(ctx, chain, wallet, operation)
+  const gas = await requireWithin(ctx, chain, { entityId, blockchain, walletId: wallet.id }, operation)
   const nowMs = ctx.clock.nowMs()
   await insertSponsorships(ctx.db, [
     {
@@ -95,15 +95,30 @@ export async function reserveGas(
   ])
 }
 
+/** Stands for a wallet that is unknown here, and so has used no gas. */
+const noWallet = '00000000-0000-0000-0000-000000000000'
+
+/** Refuses an operation that does not fit into the limits now, without taking its gas of them. */
+export async function requireWithinLimits(
+  ctx: Ctx,
+  chain: Chain,
+  operation: UnsignedOperation,
+): Promise<void> {
+  const owner = { entityId: ctx.entity.id, blockchain: chain.network.blockchain }
+  const wallet = await findWalletAt(ctx.database, owner.entityId, owner.blockchain, operation.account)
+  const scope = { ...ctx, db: ctx.database }
+  await requireWithin(scope, chain, { ...owner, walletId: wallet?.id ?? noWallet }, operation)
+}
+
 async function requireWithin(
   ctx: Scope,
   chain: Chain,
-  { entityId, blockchain, id: walletId }: ModularWallet,
+  owner: { entityId: string; blockchain: string; walletId: string },
   operation: UnsignedOperation,
 ): Promise<bigint> {
   const gas = chain.accounts.gasLimitOf(operation)
-  const limits = await gasLimitsOf(ctx, { entityId, blockchain, walletId }, 'page')
-  const excess = excessOf(limits, gas, blockchain)
+  const limits = await gasLimitsOf(ctx, owner, 'page')
+  const excess = excessOf(limits, gas, owner.blockchain)
   if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)
   return gas
 }

@@ -80,15 +80,13 @@ const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: Modula
   })
 
 /**
- * Returns the wallet that an operation is of. The published client computes accounts by itself, so that the first operation
- * may be of one that is unknown here: it creates that account, or the account is deployed already.
+ * Refuses an operation whose sender is no account of these contracts; returns the owners where the operation creates it. The
+ * published client computes accounts by itself, so that the first operation may be of one that is unknown here.
  */
-export async function walletOfOperation(
-  ctx: Ctx,
-  chain: Chain,
+export async function requireAccount(
+  { accounts: { modular } }: Chain,
   { account, creation }: UserOperation,
-): Promise<ModularWallet> {
-  const { modular } = chain.accounts
+): Promise<AccountOwners | undefined> {
   const created = creation && modular.createdBy(creation)
   if (creation && created?.account !== account)
     throw new ApiError(
@@ -101,5 +99,5 @@ export async function walletOfOperation(
       'rpcParamsInvalid',
       'Invalid params: params[0].sender is no account of this endpoint: send factory and factoryData with its first operation.',
     )
-  return openModularWallet(ctx, chain, { address: account, owners: created?.owners })
+  return created?.owners
 }

@@ -240,6 +240,26 @@ describe('what is refused, with nothing spent', () => {
     expect((await refusal('pm_getPaymasterData', [good, entryPoint, chainId]))[0]).toBe(-32006)
   })
 
+  it('property 143: a promise leaves nothing behind, whatever account it is for', async () => {
+    const known = await accountOf(byAddress())
+    await executed(known.bundler, [payment(freshAddress())])
+    const rows = () =>
+      harness.database.one(sql`select (select count(*) from modular_wallets) as wallets,
+        (select count(*) from managed_addresses) as addresses, (select count(*) from sponsorships) as promises`)
+    const before = await rows()
+    const { bundler, account } = await accountOf(byAddress())
+    const good = await prepared(bundler, [payment(freshAddress())])
+    expect((await sponsor(good)).error).toBeUndefined()
+    expect(await rows()).toEqual(before)
+    const forged = {
+      ...(await signed(account, good)),
+      signature: (await signed(known.account, good))['signature'],
+    }
+    expect((await refusal('eth_sendUserOperation', [forged, entryPoint]))[0]).toBe(-32507)
+    expect(await rows()).toEqual(before)
+    expect((await executed(bundler, [payment(freshAddress())])).success).toBe(true)
+  })
+
   it('property 77: gas beyond the limits of a wallet within a day, which others do not feel', async () => {
     const { account, bundler } = await accountOf(byAddress())
     await executed(bundler, [payment(freshAddress())])
