@@ -9,7 +9,6 @@ const exempt: Record<string, string> = {
   'src/engines/webhooks/store/deliveries.ts waitingOfSubscription': 'a count for one subscription',
   'src/engines/modular/store/mappings.ts boundMappings': 'an answer shows so many',
   'src/engines/modular/store/mappings.ts movedClaims': 'claims of one owner',
-  'src/engines/modular/store/mappings.ts removeOldestClaims': 'one wallet',
   'src/engines/modular/store/mappings.ts removeEndedClaims': 'one tenant',
   'src/engines/indexer/store/reconciliations.ts addressesMovedBetween':
     'a round over all addresses compares the rest',
