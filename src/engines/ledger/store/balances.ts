@@ -14,8 +14,11 @@ export type BalanceFilters = {
   standard?: string | undefined
 }
 
-/** Whether the token `t` is one that its owner is shown by default. */
-const isShown = sql`not exists (select 1 from hidden_tokens u where u.entity_id = t.entity_id and u.token_id = t.id)`
+/**
+ * Whether the token `t` is one that its owner is shown by default. `offset` has the view looked up for each token: as a join it
+ * reads the tokens of all tenants.
+ */
+const isShown = sql`not exists (select 1 from hidden_tokens u where u.entity_id = t.entity_id and u.token_id = t.id offset 0)`
 
 const tokenConditions = ({ name, standard, tokenAddresses }: BalanceFilters) => [
   name === undefined ? undefined : sql`t.name = ${name}`,

@@ -129,7 +129,7 @@ export const listTransactions = (db: Db, owner: RowOwner, filters: TransactionFi
         filters.includeAll
           ? undefined
           : sql`not t.unproven and (t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
-              where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
+              where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
         filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
