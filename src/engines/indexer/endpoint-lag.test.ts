@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { alarmCounts } from '#runtime/log/alarms'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
 import { readMetrics } from '../../../testing/metrics.ts'
@@ -49,4 +50,19 @@ it('property 134: one of three endpoints that stands still is shown with its hei
   nodes[2]!.lie(undefined)
   await until(async () => (await lags())[2] === 0, 'the endpoint has caught up')
   expect(raised()).toBe(before + 1)
+})
+
+it('property 152: a chain whose endpoints are all away raises an alarm, and is followed again when one is back', async () => {
+  const silent = countAlarm('chain-unreachable')
+  const state = async () => {
+    const { body } = await httpAs(harness.url, undefined)('GET', '/ready')
+    return body.chains[0].state
+  }
+  for (const node of nodes) node.forwardTo('http://127.0.0.1:1')
+  await until(async () => (await state()) === 'unreachable', 'readiness says so')
+  await until(() => silent() === 1, 'the alarm is raised')
+  nodes[0]!.forwardTo(harness.chain().rpcUrl)
+  await harness.chain().mine()
+  await until(async () => (await state()) === 'following', 'the chain is followed')
+  expect(silent()).toBe(1)
 })

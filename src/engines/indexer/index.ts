@@ -12,6 +12,7 @@ import { catchUp } from './catch-up.ts'
 import { alarmSingleEndpoints } from './endpoint-agreement.ts'
 import { watchEndpointLag } from './endpoint-lag.ts'
 import { haltOnDeepReorg, watchHalt } from './halt.ts'
+import { watchSilentChains } from './silent-chains.ts'
 import { releaseLease, takeLease } from './store/blocks.ts'
 
 export { acceptFork, type Fork, ForkChanged, findFork } from './accept-fork.ts'
@@ -95,6 +96,7 @@ export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
   const followers = [
     ...ctx.chains.list().map((chain) => followHead(ctx, chain, holder)),
     watchEndpointLag(ctx),
+    watchSilentChains(ctx),
   ]
   return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
 }

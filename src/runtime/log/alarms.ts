@@ -9,6 +9,7 @@ export const alarmNames = [
   'burns-unpaid',
   'chain-begun-anew',
   'chain-unkept',
+  'chain-unreachable',
   'clock-off',
   'coins-short',
   'database-full',
