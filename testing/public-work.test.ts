@@ -16,7 +16,7 @@ import { executeOperation, openModularAccount, usdcPayment } from './modular-acc
 import { chainId, entryPoint, inHex, pageRequests, prepared } from './page-operations.ts'
 import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { type HttpAnswer, httpAs } from './tenant.ts'
-import { intentOf, jsonOfIntent, people, specOf } from './unified-balances.ts'
+import { intentOf, jsonOfIntent, people, signedIntent, specOf } from './unified-balances.ts'
 
 const bytesMax = 2.5 * 1024 * 1024
 const nodeCallsMax = 40
@@ -199,6 +199,17 @@ describe('property 122: what needs no key', () => {
     },
   )
 
+  it('16 signed intents of a depositor without a balance are bounded', async () => {
+    const [from, to] = harness.chains
+    const signer = people[0]!
+    const entries = await Promise.all(
+      Array.from({ length: 16 }, () => signedIntent(signer, intentOf(specOf(from!, to!, signer.address)))),
+    )
+    await expectBounded('16 signed intents', () =>
+      httpAs(harness.url, undefined)('POST', '/v1/transfer', { body: entries }),
+    )
+  })
+
   it('files of the reference are answered from memory, and not at all to those that have them', async () => {
     const plain = httpAs(harness.url, undefined)
     for (const path of [
@@ -217,4 +228,21 @@ describe('property 122: what needs no key', () => {
       expect([path, again.status, again.text]).toEqual([path, 304, ''])
     }
   })
+})
+
+describe('property 122: what the token of a user allows', () => {
+  const ofUsers = endpoints.filter(({ auth }) => auth === 'user')
+  it.each(ofUsers.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
+    '%s is bounded',
+    async (name, { method, path }) => {
+      const sample = await sampleRequests[name]!.request(world)
+      const send = (body: object | undefined) => () =>
+        httpAs(harness.url, undefined)(method, addressOf(path, sample.params), {
+          ...(body && { body }),
+          ...(sample.headers && { headers: sample.headers }),
+        })
+      if (sample.body) await expectBounded(name, send({ ...sample.body, submission: long(32_768) }))
+      await expectBounded(name, send(sample.body))
+    },
+  )
 })
