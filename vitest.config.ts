@@ -14,6 +14,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/global-setup.ts'],
+    // Does nothing unless a run collects statements.
+    ...(process.env['COLLECT_STATEMENTS'] !== undefined && { setupFiles: ['testing/statement-files.ts'] }),
     env: { TEST_SIZE: mode === 'deep' ? 'deep' : 'usual' },
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', slowestFiles()],

@@ -17,6 +17,7 @@ export const drawnFiles = [
   'src/engines/attestation/attesters-crashes.test.ts',
   'src/engines/attestation/attesters.test.ts',
   'testing/process.test.ts',
+  'testing/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',
   'src/engines/webhooks/faults.test.ts',
   'testing/adversary/matrix.test.ts',

@@ -94,10 +94,13 @@ export const setNextAsk = (db: Db, messageId: string, attester: string, pauseMs:
   db.run(sql`update message_signatures set ask_date = now() + ${pauseMs} * interval '1 millisecond'
     where message_id = ${messageId} and attester = ${attester} and signature is null`)
 
-/** Whether a proposal of the chain waits for signatures; none does where this server is the only attester. */
+/**
+ * Whether a proposal of the chain waits for signatures; none does where this server is the only attester. `offset` has the few
+ * proposals looked up among all messages, and not the other way round.
+ */
 export const proposalsWait = async (db: Db, blockchain: string): Promise<boolean> =>
-  (await db.maybe(sql`select 1 from message_proposals p join messages m on m.id = p.message_id
-    where m.blockchain = ${blockchain} limit 1`)) !== undefined
+  (await db.maybe(sql`select 1 from message_proposals p cross join lateral (select 1 from messages m
+    where m.id = p.message_id and m.blockchain = ${blockchain} offset 0) own limit 1`)) !== undefined
 
 export type SignedProposal = FilledMessage & {
   destinationDomain: number
