@@ -54,6 +54,8 @@ describe('a listed chain that cannot be used', () => {
     ])
       expect((await refusal(depositPath, { chain, currency: 'USD' }))[3]).toMatch(`: did you mean ${meant}?`)
     for (const [meant, blockchain] of [
+      ['MATIC-AMOY', 'MATIC-MUMBAI'],
+      ['ETH-SEPOLIA', 'ETH-GOERLI'],
       ['MATIC-AMOY', 'POLYGON_AMOY'],
       ['MATIC-AMOY', 'POLY'],
       ['ETH-SEPOLIA', 'Ethereum-Sepolia'],
@@ -279,6 +281,55 @@ it('points users of unified balances to their operations', async () => {
   const ask = async (path: string) => (await harness.http('GET', path)).body.message
   expect(await ask('/v1/balances')).toContain('POST /v1/balances')
   expect(await ask(`/v1/transfers/${randomUUID()}`)).toContain('GET /v1/transfer/{id}')
+})
+
+it('an unknown operation is answered with those that it resembles', async () => {
+  const id = randomUUID()
+  for (const [method, path, meant] of [
+    ['GET', '/v1/w3s/developer/walletSets', 'GET /v1/w3s/walletSets?'],
+    ['GET', `/v1/w3s/developer/walletSets/${id}`, 'GET /v1/w3s/walletSets/{id}?'],
+    ['GET', '/v1/w3s/developer/wallets', 'GET /v1/w3s/wallets?'],
+    ['GET', `/v1/w3s/developer/wallets/${id}/balances`, 'GET /v1/w3s/wallets/{id}/balances?'],
+    ['GET', `/v1/w3s/developer/transactions/${id}`, 'GET /v1/w3s/transactions/{id}?'],
+    ['POST', '/v1/w3s/walletSets', 'POST /v1/w3s/developer/walletSets?'],
+    ['POST', '/v1/w3s/wallets', 'POST /v1/w3s/user/wallets or POST /v1/w3s/developer/wallets?'],
+    ['GET', '/v1/recipients', 'GET /v1/addressBook/recipients?'],
+    ['GET', '/v1/subscriptions', 'GET /v1/notifications/subscriptions?'],
+    ['GET', '/v1/w3s/developer/transactions/transfer', 'POST /v1/w3s/developer/transactions/transfer?'],
+    ['POST', '/v1/paymentintents', 'POST /v1/paymentIntents?'],
+    ['PATCH', `/v1/w3s/wallets/${id}`, 'GET /v1/w3s/wallets/{id} or PUT /v1/w3s/wallets/{id}?'],
+  ]) {
+    const { status, body } = await harness.http(method!, path!)
+    expect([path, status, body.message]).toEqual([
+      path,
+      404,
+      expect.stringContaining(`${path} does not exist: did you mean ${meant} /docs`),
+    ])
+  }
+  for (const path of ['/v1/nowhere', `/v1/w3s/developer/wallets/${id}/transactions`])
+    expect((await harness.http('GET', path)).body?.message).not.toMatch(/did you mean/)
+})
+
+it('says each reason once', async () => {
+  const messageOf = async (method: string, path: string, body?: object) =>
+    (await harness.http(method, path, body && { body: { idempotencyKey: randomUUID(), ...body } })).body
+      .message
+  expect(await messageOf('GET', '/v2/burn/USDC/fees/6/4000')).toBe(
+    'destination is the domain of no network of this server.',
+  )
+  const execution = { contractAddress: `0x${'1'.repeat(40)}`, callData: '0x', abiFunctionSignature: 'f()' }
+  const estimate = '/v1/w3s/transactions/contractExecution/estimateFee'
+  const source = { sourceAddress: `0x${'2'.repeat(40)}`, blockchain: 'BASE-SEPOLIA' }
+  expect(await messageOf('POST', estimate, { ...execution, ...source })).toBe(
+    'callData cannot be combined with abiFunctionSignature or abiParameters.',
+  )
+  const address = { chain: 'ETH', address: `0x${'3'.repeat(40)}`, description: 'x', currency: 'GBP' }
+  expect(await messageOf('POST', '/v1/businessAccount/wallets/addresses/recipient', address)).toBe(
+    'API parameter invalid. currency must be one of USD, EUR, BTC, ETH.',
+  )
+  expect(await messageOf('POST', '/v1/balances', { token: 'usdc', sources: [] })).toMatch(
+    /token must be USDC; /,
+  )
 })
 
 it('a base address that ends in the version is told so', async () => {

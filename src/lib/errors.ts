@@ -54,8 +54,33 @@ export function invalid(
   const shown = invalidValue === undefined ? undefined : shorten(invalidValue)
   const field: FieldError = { error, message: `${location} ${reason}`, location, constraints: {} }
   if (shown !== undefined) field.invalidValue = shown
-  return new ApiError(kind, `${errorKinds[kind].text} ${ended(field.message)}`, [field])
+  const { text } = errorKinds[kind]
+  const sentence = ended(field.message)
+  return new ApiError(kind, repeats(text, sentence) ? sentence : `${text} ${sentence}`, [field])
 }
+
+/** Whether the sentence about the field has all words of the text, which would only say the same before it. */
+function repeats(text: string, sentence: string): boolean {
+  const said = wordsOf(sentence)
+  return [...wordsOf(text)].every((word) => said.has(word))
+}
+
+/** Words without a meaning of their own in the texts of errors. */
+const particles = new Set(
+  'a an and are be do does for has have in is it must no not of on one only or that the this to with'.split(
+    ' ',
+  ),
+)
+
+/** Returns the words of a sentence; those of a field's name count one by one. */
+const wordsOf = (sentence: string): Set<string> =>
+  new Set(
+    sentence
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== '' && !particles.has(word)),
+  )
 
 /** Creates the error for an id that matches none of the caller's resources: `notFound('payout', id, 'payoutNotFound')`. */
 export const notFound = (noun: string, id: string | undefined, kind: ErrorName, location = 'id'): ApiError =>

@@ -7,11 +7,13 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   const slips = asked.length < 5 ? 1 : 2
   const slipped = candidates.find((each) => distance(plain(each), asked) <= slips)
   if (slipped) return slipped
-  // BASE-SEPOLIA for BASE, and vice versa: the candidate with the same first word and the most words in common.
+  // BASE-SEPOLIA for BASE, and vice versa: the candidate with the same first word and the most words in common. Of several
+  // those as long as the text: a test chain for a retired one, MATIC-AMOY for MATIC-MUMBAI, and never MATIC.
   const words = wordsOf(text)
   const shared = (each: string) => wordsOf(each).filter((word) => words.includes(word)).length
+  const lengthApart = (each: string) => Math.abs(wordsOf(each).length - words.length)
   const related = candidates.filter((each) => wordsOf(each)[0] === words[0])
-  return related.sort((a, b) => shared(b) - shared(a))[0]
+  return related.sort((a, b) => shared(b) - shared(a) || lengthApart(a) - lengthApart(b))[0]
 }
 
 /** Returns the suggestion that an error adds when the value is near an allowed one. */
@@ -19,6 +21,13 @@ export function suggest(value: unknown, allowed: readonly unknown[]): string {
   const texts = allowed.filter((each): each is string => typeof each === 'string')
   const found = typeof value === 'string' ? nearest(value, texts) : undefined
   return found === undefined ? '' : `: did you mean ${found}?`
+}
+
+/** Counts the characters in which two words differ, beside case and punctuation; of long words only whether they do. */
+export function slipsBetween(one: string, other: string): number {
+  const [a, b] = [plain(one), plain(other)]
+  if (a === b) return 0
+  return a.length > 40 || Math.abs(a.length - b.length) > 2 ? Number.POSITIVE_INFINITY : distance(a, b)
 }
 
 /** Aliases of chains that do not look alike: MATIC-AMOY is POLY to the business account, and Polygon in common use. */

@@ -60,7 +60,7 @@ describe('the protocol', () => {
     expect(await refusal(passkeys, { ...request('x'), jsonrpc: '1.0' })).toEqual([
       'a-1',
       -32600,
-      expect.stringContaining('jsonrpc must be one of 2.0'),
+      expect.stringContaining('jsonrpc must be 2.0'),
     ])
     expect(await refusal(passkeys, { ...request('x'), params: { a: 1 } })).toEqual([
       'a-1',

@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
+import { createNearestOperations } from './nearest-operation.ts'
 import { pathsOf } from './schemas.ts'
 
 /** A documented operation that is not implemented, such as `GET /v1/externalEntities`. */
@@ -11,9 +12,13 @@ export const fixedPathsOf = (notBuilt: readonly NotBuilt[]) =>
     return path.includes('{') ? [] : pathsOf(path).map((url) => ({ method, url }))
   })
 
-/** Creates the message of a 404, which distinguishes a documented but unimplemented operation from an unknown path. */
+/**
+ * Creates the message of a 404, which distinguishes a documented but unimplemented operation from an unknown path, and
+ * names the operations that an unknown one resembles.
+ */
 export function createNotFoundMessage(
   notBuilt: readonly NotBuilt[],
+  operations: readonly Pick<Endpoint, 'method' | 'path'>[],
 ): (method: string, path: string) => string {
   const patterns = new Map<string, string[][]>()
   for (const operation of notBuilt) {
@@ -24,6 +29,7 @@ export function createNotFoundMessage(
       patterns.set(key, [...(patterns.get(key) ?? []), steps])
     }
   }
+  const nearestOf = createNearestOperations(operations)
   const isNotBuilt = (method: string, path: string): boolean => {
     const steps = path.split('/')
     const alike = patterns.get(`${method} ${steps.length}`) ?? []
@@ -36,8 +42,10 @@ export function createNotFoundMessage(
     const method = asked === 'HEAD' ? 'GET' : asked
     if (/^\/v\d\/v\d(\/|$)/.test(path))
       return `Resource not found: ${method} ${path} names the version twice. Give your client the base address without ${path.slice(0, 3)}.`
-    return isNotBuilt(method, path)
-      ? `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
-      : `Resource not found: ${method} ${path} does not exist. /docs lists the operations.`
+    if (isNotBuilt(method, path))
+      return `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
+    const near = nearestOf(method, path)
+    const hint = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : ''
+    return `Resource not found: ${method} ${path} does not exist${hint ? `: ${hint}` : '. '}/docs lists the operations.`
   }
 }

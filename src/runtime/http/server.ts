@@ -147,14 +147,14 @@ const kindsByParserCode: Record<string, ErrorName> = {
 const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[\w.-]{1,128}$/.test(header) ? header : randomUUID()
 
-function answerErrors(server: FastifyInstance, { scope, notBuilt, userPage }: ServerInput): void {
+function answerErrors(server: FastifyInstance, { scope, endpoints, notBuilt, userPage }: ServerInput): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = apiErrorOf(thrown)
     if (error.status >= 500)
       scope.log.error({ err: thrown, requestId: request.id, url: request.url }, 'request failed')
     return sendError(reply, error, request.routeOptions.config.errorText)
   })
-  const messageFor = createNotFoundMessage(notBuilt)
+  const messageFor = createNotFoundMessage(notBuilt, endpoints)
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]!
     const isOfApi = userPage !== undefined && /^\/v\d\//.test(path)

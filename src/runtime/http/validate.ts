@@ -64,7 +64,7 @@ export function compileResponse(schema: TSchema): ValidateFunction {
 
 function refusal(errors: ErrorObject[], part: RequestPart, malformedId: ErrorName): ApiError {
   const fields = errors
-    .filter((error) => !['anyOf', 'oneOf', 'if', 'allOf'].includes(error.keyword))
+    .filter((error) => !['anyOf', 'oneOf', 'if', 'allOf'].includes(error.keyword) && !allowsOnlyEmpty(error))
     .slice(0, 20)
   const shown = (fields.length > 0 ? fields : errors.slice(0, 1)).map(fieldErrorOf)
   const badId =
@@ -74,6 +74,10 @@ function refusal(errors: ErrorObject[], part: RequestPart, malformedId: ErrorNam
   const reasons = shown.map((field) => field.message).join('; ')
   return new ApiError(kind, `${errorKinds[kind].text} ${ended(reasons)}`, shown)
 }
+
+/** Whether an error is that of the alternative "empty means absent", of which there is nothing to say. */
+const allowsOnlyEmpty = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === 'enum' && (params['allowedValues'] as unknown[]).every((value) => value === '')
 
 /** The error that a field with a closed set of values names as its own, when nothing else is wrong. */
 const ownKindOf = ([error, ...more]: ErrorObject[]): ErrorName | undefined =>
@@ -125,10 +129,7 @@ function explain(error: ErrorObject): FieldExplanation {
         reason: formatReasons[String(params['format'])] ?? `must be a ${params['format']}`,
       }
     case 'enum':
-      return {
-        error: 'invalid_value',
-        reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}${suggest(error.data, params['allowedValues'] as unknown[])}`,
-      }
+      return { error: 'invalid_value', reason: choiceOf(params['allowedValues'] as unknown[], error.data) }
     case 'additionalProperties':
       return { error: 'not_required', reason: 'is not a known field' }
     case 'const':
@@ -145,6 +146,11 @@ function explain(error: ErrorObject): FieldExplanation {
       return { error: 'invalid_value', reason: error.message ?? 'is invalid' }
   }
 }
+
+const choiceOf = (allowed: unknown[], given: unknown): string =>
+  allowed.length === 1
+    ? `must be ${allowed[0]}`
+    : `must be one of ${allowed.join(', ')}${suggest(given, allowed)}`
 
 /** Names the unknown field that probably stands for the missing one. */
 function misspelt({ data, parentSchema, params }: ErrorObject): string {
