@@ -77,9 +77,14 @@ export async function fundAll(node: Node, fundings: readonly Funding[]): Promise
   )
   const hashes = await broadcast(node.url, mints)
   const from = devAccounts.at(-1)!.address
+  // A node that answers a batch at once gives several of its transactions the same nonce.
+  const next = await nonceOf(node, from)
   const payments = fundings
     .filter(({ nativeAtomic }) => nativeAtomic > 0n)
-    .map(({ to, nativeAtomic }) => ({ from, to, value: quantity(nativeAtomic), gas: quantity(100_000) }))
+    .map(({ to, nativeAtomic }, index) => {
+      const sent = { from, to, value: quantity(nativeAtomic), gas: quantity(100_000) }
+      return { ...sent, nonce: quantity(next + index) }
+    })
   const sends = payments.map((payment) => ({ method: 'eth_sendTransaction', params: [payment] }))
   hashes.push(...(await rpcBatch<string>(node.url, sends)))
   for (const hash of hashes) await mined(node.url, hash)

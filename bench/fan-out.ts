@@ -22,7 +22,8 @@ export const fanOutBench: Bench = {
   name: 'fanout',
   about: 'events at a constant rate to 20 endpoints, of which 4 are dead or slow',
   measure: async (run) => {
-    const count = run.amount(10_000, 1_000)
+    const count = wholeTransactions(run.amount(10_000, 1_000))
+    const early = wholeTransactions(count / 5)
     const { node, tenant, dataDir } = await startSandbox(run)
     const database = openAsOwner(await joinEmbeddedPostgres({ dataDir }))
     run.atEnd(database.close)
@@ -31,11 +32,11 @@ export const fanOutBench: Bench = {
     const endpoints = await openEndpoints(run, sound + faults.length)
     const [healthy, others] = [endpoints.slice(0, sound), endpoints.slice(sound)]
     for (const { url } of healthy) await subscribe(tenant, url)
-    const alone = await measureStretch(run, emitter, healthy, count / 5)
+    const alone = await measureStretch(run, emitter, healthy, early)
     for (const { url } of others) await subscribe(tenant, url)
     for (const [index, endpoint] of others.entries()) endpoint.behave(faults[index]!)
     const all = await measureStretch(run, emitter, healthy, count)
-    await checkLog(database, count + count / 5, count)
+    await checkLog(database, count + early, count)
     const what = `${count.toLocaleString('en')} events at ${eventsPerSecond}/s to ${endpoints.length} endpoints, ${faults.length} of them dead or slow`
     return [
       {
@@ -57,9 +58,14 @@ export const fanOutBench: Bench = {
   },
 }
 
+const eventsOfTransaction = eventsPerSecond / transactionsPerSecond
+
+/** Rounds a number of events up to those of whole transactions, which is what is emitted. */
+const wholeTransactions = (count: number) => Math.ceil(count / eventsOfTransaction) * eventsOfTransaction
+
 /** Emits at the rate, and waits until every healthy endpoint has every event. */
 async function measureStretch(run: Run, { emit }: Emitter, healthy: readonly Endpoint[], count: number) {
-  const size = eventsPerSecond / transactionsPerSecond
+  const size = eventsOfTransaction
   const sentMs = new Map<string, number>()
   for (const endpoint of healthy) endpoint.arrivals.clear()
   const busy = measureBusyCores()
@@ -92,8 +98,9 @@ async function checkLog(database: Database, early: number, late: number): Promis
     from notification_subscriptions s
     join notification_deliveries d on d.entity_id = s.entity_id and d.subscription_id = s.id
     group by s.id, s.create_date order by s.create_date`
+  let rows: { deliveries: number; delivered: number }[] = []
   const isComplete = async () => {
-    const rows = await database.all<{ deliveries: number; delivered: number }>(counts)
+    rows = await database.all(counts)
     const [healthy, others] = [rows.slice(0, sound), rows.slice(sound)]
     return (
       healthy.length === sound &&
@@ -107,5 +114,8 @@ async function checkLog(database: Database, early: number, late: number): Promis
     if (await isComplete()) return
     await sleep(100)
   }
-  throw new Error('the log of deliveries is not complete')
+  const found = rows.map(({ deliveries, delivered }) => `${delivered} of ${deliveries}`)
+  throw new Error(
+    `the log of deliveries is not complete: ${found.join(', ')}, and not ${early} of ${early} and ${late}`,
+  )
 }
