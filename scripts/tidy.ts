@@ -3,6 +3,7 @@ import { commitRule } from './tidy/commits.ts'
 import {
   alarmRule,
   anchorRule,
+  decisionRule,
   docPathRule,
   metricRule,
   packagedLinkRule,
@@ -38,6 +39,7 @@ const rules: Rule[] = [
   anchorRule,
   settingRule,
   alarmRule,
+  decisionRule,
   metricRule,
   routeRule,
   argumentRule,

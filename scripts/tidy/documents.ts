@@ -133,3 +133,28 @@ const differences = (real: ReadonlySet<string>, documented: ReadonlySet<string>)
     .filter((name) => !real.has(name))
     .map((name) => `${name} is documented and is not there`),
 ]
+
+const decisionList = 'docs/decisions/README.md'
+
+export const decisionRule: Rule = {
+  name: 'decisions are listed once, in order',
+  why: 'A reader looks for a record by its number.',
+  check: (repository) => {
+    const list = repository.files.find(({ path }) => path === decisionList)?.text ?? ''
+    const listed = [...list.matchAll(/^(\d+)\. \[[^\]]+\]\((\d{4}-[\w-]+\.md)\)/gm)]
+    const paths = new Set(listed.map(([, , file]) => `docs/decisions/${file}`))
+    const disordered = listed.filter(
+      ([, number], index) => Number(number) <= Number(listed[index - 1]?.[1] ?? 0),
+    )
+    return [
+      ...repository
+        .matching(/^docs\/decisions\/\d{4}-.*\.md$/)
+        .filter(({ path }) => !paths.has(path))
+        .map(({ path }) => `${decisionList} does not list ${path}`),
+      ...listed
+        .filter(([, number, file]) => Number(number) !== Number(file!.slice(0, 4)))
+        .map(([, number, file]) => `${decisionList} lists ${file} as ${number}`),
+      ...disordered.map(([, number]) => `${decisionList} lists ${number} after a number that is not lower`),
+    ]
+  },
+}

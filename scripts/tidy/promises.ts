@@ -18,12 +18,12 @@ export const promiseRule: Rule = {
   why: `${table} names a test for each property, and every test that proves one is in it.`,
   check: (repository) => {
     const lines = repository.files.find(({ path }) => path === table)?.lines ?? []
-    const rows = new Map(
-      lines.flatMap((line) => {
-        const number = /^\| (\d+) \|/.exec(line)?.[1]
-        return number ? [[Number(number), line] as const] : []
-      }),
-    )
+    const numbered = lines.flatMap((line) => {
+      const number = /^\| (\d+) \|/.exec(line)?.[1]
+      return number ? [[Number(number), line] as const] : []
+    })
+    const rows = new Map(numbered)
+    const repeated = numbered.filter(([number, line]) => rows.get(number) !== line)
     const proven = provenIn(repository)
     const unlisted = [...proven].flatMap(([number, files]) => {
       const missing = [...files].filter((file) => !rows.get(number)?.includes(`\`${file}\``))
@@ -35,7 +35,11 @@ export const promiseRule: Rule = {
         .map(([, file]) => `${table} names ${file} for property ${number}, which has no test of that name`)
         .concat(proven.has(number) ? [] : [`${table} lists property ${number}, which no test proves`]),
     )
-    return [...unlisted, ...unproven]
+    return [
+      ...unlisted,
+      ...unproven,
+      ...repeated.map(([number]) => `${table} lists property ${number} twice`),
+    ]
   },
 }
 
