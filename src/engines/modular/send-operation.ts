@@ -1,4 +1,4 @@
-import type { UserOperation } from '#chains/accounts'
+import type { AccountOwners, UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
 import { operationToJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
@@ -17,6 +17,7 @@ import { requireGas } from './operation-gas.ts'
 import { requireAllowed, requireDecided } from './screen-operation.ts'
 import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
+import { findWalletAt, type ModularWallet } from './store/wallets.ts'
 import { openModularWallet, requireAccount } from './wallets.ts'
 
 /**
@@ -39,7 +40,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   await requireDecided(ctx, chain, operation)
   // Last, so that each wallet is one whose owner signed and whose gas is within the limits.
   await requireWithinLimits(ctx, chain, operation)
-  const wallet = await openModularWallet(ctx, chain, { address: operation.account, owners })
+  const wallet = await walletOf(ctx, chain, operation, { owners, sponsor: sponsor.address })
   const nowMs = ctx.clock.nowMs()
   const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
   const isNew = await ctx.database.tx(async (tx) => {
@@ -61,6 +62,24 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
       'Invalid params: params[0].nonce is that of an operation that waits: take the next nonce, or another key.',
     )
   return userOpHash
+}
+
+/**
+ * The wallet of a passing operation, made where there is none. A block that used the nonce before the wallet was watched is not
+ * observed: such an operation would wait until its promise ends, so the EntryPoint is asked again.
+ */
+async function walletOf(
+  ctx: Ctx,
+  chain: Chain,
+  operation: UserOperation,
+  { owners, sponsor }: { owners: AccountOwners | undefined; sponsor: string },
+): Promise<ModularWallet> {
+  const { account: address } = operation
+  const known = await findWalletAt(ctx.database, ctx.entity.id, chain.network.blockchain, address)
+  if (known) return known
+  const made = await openModularWallet(ctx, chain, { address, owners })
+  await requirePassing(chain, operation, sponsor)
+  return made
 }
 
 /** The codes of the EntryPoint by whose part failed. */
