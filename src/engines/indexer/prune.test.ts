@@ -14,7 +14,7 @@ import { reconcile } from './reconcile.ts'
 import { canonicalHead, oldestNumber } from './store/blocks.ts'
 import { findHalt } from './store/halts.ts'
 import { finalNonceUses } from './store/observed.ts'
-import { hasProcessedSteps, highestFinal } from './store/steps.ts'
+import { haveAllProcessedSteps, highestFinal } from './store/steps.ts'
 
 const { blockchain, confirmations } = shortFinalityNetwork
 /** Tables that record movements of money, or prevent their repetition. */
@@ -74,10 +74,7 @@ async function followed(): Promise<void> {
   const height = await harness.chain().height()
   await until(async () => {
     const head = await canonicalHead(harness.database, blockchain)
-    const all = await Promise.all(
-      ['transactions', 'treasury'].map((engine) => hasProcessedSteps(harness.database, engine, blockchain)),
-    )
-    return head?.number === height && all.every(Boolean)
+    return head?.number === height && (await haveAllProcessedSteps(harness.database, blockchain))
   }, 'all blocks are followed')
 }
 
