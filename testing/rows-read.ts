@@ -16,12 +16,7 @@ export async function rowsReadBy(database: Database, work: (tx: Db) => Promise<u
       const before = await countsOf(tx)
       await work(tx)
       const after = await countsOf(tx)
-      read = Object.fromEntries(
-        [...after].flatMap(([table, count]) => {
-          const more = count - (before.get(table) ?? 0)
-          return more > 0 ? [[table, more]] : []
-        }),
-      )
+      read = growthOf(before, after)
       throw undone
     })
     .catch((error) => {
@@ -30,12 +25,25 @@ export async function rowsReadBy(database: Database, work: (tx: Db) => Promise<u
   return read
 }
 
-// The counters of a session include earlier transactions that it has not reported yet.
-const countsOf = async (tx: Db): Promise<Map<string, number>> => {
-  const rows = await tx.all<{ table: string; count: number }>(sql`select relname as "table",
-    coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count from pg_stat_xact_user_tables`)
-  return new Map(rows.map(({ table, count }) => [table, count]))
-}
+/** Reads how many rows a session has read of each table: its counters include earlier transactions that it has not reported yet. */
+export const countRows = `select relname as "table", coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count
+  from pg_stat_xact_user_tables`
+
+/** Counts by table, as `countRows` reads them. */
+export const countsIn = (
+  rows: readonly { table: string; count: number | string }[],
+): ReadonlyMap<string, number> => new Map(rows.map(({ table, count }) => [table, Number(count)]))
+
+const countsOf = async (tx: Db) => countsIn(await tx.all<{ table: string; count: number }>(raw(countRows)))
+
+/** Returns by how much counts grew, where they did. */
+export const growthOf = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): RowsRead =>
+  Object.fromEntries(
+    [...after].flatMap(([table, count]) => {
+      const more = count - (before.get(table) ?? 0)
+      return more > 0 ? [[table, more]] : []
+    }),
+  )
 
 /** Brings statistics up to date, as the server does by itself within a minute. */
 export const analyze = async (owner: Db, ...tables: string[]): Promise<void> => {

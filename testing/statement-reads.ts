@@ -1,12 +1,9 @@
 import pg from 'pg'
 import type { Connection } from '#runtime/db/db'
-import type { RowsRead } from './rows-read.ts'
+import { countRows, countsIn, growthOf, type RowsRead } from './rows-read.ts'
 import type { SentStatement } from './statements.ts'
 
 const isPlanned = /^\s*(with|select|insert|update|delete)\b/i
-
-const counts = `select relname as "table", coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count
-  from pg_stat_xact_user_tables`
 
 export type Reader = {
   /** Runs a statement, undoes it, and returns the most rows that it read of each table, by a plan for its values and for any. */
@@ -24,8 +21,7 @@ export async function openReader(connection: Connection): Promise<Reader> {
   // Tables of this size are read as a whole for what one of a million rows is asked by an index.
   await client.query('set enable_seqscan = off')
   let name = 0
-  const countsNow = async () =>
-    new Map((await client.query(counts)).rows.map(({ table, count }) => [table as string, Number(count)]))
+  const countsNow = async () => countsIn((await client.query(countRows)).rows)
   const measured = async (query: pg.QueryConfig): Promise<RowsRead> => {
     await client.query('begin')
     try {
@@ -34,8 +30,7 @@ export async function openReader(connection: Connection): Promise<Reader> {
       // A statement that a constraint refuses has read its rows all the same.
       await client.query(query).catch(() => undefined)
       await client.query('rollback to measured')
-      const after = await countsNow()
-      return Object.fromEntries([...after].map(([table, count]) => [table, count - (before.get(table) ?? 0)]))
+      return growthOf(before, await countsNow())
     } finally {
       await client.query('rollback')
     }

@@ -24,6 +24,8 @@ export type Exchange = {
   requests: readonly RpcRequest[]
   /** Whether the client sent a batch, and expects one. */
   batch: boolean
+  /** Resolves when the connection ends, such as that of a client that gives up. */
+  closed: Promise<void>
   /** Forwards to the node behind; the answers come in the order of the requests. Throws when the node does not answer. */
   forward(requests?: readonly RpcRequest[]): Promise<RpcAnswer[]>
 }
@@ -54,7 +56,8 @@ export async function openRpcProxy(
     const batch = Array.isArray(parsed)
     const requests = batch ? parsed : [parsed]
     const forward = (some = requests) => forwardTo(behind, some)
-    write(outgoing, await handle({ requests, batch, forward }), batch)
+    const closed = new Promise<void>((resolve) => outgoing.once('close', resolve))
+    write(outgoing, await handle({ requests, batch, closed, forward }), batch)
   }
   const make = () => {
     const made = createServer((incoming, outgoing) => {

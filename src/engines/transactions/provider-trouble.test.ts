@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { alarmCounts } from '#runtime/log/alarms'
 import { newTurn } from '#runtime/turns/store'
 import {
   type Fault,
@@ -14,6 +13,7 @@ import {
   openHostileRpc,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { sizeOf } from '../../../testing/size.ts'
@@ -34,7 +34,6 @@ let node: HostileRpc
 const waiting: string[] = []
 
 beforeAll(async () => {
-  alarmsBefore = alarms()
   harness = await openHarness({
     node: async ({ rpcUrl }) => {
       node = await openHostileRpc(rpcUrl)
@@ -57,8 +56,7 @@ const sign = async (ctx = harness.ctx) => {
   return signWaiting(ctx, chain, turn, () => undefined)
 }
 /** Of this file: the process may have run others. */
-const alarms = () => alarmCounts().get('provider-trouble')! - alarmsBefore
-let alarmsBefore = 0
+const alarms = countAlarm('provider-trouble')
 const estimating = ['eth_estimateGas']
 const estimate = async () =>
   harness.http('POST', '/v1/w3s/transactions/transfer/estimateFee', {
