@@ -17,7 +17,7 @@ import { requireGas } from './operation-gas.ts'
 import { requireAllowed, requireDecided } from './screen-operation.ts'
 import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
-import { findWalletAt, type ModularWallet } from './store/wallets.ts'
+import type { ModularWallet } from './store/wallets.ts'
 import { openModularWallet, requireAccount } from './wallets.ts'
 
 /**
@@ -28,8 +28,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const { blockchain } = chain.network
   const entityId = ctx.entity.id
   const { hash: userOpHash } = chain.accounts.hashesOf(operation)
-  const known = await findByHash(ctx.database, entityId, blockchain, userOpHash)
-  if (known) return userOpHash
+  if (await findByHash(ctx.database, entityId, blockchain, userOpHash)) return userOpHash
   await requireGas(chain, operation)
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   const paymaster = sponsor && chain.accounts.paymasterOf(sponsor.address as Address).address
@@ -39,8 +38,8 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   await requirePassing(chain, operation, sponsor.address)
   await requireDecided(ctx, chain, operation)
   // Last, so that each wallet is one whose owner signed and whose gas is within the limits.
-  await requireWithinLimits(ctx, chain, operation)
-  const wallet = await walletOf(ctx, chain, operation, { owners, sponsor: sponsor.address })
+  const known = await requireWithinLimits(ctx, chain, operation)
+  const wallet = known ?? (await makeWallet(ctx, chain, operation, { owners, sponsor: sponsor.address }))
   const nowMs = ctx.clock.nowMs()
   const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
   const isNew = await ctx.database.tx(async (tx) => {
@@ -65,19 +64,16 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
 }
 
 /**
- * The wallet of a passing operation, made where there is none. A block that used the nonce before the wallet was watched is not
- * observed: such an operation would wait until its promise ends, so the EntryPoint is asked again.
+ * Makes the wallet of a passing operation. A block that used the nonce before the wallet was watched is not observed: such an
+ * operation would wait until its promise ends, so the EntryPoint is asked again.
  */
-async function walletOf(
+async function makeWallet(
   ctx: Ctx,
   chain: Chain,
   operation: UserOperation,
   { owners, sponsor }: { owners: AccountOwners | undefined; sponsor: string },
 ): Promise<ModularWallet> {
-  const { account: address } = operation
-  const known = await findWalletAt(ctx.database, ctx.entity.id, chain.network.blockchain, address)
-  if (known) return known
-  const made = await openModularWallet(ctx, chain, { address, owners })
+  const made = await openModularWallet(ctx, chain, { address: operation.account, owners })
   await requirePassing(chain, operation, sponsor)
   return made
 }

@@ -98,16 +98,17 @@ export async function reserveGas(
 /** Stands for a wallet that is unknown here, and so has used no gas. */
 const noWallet = '00000000-0000-0000-0000-000000000000'
 
-/** Refuses an operation that does not fit into the limits now, without taking its gas of them. */
+/** Refuses an operation that does not fit into the limits now, without taking its gas of them. Returns its wallet if it is known. */
 export async function requireWithinLimits(
   ctx: Ctx,
   chain: Chain,
   operation: UnsignedOperation,
-): Promise<void> {
+): Promise<ModularWallet | undefined> {
   const owner = { entityId: ctx.entity.id, blockchain: chain.network.blockchain }
   const wallet = await findWalletAt(ctx.database, owner.entityId, owner.blockchain, operation.account)
   const scope = { ...ctx, db: ctx.database }
   await requireWithin(scope, chain, { ...owner, walletId: wallet?.id ?? noWallet }, operation)
+  return wallet
 }
 
 async function requireWithin(

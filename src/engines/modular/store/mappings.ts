@@ -84,19 +84,27 @@ export const claimsWithoutBlock = (
 
 type BoundInBlock = { entityId: string; id: string; block: number; log: number; hash: string }
 
-export const bindInBlock = (tx: Db, nowMs: number, rows: readonly BoundInBlock[]) =>
-  tx.run(sql`update owner_mappings m set bound_date = coalesce(m.bound_date, ${formatInstant(nowMs)}), bound_block = n.b,
+export async function bindInBlock(tx: Db, nowMs: number, rows: readonly BoundInBlock[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(sql`update owner_mappings m set bound_date = coalesce(m.bound_date, ${formatInstant(nowMs)}), bound_block = n.b,
       bound_log = n.l, bound_hash = n.h
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.block)}::int8[], ${rows.map((row) => row.log)}::int4[],
       ${rows.map((row) => row.hash)}::text[]) as n(e, i, b, l, h)
     where m.entity_id = n.e and m.id = n.i and m.bound_block is null`)
+}
 
 type BoundOwner = Omit<OwnerMapping, 'createDate'> & BoundInBlock
 
 /** Inserts what blocks gave wallets that were not claimed, as long as a wallet has fewer than `max` owners that count. */
-export const insertBound = (tx: Db, nowMs: number, rows: readonly BoundOwner[], max: number) =>
-  tx.run(sql`insert into owner_mappings (entity_id, id, blockchain, wallet_address, owner, create_date, bound_date, bound_block,
+export async function insertBound(
+  tx: Db,
+  nowMs: number,
+  rows: readonly BoundOwner[],
+  max: number,
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(sql`insert into owner_mappings (entity_id, id, blockchain, wallet_address, owner, create_date, bound_date, bound_block,
       bound_log, bound_hash)
     select n.e, n.i, n.c, n.a, n.o, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}, n.b, n.l, n.h
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
@@ -106,6 +114,7 @@ export const insertBound = (tx: Db, nowMs: number, rows: readonly BoundOwner[], 
     where (select count(*) from owner_mappings m where m.entity_id = n.e and m.blockchain = n.c and m.wallet_address = n.a
       and m.bound_date is not null) < ${max}
     on conflict (entity_id, blockchain, owner, wallet_address) do nothing`)
+}
 
 /** Returns what an orphaned block bound to the claims. The hash stays: such a claim does not end. */
 export const unbindBlock = (tx: Db, blockchain: string, blockHash: string) =>

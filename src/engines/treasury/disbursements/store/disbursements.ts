@@ -121,7 +121,7 @@ export const postpone = (tx: Db, { kind, entityId, id }: Disbursement, ms: numbe
   tx.run(sql`update ${kept[kind].table} set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
-/** Makes the longest due of the disbursements that wait for these coins due now, without waiting for those that are locked. */
+/** Makes disbursements due that wait for these coins, those that would be due first, without waiting for locked ones. */
 export async function resumeWaiting(
   tx: Db,
   { entityId, blockchain, tokenId }: Pick<Disbursement, 'entityId' | 'blockchain' | 'tokenId'>,
