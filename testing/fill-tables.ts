@@ -70,7 +70,7 @@ const isRare = '(n / 3) % 50 = 0'
 function expressionOf(column: Column, blockchains: readonly string[]): string {
   const { nullable } = column
   const value = definite(column, blockchains)
-  // What is optional, or marks rows for work, is rare, as in the tables of a server that keeps up.
+  // Optional values, and those that mark rows for work, are rare, as in the tables of a server that keeps up.
   return nullable ? `case when ${isRare} then ${value} end` : value
 }
 

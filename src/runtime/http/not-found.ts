@@ -45,7 +45,7 @@ export function createNotFoundMessage(
     if (isNotBuilt(method, path))
       return `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
     const near = nearestOf(method, path)
-    const hint = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : ''
-    return `Resource not found: ${method} ${path} does not exist${hint ? `: ${hint}` : '. '}/docs lists the operations.`
+    const hint = near.length > 0 ? `: did you mean ${near.join(' or ')}?` : '.'
+    return `Resource not found: ${method} ${path} does not exist${hint} /docs lists the operations.`
   }
 }

@@ -88,7 +88,7 @@ it('property 121: wallets of a stranger neither hide nor precede the wallet of a
   expect((await claim(empty.address)).result).toHaveLength(1)
   expect(await found()).toEqual([empty.address])
 
-  // The wallet of the stranger moves between its claim and the victim's operation, and nobody asks.
+  // The wallet of the stranger moves between its claim and the victim's operation, and no request asks about it.
   await executeOperation(stranger.bundler, [usdcPayment(harness, freshAddress())])
   await addRecovery(victim.bundler, recovery)
   await addOwner(stranger, recovery)
