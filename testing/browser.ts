@@ -12,5 +12,9 @@ const places = [
 /** The Chromium of this machine; tests of pages need one, for example Debian's package chromium-headless-shell. */
 export const chromiumPath = places.find(existsSync)
 
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })
+/** Waits as long as the test itself may: a busy machine makes a page slower, not a test red. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })
+  browser.on('context', (context) => context.setDefaultTimeout(0))
+  return browser
+}
