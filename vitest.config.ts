@@ -1,22 +1,32 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { drawnFiles } from './testing/drawn-files.ts'
 import { slowestFiles } from './testing/slowest-files.ts'
 import { SlowestFirst } from './testing/slowest-first.ts'
 
 const conditions = ['source', 'node']
 
-/** `--mode deep` is `npm run test:deep`: the same tests at the sizes that `testing/size.ts` chooses for it. */
+/**
+ * `--mode deep` is `npm run test:deep`: the same tests at the sizes that `testing/size.ts` chooses for it. `--mode drawn` is
+ * `npm run test:drawn`: every test and every case of the files of which `npm test` draws some.
+ */
 export default defineConfig(({ mode }) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   // Where the global setup runs, which is neither a browser nor a server to Vite.
   environments: { __vitest__: { resolve: { conditions } } },
   test: {
-    include: ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
+    include:
+      mode === 'drawn'
+        ? [...drawnFiles]
+        : ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/global-setup.ts'],
     // Does nothing unless a run collects statements.
     ...(process.env['COLLECT_STATEMENTS'] !== undefined && { setupFiles: ['testing/statement-files.ts'] }),
-    env: { TEST_SIZE: mode === 'deep' ? 'deep' : 'usual' },
+    env: {
+      TEST_SIZE: mode === 'deep' ? 'deep' : 'usual',
+      TEST_DRAWS: mode === 'drawn' ? 'all' : (process.env['TEST_DRAWS'] ?? 'some'),
+    },
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', slowestFiles()],
     silent: 'passed-only',

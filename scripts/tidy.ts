@@ -16,7 +16,7 @@ import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
-import { drawRule, testRule } from './tidy/tests.ts'
+import { drawnFileRule, drawRule, testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
@@ -50,6 +50,7 @@ const rules: Rule[] = [
   mutantRule,
   testRule,
   drawRule,
+  drawnFileRule,
   commitRule,
 ]
 

@@ -6,9 +6,18 @@ const drawnOf = 6
 
 /**
  * Test files that wait long, the longest first. A run of the whole suite draws one of each six that stand together, so that every
- * run takes about as long. `.ci/run` runs all of them, those of operations and engines on the system's PostgreSQL.
+ * run takes about as long. `npm run test:drawn` runs all of them, and so does `.ci/run`: those of operations and engines on the
+ * system's PostgreSQL.
  */
 export const drawnFiles = [
+  'testing/examples.test.ts',
+  'testing/user-page.test.ts',
+  'testing/collections.test.ts',
+  'src/engines/transactions/lost-connections.test.ts',
+  'src/engines/treasury/disbursements/several-chains.test.ts',
+  'src/engines/attestation/lost.test.ts',
+  'testing/crosschain-conservation.test.ts',
+  'testing/reference-page.test.ts',
   'testing/user-page-screens.test.ts',
   'testing/user-page-settings.test.ts',
   'src/engines/treasury/rebalancing/rebalancing.test.ts',
@@ -27,6 +36,21 @@ export const drawnFiles = [
   'src/engines/transactions/refusal.test.ts',
   'src/engines/transactions/operations/bundles.test.ts',
   'src/engines/transactions/screening-provider.test.ts',
+  'testing/fuzz.test.ts',
+  'testing/idempotency.test.ts',
+  'testing/isolation.test.ts',
+  'src/api/json-rpc/modular-wallets/claims.test.ts',
+  'testing/sanctions.test.ts',
+  'src/api/messages/deliveries.test.ts',
+  'testing/without-a-key.test.ts',
+  'testing/console.test.ts',
+  'src/engines/transactions/received.test.ts',
+  'testing/memory.test.ts',
+  'src/api/messages/delivery-costs.test.ts',
+  'src/engines/treasury/deposits/real-deposits.test.ts',
+  'testing/insisting-clients.test.ts',
+  'src/cli/chain.test.ts',
+  'src/cli/contracts.test.ts',
   'src/engines/attestation/attesters-finality.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
   'src/engines/transactions/replace.test.ts',
@@ -116,10 +140,8 @@ export const drawnFiles = [
   'src/engines/webhooks/order-of-changes.test.ts',
   'src/engines/transactions/operations/data-fees.test.ts',
   'src/engines/treasury/reconciliation/check-merchants.test.ts',
-  'src/api/messages/deliveries.test.ts',
   'src/api/challenges/approved-later.test.ts',
   'src/api/deposit-addresses/deposit-addresses.test.ts',
-  'src/engines/transactions/received.test.ts',
   'src/cli/attest.test.ts',
   'src/api/business-transfers/business-transfers.test.ts',
   'src/api/contracts/monitors/event-monitors.test.ts',
@@ -140,8 +162,8 @@ export const drawnFiles = [
 ]
 
 /** Files that a run of this size leaves out, others in each run; none where all draws are wanted, as in `testing/drawn.ts`. */
-export function leftOutFiles(size: string | undefined): readonly string[] {
-  if (size === 'deep' || process.env['TEST_DRAWS'] === 'all') return []
+export function leftOutFiles({ TEST_SIZE, TEST_DRAWS }: Partial<Record<string, string>>): readonly string[] {
+  if (TEST_SIZE === 'deep' || TEST_DRAWS === 'all') return []
   const random = seededRandom(randomInt(2 ** 31))
   const groups = Math.ceil(drawnFiles.length / drawnOf)
   const drawn = new Set(Array.from({ length: groups }, (_, group) => group * drawnOf + random.below(drawnOf)))

@@ -3,6 +3,7 @@ import { leftOutFiles } from './drawn-files.ts'
 
 /** Test files that wait long for blocks, leases or processes. */
 const slow = [
+  'testing/statement-plans.test.ts',
   'src/engines/transactions/journal/restore.test.ts',
   'src/engines/transactions/nonce-too-low.test.ts',
   'testing/adversary/matrix.test.ts',
@@ -49,13 +50,12 @@ const wholeSuiteMin = 100
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const size = this.ctx.config.env['TEST_SIZE']
-    const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles(size))
+    const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles(this.ctx.config.env))
     const sorted = (await super.sort(files)).filter((file) => !isLeftOut(file))
     const leftOut = files.length - sorted.length
     if (leftOut > 0)
       process.stdout.write(
-        `${leftOut} slow files are left out, others in each run: TEST_DRAWS=all npm test leaves out none\n`,
+        `${leftOut} slow files are left out, others in each run: npm run test:drawn runs all of them\n`,
       )
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }

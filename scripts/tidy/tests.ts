@@ -34,6 +34,18 @@ export const testRule: Rule = {
 
 const continuous = '.ci/run'
 
+const drawsCases = /from '.*\/drawn\.ts'/
+
+export const drawnFileRule: Rule = {
+  name: 'a file that draws some of its cases is a drawn file',
+  why: '`npm run test:drawn` runs all cases of the files in testing/drawn-files.ts, and of no others.',
+  check: (repository) =>
+    repository
+      .matching(tests)
+      .filter(({ path, lines }) => lines.some((line) => drawsCases.test(line)) && !drawnFiles.includes(path))
+      .map(({ path }) => `${path} draws cases and is not in testing/drawn-files.ts`),
+}
+
 export const drawRule: Rule = {
   name: 'the checks of each change run every test file',
   why: `A run of the suite leaves out some of testing/drawn-files.ts, and ${continuous} runs them all: by name, or by a folder.`,
