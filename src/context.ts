@@ -43,6 +43,7 @@ import { openDatabaseClock } from '#runtime/db/clock'
 import { type Connection, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
+import { watchNewerSchema } from '#runtime/db/newer-schema'
 import { watchSessions } from '#runtime/db/sessions'
 import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
@@ -117,7 +118,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
   opened.push(custody.close)
   if (input.inspects) void inspectAccounts({ ...scope, chains })
-  opened.push(watchSessions(scope).stop, watchVolume(scope).stop)
+  opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
   return { ...scope, chains, custody }
 }
 

@@ -110,6 +110,15 @@ it('property 60: a gap between books and chain raises an alarm at the next block
   await until(async () => (await sample(open)) === 0, 'no gap is open')
 })
 
+it('property 155: a process says that a newer version migrated its database, and when that is over', async () => {
+  const name = '9999_of_a_newer_version.sql'
+  await owner.run(sql`insert into schema_migrations (name, sha256) values (${name}, 'unknown here')`)
+  await isRaised('schema-newer')
+  expect(worker.stderr()).toContain(name)
+  await owner.run(sql`delete from schema_migrations where name = ${name}`)
+  await until(() => worker.stderr().includes('"alarmOver":"schema-newer"'), 'the alarm is over')
+})
+
 it('property 68: an endpoint that returns as another or an empty chain is unused until it is right', async () => {
   const own = harness.chain().rpcUrl
   const usdc = harness.chain().tokens.USDC

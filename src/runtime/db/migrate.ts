@@ -95,8 +95,15 @@ async function refuseForeign(db: Db): Promise<void> {
   )
 }
 
+/** The applied migrations that this version does not have, because a newer version was here. */
+export const unknownMigrations = async (db: Db): Promise<string[]> =>
+  unknownAmong(await hashesOfApplied(db), await listFiles())
+
+const unknownAmong = (applied: ReadonlyMap<string, string>, files: readonly string[]): string[] =>
+  [...applied.keys()].filter((name) => !files.includes(name)).sort()
+
 function refuseNewer(applied: ReadonlyMap<string, string>, files: readonly string[]): void {
-  const unknown = [...applied.keys()].filter((name) => !files.includes(name)).sort()
+  const unknown = unknownAmong(applied, files)
   if (unknown.length === 0) return
   throw new Error(
     `the database has the migration ${unknown.join(', ')}, which this version does not know: a newer version was here. Run that version, or restore a backup that was made before it`,

@@ -41,6 +41,7 @@ export const alarmNames = [
   'rebalancing-failed',
   'rebalancing-stuck',
   'sandbox-credentials',
+  'schema-newer',
   'screening-provider-away',
   'session-stuck',
   'attestation-refused',

@@ -1,0 +1,24 @@
+import { endAlarm, raiseAlarm } from '../log/alarms.ts'
+import { type Loop, logTrouble, repeat } from '../loop.ts'
+import type { Scope } from '../scope.ts'
+import { unknownMigrations } from './migrate.ts'
+
+const lookMs = 5_000
+
+/**
+ * Raises an alarm when a newer version migrates the database while this process runs, and reports the end. The process goes on:
+ * stopping every server of the older version at once would be an outage, and most migrations leave it working.
+ */
+export function watchNewerSchema({ database, log }: Pick<Scope, 'database' | 'log'>): Loop {
+  let wasNewer = false
+  const turn = async () => {
+    const migrations = await unknownMigrations(database)
+    const isNewer = migrations.length > 0
+    if (isNewer && !wasNewer)
+      raiseAlarm(log, 'schema-newer', { migrations }, 'a newer version migrated the database of this process')
+    if (!isNewer && wasNewer) endAlarm(log, 'schema-newer', {}, 'this process knows all migrations again')
+    wasNewer = isNewer
+    return false
+  }
+  return repeat(turn, logTrouble(log, 'comparing the migrations of the database'), lookMs)
+}
