@@ -17,6 +17,26 @@ const first = proof(`${operations}/smart-accounts.test.ts`, 'sends its first ope
 /** Smart accounts, bundles and sponsorships: bugs here execute twice, lose an operation, or make a treasury pay. */
 const operationMutants: readonly Mutant[] = [
   {
+    name: 'owners-by-time-alone',
+    about: 'wallets that got an owner in one block are shown in any order',
+    edits: [
+      edit(
+        `${modular}/store/mappings.ts`,
+        'order by m.bound_block, m.bound_log, m.bound_date,',
+        'order by m.bound_date,',
+      ),
+    ],
+    test: proof('src/api/json-rpc/modular-wallets/claims.test.ts', 'that got an owner in one block'),
+  },
+  {
+    name: 'rows-of-no-address',
+    about: 'what an address makes with a client key is not counted for that address',
+    edits: [
+      edit('src/api/json-rpc/limit-rows.ts', 'ofAddress.spend(address, rows)', 'ofAddress.spend(key, rows)'),
+    ],
+    test: proof('src/api/json-rpc/page-budgets.test.ts', 'property 148: rows'),
+  },
+  {
     name: 'operation-nonce-reused',
     about: 'operations of one account have one nonce, so that all but one are lost',
     edits: [edit(`${operations}/nonce.ts`, "id.replaceAll('-', '')", "id.replaceAll('-', '').slice(0, 8)")],

@@ -4,6 +4,7 @@ import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
 import { challengeMutants } from './challenges.ts'
 import { contractMutants } from './contracts.ts'
+import { healthMutants } from './health.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
 import { messageMutants } from './messages.ts'
@@ -37,4 +38,5 @@ export const mutants: readonly Mutant[] = [
   ...unlistedTokenMutants,
   ...accountMutants,
   ...unifiedBalanceMutants,
+  ...healthMutants,
 ]

@@ -6,6 +6,42 @@ const receive = `${engine}/receive.ts`
 /** Screening: bugs here pay a listed address, or let money go that waits for an operator. */
 export const screeningMutants: readonly Mutant[] = [
   {
+    name: 'foreign-deposit-counts',
+    about: 'what a listed account deposits for another one can be spent',
+    edits: [
+      edit(
+        'src/engines/unified-balance/hold-deposits.ts',
+        "if (actions.includes('APPROVE')) cleared",
+        'if (actions.length < 9) cleared',
+      ),
+    ],
+    test: proof('testing/sanctions.test.ts', 'property 141'),
+  },
+  {
+    name: 'unanswered-spend-attested',
+    about: 'a transfer of a unified balance is attested before the provider of screening has answered',
+    edits: [
+      edit(
+        'src/engines/unified-balance/screen-transfer.ts',
+        'if (await askUntilKnown(ctx, recipients)) return',
+        'if (recipients.length > 0) return',
+      ),
+    ],
+    test: proof('testing/sanctions.test.ts', 'property 142'),
+  },
+  {
+    name: 'unanswered-operation-carried',
+    about: 'an operation of a page is carried before the provider of screening has answered',
+    edits: [
+      edit(
+        'src/engines/modular/screen-operation.ts',
+        'if (ctx.config.screeningUrl === undefined) return',
+        'if (ctx.config.screeningUrl !== null) return',
+      ),
+    ],
+    test: proof('testing/sanctions.test.ts', 'property 142'),
+  },
+  {
     name: 'listed-recipient-cleared',
     about: 'a transaction to a listed address is cleared',
     edits: [edit(`${engine}/screen.ts`, "actions.includes('DENY')", 'actions.length > 9')],
