@@ -41,7 +41,7 @@ export const attestationsBench: Bench = {
   name: 'attestations',
   about: 'mined burns attested, against signing and inserting alone',
   measure: async (run) => {
-    const count = run.amount(10_000, 500)
+    const count = run.amount(10_000, 500, 5)
     const platform = await startPlatform(run)
     const ctx = await openScope(run, platform)
     const burnAll = await prepareBurns(platform)
@@ -67,7 +67,7 @@ export const attestationsBench: Bench = {
       },
     }
     const busy = measureBusyCores()
-    const { attested, alone } = await alternateRounds(run.amount(3, 1), things)
+    const { attested, alone } = await alternateRounds(run.amount(3, 1, 1), things)
     return [
       {
         name: `${count.toLocaleString('en')} mined burns followed and attested by one worker`,
@@ -82,9 +82,6 @@ export const attestationsBench: Bench = {
   },
 }
 
-/** Burns a second of the second figure, about as many as a block has. */
-const burnsEach = 250
-
 /** The time from the block of a burn, which is final at once, until it is attested, beside that until the indexer has the block. */
 async function availability(
   run: Run,
@@ -92,7 +89,9 @@ async function availability(
   database: Database,
   burnAll: (count: number) => Promise<void>,
 ): Promise<Figure> {
-  const count = burnsEach * run.amount(40, 8)
+  /** About as many as a block has. */
+  const burnsEach = run.amount(250, 250, 5)
+  const count = burnsEach * run.amount(40, 8, 2)
   const before = await attestedCount(database)
   await platform.order('start')
   const watch = watchBlocks(platform, database)

@@ -22,7 +22,7 @@ export const auditBench: Bench = {
   name: 'audit',
   about: 'verifying the audit trail of 1,000,000 entries, against reading it',
   measure: async (run) => {
-    const count = run.amount(1_000_000, 50_000)
+    const count = run.amount(1_000_000, 50_000, 100)
     const dataDir = await run.directory()
     const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
     run.atEnd(postgres.stop)
@@ -32,7 +32,7 @@ export const auditBench: Bench = {
     const auditSigner = openAuditSigner(openVault(randomBytes(32)))
     await fill(run, database, auditSigner, count)
     const busy = measureBusyCores()
-    const { verifying, reading } = await alternateRounds(run.amount(2, 3), {
+    const { verifying, reading } = await alternateRounds(run.amount(2, 3, 1), {
       verifying: () => timed(() => verify(database, auditSigner.publicKey, count)),
       reading: () => timed(() => read(database)),
     })

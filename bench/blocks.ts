@@ -31,7 +31,7 @@ export const blocksBench: Bench = {
   name: 'blocks',
   about: 'blocks of 2,000 transfers of a foreign token, one a second',
   measure: async (run) => {
-    const blocks = run.amount(40, 10)
+    const blocks = run.amount(40, 10, 1)
     const { ready, order } = await startPlatform(run)
     const node = nodeOf({ ready })
     const database = openAsOwner(ready.connection)

@@ -90,13 +90,13 @@ async function signMessage(user: BenchUser): Promise<void> {
 }
 
 async function approvals(run: Run, _: Platform, user: BenchUser): Promise<Figure> {
-  const count = run.amount(40, 6)
+  const count = run.amount(40, 6, 2)
   const stretcher = createStretcher(pinCost)
   const input = { secret: Buffer.from(pin), salt: randomBytes(16), pepper: randomBytes(32), cost: pinCost }
   const stretch = () => stretcher.run({ entityId: 'bench', userId: 'bench' }, (each) => each(input))
   const busy = measureBusyCores()
   await signMessage(user)
-  const { approved, stretched } = await alternateRounds(run.amount(5, 1), {
+  const { approved, stretched } = await alternateRounds(run.amount(5, 1, 1), {
     approved: () => speedOf(run, 'challenges approved', count, () => signMessage(user)),
     stretched: () => speedOf(run, 'PINs stretched', count, stretch),
   })
@@ -121,14 +121,13 @@ async function speedOf(run: Run, what: string, count: number, one: () => Promise
   return perSecond
 }
 
-/** Keeps one thread busy for the whole of a measurement. */
-const longPasses = 100
-
 /** The time of reads while a PIN is compared at a cost that takes as long as they do, against the same reads on an idle server. */
 async function readsBeside(run: Run, platform: Platform): Promise<Figure> {
   const { url, headers, database } = platform
   const connection = await openHttpConnection({ url, path: '/v1/w3s/wallets?pageSize=10', headers })
-  const count = run.amount(3_000, 500)
+  const count = run.amount(3_000, 500, 10)
+  /** Keeps one thread busy for the whole of a measurement. */
+  const longPasses = run.amount(100, 100, 12)
   const p99 = async () => percentile(await durationsOf(count, connection.call), 0.99)
   const beside = async () => {
     const user = await makeUser(platform)
@@ -151,7 +150,7 @@ async function readsBeside(run: Run, platform: Platform): Promise<Figure> {
   await p99()
   const busy = measureBusyCores()
   const { busyMs, idleMs } = await alternateRounds(
-    run.amount(5, 1),
+    run.amount(5, 1, 1),
     { busyMs: beside, idleMs: p99 },
     (_, values) =>
       run.report(

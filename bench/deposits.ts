@@ -14,18 +14,27 @@ import { median, ratioOf } from './statistics.ts'
 import { callApi, openTenant } from './tenant.ts'
 import { until } from './until.ts'
 
-/** Deposits in a block. */
-const blockSize = 500
-/** Watched addresses at which deposits per second and memory are measured. */
-const flatAt = 100_000
 /** Share of the deposits after which the worker has run all of its code. */
 const share = 0.2
-/** Addresses that are paid before the measurement, and number of blocks that pay them. */
-const warmUp = { watched: 200, blocks: 10 }
-/** The addresses that are paid while latency is measured, spread over those that were never paid before. */
-const payees = 800
-/** First deposits in a block: fewer, because each address has only one. */
-const firstBlockSize = 100
+
+const sizesOf = ({ amount }: Run) => ({
+  /** Watched addresses of the two setups whose latency is compared. */
+  few: amount(1_000, 1_000, 100),
+  many: amount(1_000_000, 100_000, 200),
+  /** Watched addresses at which deposits per second and memory are measured. */
+  flat: amount(100_000, 100_000, 200),
+  /** Addresses that are paid before the measurement, and number of blocks that pay them. */
+  warmUp: { watched: amount(200, 200, 20), blocks: amount(10, 10, 1) },
+  /** The addresses that are paid while latency is measured, spread over those that were never paid before. */
+  payees: amount(800, 800, 20),
+  /** First deposits in a block: fewer, because each address has only one. */
+  firstBlock: amount(100, 100, 10),
+  /** Deposits in a block. */
+  block: amount(500, 500, 10),
+  blocksAgain: amount(12, 5, 1),
+  backlogBlocks: amount(40, 10, 5),
+})
+
 const patience = { everyMs: 2, patienceMs: 120_000 }
 
 type Setup = {
@@ -35,6 +44,7 @@ type Setup = {
   payer: PrivateKeyAccount
   order: Awaited<ReturnType<typeof startPlatform>>['order']
   watched: number
+  sizes: ReturnType<typeof sizesOf>
 }
 
 const shown = (count: number) => count.toLocaleString('en')
@@ -43,12 +53,12 @@ export const depositsBench: Bench = {
   name: 'deposits',
   about: 'deposits to many watched addresses: how soon, how many, and in how much memory',
   measure: async (run) => {
-    const [few, many] = [1_000, run.amount(1_000_000, flatAt)]
+    const { few, many, flat } = sizesOf(run)
     const setups = { few: await openSetup(run, few), many: await openSetup(run, many) }
-    const growth = await latencyFigures(setups, run.amount(12, 5))
+    const growth = await latencyFigures(setups)
     await setups.many.order('stop')
-    await watch(setups.few, flatAt)
-    const figures = [...(await backlogFigures(setups.few, flatAt)), ...growth]
+    await watch(setups.few, flat)
+    const figures = [...(await backlogFigures(setups.few)), ...growth]
     for (const setup of Object.values(setups)) await checkCount(setup)
     return figures
   },
@@ -72,11 +82,13 @@ async function openSetup(run: Run, watched: number): Promise<Setup> {
   await fund(node, payer.address, 10n ** 15n, 0n)
   await rpc(node.url, 'evm_setIntervalMining', [0])
   await platform.order('start')
-  const setup = { run, node, database, payer, order: platform.order, watched: 0 }
+  const sizes = sizesOf(run)
+  const { warmUp } = sizes
+  const setup = { run, node, database, payer, order: platform.order, watched: 0, sizes }
   // All code has run, and every table has some rows, before anything is measured.
   await watch(setup, warmUp.watched)
   for (let block = 0; block < warmUp.blocks; block++)
-    await timeBlock(setup, blockSize, (index) => index % warmUp.watched)
+    await timeBlock(setup, sizes.block, (index) => index % warmUp.watched)
   await watch(setup, watched)
   run.report(`${shown(watched)} addresses are watched`)
   return setup
@@ -135,16 +147,17 @@ async function timeBlock(setup: Setup, count: number, pick: (index: number) => n
 type Latency = { seenMs: number; recordedMs: number }
 type Setups = Record<'few' | 'many', Setup>
 
-/** Mines blocks that pay every payee once, then `blocks` that pay random ones again, alternating between the setups. */
-async function latencyFigures(setups: Setups, blocks: number): Promise<Figure[]> {
+/** Mines blocks that pay every payee once, then some that pay random ones again, alternating between the setups. */
+async function latencyFigures(setups: Setups): Promise<Figure[]> {
+  const { warmUp, payees, firstBlock, block, blocksAgain } = setups.few.sizes
   const busy = measureBusyCores()
   const payee = ({ watched }: Setup, place: number) =>
     warmUp.watched + Math.floor((place * (watched - warmUp.watched)) / payees)
-  const first = await alternate(setups, payees / firstBlockSize, (setup, round) =>
-    timeBlock(setup, firstBlockSize, (index) => payee(setup, round * firstBlockSize + index)),
+  const first = await alternate(setups, payees / firstBlock, (setup, round) =>
+    timeBlock(setup, firstBlock, (index) => payee(setup, round * firstBlock + index)),
   )
-  const again = await alternate(setups, blocks, (setup) =>
-    timeBlock(setup, blockSize, () => payee(setup, Math.floor(Math.random() * payees))),
+  const again = await alternate(setups, blocksAgain, (setup) =>
+    timeBlock(setup, block, () => payee(setup, Math.floor(Math.random() * payees))),
   )
   const coresBusy = busy()
   const figure = (what: string, of: keyof Latency, { few, many }: typeof first): Figure => ({
@@ -163,10 +176,10 @@ async function latencyFigures(setups: Setups, blocks: number): Promise<Figure[]>
     coresBusy,
   })
   return [
-    figure(`${firstBlockSize} first deposits until it is in the books`, 'seenMs', first),
-    figure(`${firstBlockSize} first deposits until they are payments`, 'recordedMs', first),
-    figure(`${blockSize} more deposits until it is in the books`, 'seenMs', again),
-    figure(`${blockSize} more deposits until they are payments`, 'recordedMs', again),
+    figure(`${firstBlock} first deposits until it is in the books`, 'seenMs', first),
+    figure(`${firstBlock} first deposits until they are payments`, 'recordedMs', first),
+    figure(`${block} more deposits until it is in the books`, 'seenMs', again),
+    figure(`${block} more deposits until they are payments`, 'recordedMs', again),
   ]
 }
 
@@ -189,14 +202,14 @@ async function alternate(
 }
 
 /** Measures the catch-up over a backlog of blocks, in two parts: the speed, and the live memory after each. */
-async function backlogFigures(setup: Setup, watched: number): Promise<Figure[]> {
-  const blocks = setup.run.amount(40, 10)
+async function backlogFigures(setup: Setup): Promise<Figure[]> {
+  const { flat, block, backlogBlocks: blocks } = setup.sizes
   const busy = measureBusyCores()
-  const early = await backlog(setup, watched, blocks * share)
-  const late = await backlog(setup, watched, blocks * (1 - share))
-  const size = shown(watched)
+  const early = await backlog(setup, blocks * share)
+  const late = await backlog(setup, blocks * (1 - share))
+  const size = shown(flat)
   const megabytes = (bytes: number) => ({ value: bytes / 2 ** 20, unit: 'MB' as const })
-  const count = (part: number) => shown(blocks * part * blockSize)
+  const count = (part: number) => shown(blocks * part * block)
   return [
     {
       name: `deposits recorded of a backlog, one worker, ${size} watched addresses`,
@@ -214,19 +227,20 @@ async function backlogFigures(setup: Setup, watched: number): Promise<Figure[]> 
   ]
 }
 
-async function backlog(setup: Setup, watched: number, blocks: number) {
+async function backlog(setup: Setup, blocks: number) {
+  const { flat, block: size } = setup.sizes
   await setup.order('stop')
   for (let block = 0; block < blocks; block++) {
-    await fillPool(setup, blockSize, () => Math.floor(Math.random() * watched))
+    await fillPool(setup, size, () => Math.floor(Math.random() * flat))
     await mine(setup)
   }
   const startedMs = performance.now()
   await setup.order('start')
   await reached(setup, 'recorded')
-  const perSecond = (blocks * blockSize) / ((performance.now() - startedMs) / 1000)
+  const perSecond = (blocks * size) / ((performance.now() - startedMs) / 1000)
   const heapBytes = await setup.order('heap')
   setup.run.report(
-    `${blocks * blockSize} deposits at ${perSecond.toFixed(0)} per second, heap ${Math.round(heapBytes / 2 ** 20)} MB`,
+    `${blocks * size} deposits at ${perSecond.toFixed(0)} per second, heap ${Math.round(heapBytes / 2 ** 20)} MB`,
   )
   return { perSecond, heapBytes }
 }

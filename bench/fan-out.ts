@@ -22,7 +22,7 @@ export const fanOutBench: Bench = {
   name: 'fanout',
   about: 'events at a constant rate to 20 endpoints, of which 4 are dead or slow',
   measure: async (run) => {
-    const count = wholeTransactions(run.amount(10_000, 1_000))
+    const count = wholeTransactions(run.amount(10_000, 1_000, 1))
     const early = wholeTransactions(count / 5)
     const { node, tenant, dataDir } = await startSandbox(run)
     const database = openAsOwner(await joinEmbeddedPostgres({ dataDir }))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
-import { fromSource, profiling, startProgram } from './processes.ts'
+import { compiled, profiling, startProgram } from './processes.ts'
 import type { Bench, Run } from './run.ts'
 import { median, percentile } from './statistics.ts'
 import { openTenant } from './tenant.ts'
@@ -17,16 +17,16 @@ export const inboundBench: Bench = {
     const { node, tenant, wallet } = await startSandbox(run)
     const payer = devAccount(0)
     await fund(node, payer.address, 1_000_000_000n, 0n)
-    const count = run.amount(200, 50)
+    const [count, warmUp] = [run.amount(200, 50, 2), run.amount(10, 10, 1)]
     const first = await nonceOf(node, payer.address)
     const signed = await Promise.all(
-      Array.from({ length: count + 10 }, (_, index) =>
+      Array.from({ length: count + warmUp }, (_, index) =>
         signedTransfer(node, payer, first + index, wallet.address, 10_000n),
       ),
     )
     const headers = { authorization: `Bearer ${tenant.apiKey}` }
     const seen = (hash: string) => listed(tenant.url, headers, hash)
-    for (const raw of signed.splice(0, 10)) await latencyOf(node, raw, seen)
+    for (const raw of signed.splice(0, warmUp)) await latencyOf(node, raw, seen)
     const busy = measureBusyCores()
     const latencies: number[] = []
     for (const raw of signed) {
@@ -53,7 +53,7 @@ export async function startSandbox(run: Run) {
   const dataDir = join(await run.directory(), 'data')
   const { line } = await startProgram(run, {
     args: [
-      ...[...profiling(), ...fromSource, 'sandbox', '--json', '--ephemeral', '--port', '0'],
+      ...[...profiling(), (await compiled()).bezant, 'sandbox', '--json', '--ephemeral', '--port', '0'],
       ...['--data-dir', dataDir, '--chains', 'BASE-SEPOLIA'],
     ],
     env: { DATABASE_URL: '' },

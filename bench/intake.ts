@@ -23,7 +23,7 @@ export const intakeBench: Bench = {
   name: 'intake',
   about: 'transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone',
   measure: async (run) => {
-    const count = run.amount(1_500, 300)
+    const count = run.amount(1_500, 300, 5)
     const platform = await startPlatform(run)
     const { ready, order } = platform
     const node = nodeOf(platform)
@@ -35,7 +35,7 @@ export const intakeBench: Bench = {
     const decrypt = await decrypter(count)
     const things = { intake: () => accept(run, customer, count), decrypting: decrypt }
     const busy = measureBusyCores()
-    const { intake, decrypting } = await alternateRounds(run.amount(3, 1), things)
+    const { intake, decrypting } = await alternateRounds(run.amount(3, 1, 1), things)
     return [
       {
         name: `transfers accepted over HTTP, one process, ${count.toLocaleString('en')} in a row`,

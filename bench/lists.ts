@@ -36,7 +36,7 @@ export const listsBench: Bench = {
   name: 'lists',
   about: 'pages of a list of 1,000,000 rows',
   measure: async (run) => {
-    const rows = run.amount(1_000_000, 100_000)
+    const rows = run.amount(1_000_000, 100_000, 2_000)
     const platform = await startPlatform(run, async (database, entityId) => {
       await insertTransactions(database, entityId, rows, (done) => run.report(`${done} rows inserted`))
     })
@@ -68,7 +68,7 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
     openHttpConnection({ ...platform, path }),
     openHttpConnection({ ...platform, path: `${path}&pageAfter=${cursor}` }),
   ])
-  const calls = run.amount(60, 30)
+  const calls = run.amount(60, 30, 1)
   const typical = (call: () => Promise<unknown>) => async () => median(await durationsOf(calls, call))
   const things = {
     first: typical(firstCall.call),
@@ -78,7 +78,7 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
   }
   await alternateRounds(3, things)
   const busy = measureBusyCores()
-  const values = await alternateRounds(run.amount(15, 5), things)
+  const values = await alternateRounds(run.amount(15, 5, 1), things)
   const coresBusy = busy()
   firstCall.close()
   deepCall.close()

@@ -1,3 +1,4 @@
+import { openTemporaryDirectory } from '../testing/temporary-directory.ts'
 import { type Figure, isMet, tableOf } from './figures.ts'
 import { describeMachine } from './machine.ts'
 import { type Bench, runBench } from './run.ts'
@@ -26,7 +27,14 @@ const benches: Record<string, () => Promise<Bench>> = {
   'transfer-intents': async () => (await import('./transfer-intents.ts')).transferIntentsBench,
 }
 
-const help = `npm run bench [-- NAME... --quick|--smallest --json]
+/** The benches that `--offline` leaves out, and why. */
+const peers: Record<string, string> = {
+  prism: 'installs the Prism mock server',
+  ponder: 'installs the Ponder indexer',
+  operations: 'installs the Alto bundler',
+}
+
+const help = `npm run bench [-- NAME... --quick|--smallest --offline --json]
 
 Measures the figures that this project promises and prints them as a table. Without a name all of them: some twenty
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
@@ -55,14 +63,15 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
             inserted by bare SQL
 
   --quick   fewer rounds and smaller loads: to see what figures to expect
-  --smallest  as little as possible: to see that a bench works, without figures that mean anything
+  --smallest  as little as possible: to see that each bench works, without figures, which would mean nothing
+  --offline  leaves out those that install another program: ${Object.keys(peers).join(', ')}
   --json    one line of JSON on standard output instead of the table
 `
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('-')))
 const names = process.argv.slice(2).filter((arg) => !arg.startsWith('-'))
 const unknown =
-  [...flags].find((flag) => !['--quick', '--smallest', '--json', '--help'].includes(flag)) ??
+  [...flags].find((flag) => !['--quick', '--smallest', '--offline', '--json', '--help'].includes(flag)) ??
   names.find((name) => !(name in benches))
 if (flags.has('--help') || unknown !== undefined) {
   process.stdout.write(unknown === undefined ? help : `there is no "${unknown}"\n\n${help}`)
@@ -74,6 +83,8 @@ const size = flags.has('--smallest') ? 'smallest' : flags.has('--quick') ? 'quic
 const interruption = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort())
 
+// Figures need commits that wait for the disk.
+const clearUp = size === 'smallest' ? await openTemporaryDirectory() : undefined
 const machine = await describeMachine()
 const { coresBusyBefore } = machine
 if (coresBusyBefore > 0.5)
@@ -81,14 +92,24 @@ if (coresBusyBefore > 0.5)
 
 const figures: Figure[] = []
 const failures: { bench: string; error: string }[] = []
+const say = (line: string) => process.stderr.write(`${line}\n`)
 for (const name of names.length > 0 ? names : Object.keys(benches)) {
   if (interruption.signal.aborted) break
+  if (flags.has('--offline') && name in peers) {
+    say(`${name} is left out: it ${peers[name]} from the network`)
+    continue
+  }
+  const startedMs = performance.now()
   try {
     const bench = await benches[name]!()
-    figures.push(...(await runBench(bench, size, interruption.signal)))
+    const found = await runBench(bench, size, interruption.signal)
+    const strange = found.find(({ measured, ratio = 0 }) => !Number.isFinite(measured.value + ratio))
+    if (strange) throw new Error(`"${strange.name}" is no number`)
+    figures.push(...found)
+    say(`${name} is done after ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`)
   } catch (error) {
     failures.push({ bench: name, error: (error as Error).message })
-    process.stderr.write(`${name}: ${(error as Error).stack}\n`)
+    say(`${name}: ${(error as Error).stack}`)
   }
 }
 
@@ -98,10 +119,12 @@ if (flags.has('--json')) {
 } else {
   const { cores, memoryGb, platform, node } = machine
   const versions = await import('./versions.ts').then(({ describeVersions }) => describeVersions())
+  const table = size === 'smallest' ? '' : `\n${tableOf(figures, cores)}\n`
   process.stdout.write(
-    `\n${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}, ${versions}; ${coresBusyBefore.toFixed(1)} cores busy before the run\n\n${tableOf(figures, cores)}\n`,
+    `\n${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}, ${versions}; ${coresBusyBefore.toFixed(1)} cores busy before the run\n${table}`,
   )
   for (const { bench, error } of failures)
     process.stdout.write(`\n${bench} could not be measured: ${error}\n`)
 }
+await clearUp?.()
 process.exit(failures.length > 0 || interruption.signal.aborted ? 1 : 0)

@@ -15,8 +15,8 @@ export const outboundBench: Bench = {
     const { node, wallet, ...customer } = await startSandbox(run)
     const drip = { address: wallet.address, blockchain: 'BASE-SEPOLIA', native: true }
     await customer.tenant.http('POST', '/v1/faucet/drips', { body: drip })
-    const count = run.amount(200, 30)
-    for (let warming = 0; warming < 10; warming++) await minedAfter(node, { ...customer, wallet })
+    const [count, warmUp] = [run.amount(200, 30, 2), run.amount(10, 10, 1)]
+    for (let warming = 0; warming < warmUp; warming++) await minedAfter(node, { ...customer, wallet })
     const busy = measureBusyCores()
     const latencies: number[] = []
     for (let sent = 0; sent < count; sent++) latencies.push(await minedAfter(node, { ...customer, wallet }))

@@ -30,7 +30,7 @@ export const payoutsBench: Bench = {
   name: 'payouts',
   about: 'payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL',
   measure: async (run) => {
-    const count = run.amount(3_000, 500)
+    const count = run.amount(3_000, 500, 5)
     const platform = await startPlatform(run)
     const { ready, order } = platform
     const { tenant } = await openTenant(ready)
@@ -44,7 +44,7 @@ export const payoutsBench: Bench = {
     const insert = () => speedOf(run, 'inserted by bare SQL', count, () => insertRows(database, row))
     const busy = measureBusyCores()
     await accept()
-    const { accepted, inserted } = await alternateRounds(run.amount(3, 1), {
+    const { accepted, inserted } = await alternateRounds(run.amount(3, 1, 1), {
       accepted: accept,
       inserted: insert,
     })

@@ -5,7 +5,7 @@ import { type Database, openAsOwner } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
-import { fromSource, startProgram } from './processes.ts'
+import { compiled, startProgram } from './processes.ts'
 import type { Run } from './run.ts'
 
 /** A migrated database and the API on it, each in a separate process; no chain. */
@@ -36,7 +36,7 @@ export async function startPlatform(run: Run, fill: (database: Database, entityI
   })
   await fill(database, entityId)
   const { line, child } = await startProgram(run, {
-    args: [...fromSource, 'serve', '--port', '0', '--data-dir', dataDir],
+    args: [(await compiled()).bezant, 'serve', '--port', '0', '--data-dir', dataDir],
     env: { DATABASE_URL: '', BEZANT_ROOT_KEY: randomBytes(32).toString('hex') },
     readyOn: 'stderr',
     isReady: (text) => text.includes('"url"'),

@@ -41,14 +41,14 @@ export const prismBench: Bench = {
 }
 
 async function compare(run: Run, name: string, ours: Request, prism: Request): Promise<Figure> {
-  const durationMs = run.amount(2_000, 500)
+  const durationMs = run.amount(2_000, 500, 50)
   const things = {
     ours: () => requestsPerSecond(ours, connections, durationMs),
     prism: () => requestsPerSecond(prism, connections, durationMs),
   }
   await alternateRounds(1, things)
   const busy = measureBusyCores()
-  const values = await alternateRounds(run.amount(7, 3), things, (round, value) =>
+  const values = await alternateRounds(run.amount(7, 3, 1), things, (round, value) =>
     run.report(
       `${name}, round ${round + 1}: ${value.ours.toFixed(0)} and ${value.prism.toFixed(0)} requests/s`,
     ),

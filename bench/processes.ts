@@ -1,7 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { succeedOnce } from '#lib/once'
+import { compileAll } from '../testing/compile-programs.ts'
 import type { Run } from './run.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -9,6 +14,18 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** Arguments of `node` that run the program from its source, and as the package ships it. */
 export const fromSource = ['--conditions=source', '--import', 'tsx', `${root}src/main.ts`]
 export const fromPackage = [`${root}dist/main.js`]
+
+/** The programs that benches start, compiled once: their loading from source takes seconds of a core each time. */
+export const compiled = succeedOnce(() => {
+  const directory = mkdtempSync(join(tmpdir(), 'bezant-bench-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const programs = {
+    bezant: 'src/main.ts',
+    platform: 'bench/drain/platform.ts',
+    worker: 'bench/drain/worker.ts',
+  }
+  return compileAll(programs, directory)
+})
 
 /** BENCH_PROFILE names a directory for CPU profiles of the processes that run engines. */
 export const profiling = (): string[] => {

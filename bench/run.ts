@@ -5,8 +5,8 @@ import type { Figure } from './figures.ts'
 
 /** Services for a bench. */
 export type Run = {
-  /** Chooses a number of rounds or rows: `full` for figures, `quick` for a first look, a twentieth of it to test the bench. */
-  amount(full: number, quick: number): number
+  /** Chooses a number of rounds or rows: `full` for figures, `quick` for a first look, `smallest` to see that the bench works. */
+  amount(full: number, quick: number, smallest: number): number
   /** Reports progress on standard error. */
   report(text: string): void
   /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
@@ -23,15 +23,12 @@ export type Bench = {
 
 export type BenchSize = 'full' | 'quick' | 'smallest'
 
-const amountOf = (size: BenchSize, full: number, quick: number) =>
-  size === 'full' ? full : size === 'quick' ? quick : Math.ceil(quick / 20)
-
 /** Runs one bench and clears up after it. */
 export async function runBench(bench: Bench, size: BenchSize, signal: AbortSignal): Promise<Figure[]> {
   const undo: (() => Promise<unknown>)[] = []
   const startedMs = performance.now()
   const run: Run = {
-    amount: (full, quick) => amountOf(size, full, quick),
+    amount: (full, quick, smallest) => ({ full, quick, smallest })[size],
     report: (text) => {
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
       process.stderr.write(`${bench.name.padEnd(8)} ${seconds.padStart(6)} s  ${text}\n`)

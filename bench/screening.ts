@@ -10,18 +10,17 @@ import { alternateRounds, median, ratioOf } from './statistics.ts'
 import { openTenant } from './tenant.ts'
 import { until } from './until.ts'
 
-const listedCount = 1_000_000
-
 export const screeningBench: Bench = {
   name: 'screening',
   about: 'transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none',
   measure: async (run) => {
-    const count = run.amount(1_000, 300)
+    const count = run.amount(1_000, 300, 5)
+    const listedCount = run.amount(1_000_000, 1_000_000, 1_000)
     const none = await openIntake(run, 0, count)
     const listed = await openIntake(run, listedCount, count)
     const busy = measureBusyCores()
     const things = { listed, none }
-    const rounds = await alternateRounds(run.amount(8, 3), things, (round, values) =>
+    const rounds = await alternateRounds(run.amount(8, 3, 1), things, (round, values) =>
       run.report(
         `round ${round + 1}: ${values.listed.toFixed(2)} ms a transfer with a list, ${values.none.toFixed(2)} without`,
       ),

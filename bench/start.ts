@@ -30,7 +30,7 @@ export const startBench: Bench = {
 async function measure(run: Run, form: string, args: readonly string[]): Promise<Figure[]> {
   const times = { first: [] as number[], restart: [] as number[] }
   const busy = measureBusyCores()
-  for (let round = 0; round < run.amount(5, 1); round++) {
+  for (let round = 0; round < run.amount(5, 1, 1); round++) {
     const dataDir = join(await run.directory(), 'data')
     times.first.push(await secondsToReady(run, args, dataDir))
     times.restart.push(await secondsToReady(run, args, dataDir))

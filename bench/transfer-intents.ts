@@ -29,7 +29,7 @@ export const transferIntentsBench: Bench = {
   name: 'transfer-intents',
   about: 'transfers of unified balances attested over HTTP, against verifying and inserting alone',
   measure: async (run) => {
-    const count = run.amount(2_000, 300)
+    const count = run.amount(2_000, 300, submitters)
     const platform = await startPlatform(run)
     const { ready, order } = platform
     const database = openAsOwner(ready.connection, submitters)
@@ -50,7 +50,7 @@ export const transferIntentsBench: Bench = {
       alone: async () => perSecond(await make(), (each) => verifyAndInsert(database, each)),
     }
     const busy = measureBusyCores()
-    const { attested, alone } = await alternateRounds(run.amount(3, 1), things)
+    const { attested, alone } = await alternateRounds(run.amount(3, 1, 1), things)
     return [
       {
         name: `transfers of unified balances attested over HTTP, ${submitters} at once`,

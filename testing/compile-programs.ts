@@ -41,21 +41,27 @@ const external = [
   'tiny-secp256k1',
 ]
 
+/** Compiles the programs of tests into the temporary directory of the run. */
+export const compilePrograms = (): Promise<ProgramFiles> =>
+  compileAll(entryPoints, mkdtempSync(join(tmpdir(), 'bezant-compiled-')))
+
 /**
- * Bundles the programs and most packages into the temporary directory of the run, types unchecked. A bundle starts in a
- * tenth of the time that the loader takes for the sources, and tests start and kill hundreds of processes.
+ * Bundles programs and most packages into an empty directory, types unchecked. A bundle starts in a tenth of the time that
+ * the loader takes for the sources, and tests start and kill hundreds of processes.
  */
-export async function compilePrograms(): Promise<ProgramFiles> {
-  const directory = mkdtempSync(join(tmpdir(), 'bezant-compiled-'))
+export async function compileAll<Name extends string>(
+  programs: Record<Name, string>,
+  directory: string,
+): Promise<Record<Name, string>> {
   // Some tests start a program as another user.
   chmodSync(directory, 0o755)
   const outdir = join(directory, 'src', 'runtime', 'db')
   mkdirSync(outdir, { recursive: true })
   for (const [from, to] of Object.entries(linked)) symlinkSync(join(root, from), join(directory, to))
-  const names = Object.keys(entryPoints) as ProgramName[]
+  const names = Object.keys(programs) as Name[]
   await build({
     entryPoints: names.flatMap((name) => [
-      { in: join(root, entryPoints[name]), out: `${name}.bundle` },
+      { in: join(root, programs[name]), out: `${name}.bundle` },
       { in: join(root, 'testing/start-bundle.ts'), out: name },
     ]),
     outdir,
@@ -72,5 +78,5 @@ export async function compilePrograms(): Promise<ProgramFiles> {
     minifySyntax: true,
     logLevel: 'error',
   })
-  return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.cjs`)])) as ProgramFiles
+  return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.cjs`)])) as Record<Name, string>
 }

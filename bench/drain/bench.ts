@@ -31,7 +31,7 @@ export const drainBench: Bench = {
   name: 'drain',
   about: 'a backlog of transfers from one wallet, and from a hundred',
   measure: async (run) => {
-    const count = run.amount(10_000, 1_000)
+    const count = run.amount(10_000, 1_000, 10)
     const platform = await startPlatform(run, workerCount)
     const { order } = platform
     const node = nodeOf(platform)
@@ -42,7 +42,7 @@ export const drainBench: Bench = {
     await order('start')
     const allSeries = await openSeries(platform, node)
     const references: References = { ceiling: [], script: [] }
-    for (let round = 0; round < run.amount(2, 1); round++) {
+    for (let round = 0; round < run.amount(2, 1, 1); round++) {
       await order('stop')
       references.ceiling.push(await nodeThroughput(run, node, devAccounts[0]!, count * ceilingFactor))
       references.script.push(await scriptThroughput(run, node, devAccount(1), count))

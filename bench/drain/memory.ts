@@ -14,7 +14,7 @@ export const memoryBench: Bench = {
   name: 'memory',
   about: 'live memory of a worker process over 100,000 transfers',
   measure: async (run) => {
-    const count = run.amount(100_000, 20_000)
+    const count = run.amount(100_000, 20_000, 20)
     const platform = await startPlatform(run)
     const { order, ready } = platform
     const node = nodeOf(platform)

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { networks } from '#chains/networks/index'
 import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
@@ -45,41 +46,62 @@ const config = readConfig(
   {},
 )
 
-// Commits wait for the disk, as they do where money moves.
-const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
-const local = await startLocalChains({
-  networks: networks.filter(({ blockchain }) => blockchain === 'BASE-SEPOLIA'),
-  dataDir,
-  ephemeral: true,
-  blockTimeMs: Number(blockTimeMs),
-  gasLimit: BigInt(gasLimit!),
-  log,
-})
-const chain = local.chains[0]!
-const nodes = [{ blockchain: chain.blockchain, rpcUrl: chain.nodeUrl, local: true }]
-const { connection } = postgres
-const rootKey = randomBytes(32)
-const { ctx, close } = await openContext({ config, log, connection, nodes, rootKey })
-const nowMs = ctx.clock.nowMs()
-const { id: entityId, environment } = sandboxEntity
-await ctx.database.tx(async (tx) => {
-  await insertEntity(tx, { ...sandboxEntity, nowMs })
-  await insertApiKey(tx, { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, nowMs })
-})
-await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
-await seedAttestationKeys({ ...ctx, db: ctx.database })
-const api = await startApi(ctx)
-
-async function execute(order: PlatformCommand): Promise<void> {
-  if (order === 'end') {
-    await api.stop()
-    await close()
-    await local.stop()
-    await postgres.stop()
-  } else await acceptTransfers(ctx, order.accept)
-  process.send?.('done')
+/** Starts everything; returns the settings for other processes, and the function that carries out an order. */
+async function startPlatform() {
+  // Commits wait for the disk, as they do where money moves.
+  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
+  const local = await startLocalChains({
+    networks: networks.filter(({ blockchain }) => blockchain === 'BASE-SEPOLIA'),
+    dataDir,
+    ephemeral: true,
+    blockTimeMs: Number(blockTimeMs),
+    gasLimit: BigInt(gasLimit!),
+    log,
+  })
+  const chain = local.chains[0]!
+  const nodes = [{ blockchain: chain.blockchain, rpcUrl: chain.nodeUrl, local: true }]
+  const { connection } = postgres
+  const rootKey = randomBytes(32)
+  const { ctx, close } = await openContext({ config, log, connection, nodes, rootKey })
+  await seed(ctx)
+  const api = await startApi(ctx)
+  const execute = async (order: PlatformCommand): Promise<void> => {
+    if (order === 'end') {
+      await api.stop()
+      await close()
+      await local.stop()
+      await postgres.stop()
+    } else await acceptTransfers(ctx, order.accept)
+    process.send?.('done')
+  }
+  const ready: Ready = {
+    url: api.url,
+    apiKey: sandboxApiKey,
+    entitySecret: sandboxEntitySecret,
+    nodeUrl: chain.nodeUrl,
+    chainId: chain.chainId,
+    usdc: chain.tokens.USDC,
+    dataDir,
+    connection,
+    rootKey: rootKey.toString('hex'),
+  }
+  return { ready, execute }
 }
 
+async function seed(ctx: EngineCtx): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  const { id: entityId, environment } = sandboxEntity
+  await ctx.database.tx(async (tx) => {
+    await insertEntity(tx, { ...sandboxEntity, nowMs })
+    await insertApiKey(tx, { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, nowMs })
+  })
+  await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
+  await seedAttestationKeys({ ...ctx, db: ctx.database })
+}
+
+// Compiled to CommonJS, which waits for nothing at its top level.
+const started = startPlatform()
+const execute = async (order: PlatformCommand) => (await started).execute(order)
 let queue = Promise.resolve()
 process.on('message', (order: PlatformCommand) => {
   queue = queue.then(() => execute(order))
@@ -87,14 +109,4 @@ process.on('message', (order: PlatformCommand) => {
 process.on('disconnect', () => void execute('end').finally(() => process.exit()))
 // The parent ends this process; Ctrl-C reaches the whole group and must not end it earlier.
 process.on('SIGINT', () => undefined)
-process.send?.({
-  url: api.url,
-  apiKey: sandboxApiKey,
-  entitySecret: sandboxEntitySecret,
-  nodeUrl: chain.nodeUrl,
-  chainId: chain.chainId,
-  usdc: chain.tokens.USDC,
-  dataDir,
-  connection,
-  rootKey: rootKey.toString('hex'),
-} satisfies Ready)
+void started.then(({ ready }) => process.send?.(ready))

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { profiling, root } from '../processes.ts'
+import { compiled, profiling, root } from '../processes.ts'
 import type { Run } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
 import type { WorkerCommand } from './worker.ts'
@@ -32,10 +32,10 @@ export async function startPlatform(run: Run, workerCount = 1) {
 }
 
 /** Forks a program of this folder; `order` resolves with its answer. */
-async function startChild(run: Run, name: string, args: string[], execArgv: string[] = []) {
-  const child = fork(`${root}bench/drain/${name}.ts`, args, {
+async function startChild(run: Run, name: 'platform' | 'worker', args: string[], execArgv: string[] = []) {
+  const child = fork((await compiled())[name], args, {
     cwd: root,
-    execArgv: ['--conditions=source', '--import', 'tsx', ...execArgv],
+    execArgv,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const order = async (what: PlatformCommand | WorkerCommand): Promise<unknown> => {

@@ -7,7 +7,8 @@ import type { Ready } from './platform.ts'
 export type WorkerCommand = 'start' | 'stop' | 'heap' | 'cpu' | 'end'
 
 const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
-const { ctx, close } = await openContext({
+// Compiled to CommonJS, which waits for nothing at its top level.
+const opening = openContext({
   config: readConfig({ dataDir, port: 0, logLevel: 'warn', crosschainEnvironment: 'TEST' }, {}),
   log: createLog('warn'),
   connection,
@@ -31,6 +32,7 @@ function cpuMs(): number {
 async function execute(order: WorkerCommand): Promise<number> {
   if (order === 'cpu') return cpuMs()
   if (order === 'heap') return heapBytes()
+  const { ctx, close } = await opening
   if (order === 'start') engines ??= startEngines(ctx)
   else {
     await engines?.stop()
@@ -47,4 +49,4 @@ process.on('message', (order: WorkerCommand) => {
 })
 process.on('disconnect', () => void execute('end').finally(() => process.exit()))
 process.on('SIGINT', () => undefined)
-process.send?.('ready')
+void opening.then(() => process.send?.('ready'))

@@ -28,7 +28,7 @@ export const operationsBench: Bench = {
   measure: async (run) => {
     const setup = await openSetup(run)
     const alto = await startAlto(run, setup.node, entryPoint)
-    const each = run.amount(10, 2)
+    const each = run.amount(10, 2, 1)
     const rate = async (url: string, headers: Record<string, string>) => {
       const operations = await prepare(setup, each)
       const { seconds } = await execute(setup.node, url, headers, operations)
@@ -38,7 +38,7 @@ export const operationsBench: Bench = {
     await rate(alto, {})
     const busy = measureBusyCores()
     const { ours, theirs } = await alternateRounds(
-      run.amount(5, 1),
+      run.amount(5, 1, 1),
       { ours: () => rate(setup.url, setup.headers), theirs: () => rate(alto, {}) },
       (_, values) => run.report(`ours ${values.ours.toFixed(0)}/s, Alto ${values.theirs.toFixed(0)}/s`),
     )

@@ -28,7 +28,7 @@ export const ponderBench: Bench = {
   about: 'an event to its webhook, and past events, beside the Ponder indexer',
   measure: async (run) => {
     const setup = await openSetup(run)
-    const count = run.amount(20_000, 2_000)
+    const count = run.amount(20_000, 2_000, blockSize)
     const past: Past[] = []
     const figures: Figure[] = []
     for (const watching of ['template', 'eager'] as const) {
@@ -107,7 +107,7 @@ async function latencyFigure(
   watching: Watching,
 ): Promise<Figure> {
   const { id } = await subscribe(tenant, endpoint.receiver.url)
-  const count = run.amount(100, 20)
+  const count = run.amount(100, 20, 1)
   const seen: { ours: number; ponder: number }[] = []
   const busy = measureBusyCores()
   for (let index = 0; index < count + 3; index++) {
