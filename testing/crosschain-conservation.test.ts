@@ -40,6 +40,7 @@ beforeAll(async () => {
     platform: {
       ...{ connection: harness.connection, blockchain: first!.blockchain, rpcUrl: first!.rpcUrl },
       others: others.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl })),
+      logLevel: 'error',
     },
     roles: [['api', 'indexer', 'transactions', 'attestation', 'unified-balance']],
     restartMs: 20,
