@@ -31,7 +31,13 @@ import { seedTokens } from '#engines/ledger/index'
 import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
 import { inspectAccounts, startTransactionWorker } from '#engines/transactions/index'
-import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
+import {
+  type GasFaucet,
+  journaledResources,
+  startMoneyWatch,
+  startReviews,
+  startTreasury,
+} from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { createBudgets } from '#lib/budgets'
@@ -148,7 +154,7 @@ export type Engines = { tried: Promise<void>; stop(): Promise<void> }
 
 /** Starts the background engines of the `worker` role. `gasFaucet` gives gas to treasuries on local chains. */
 export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
-  const transactions = startTransactionWorker(ctx)
+  const transactions = startTransactionWorker(ctx, journaledResources)
   const engines = [
     startIndexer(ctx),
     startHistories(ctx),

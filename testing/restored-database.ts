@@ -23,6 +23,7 @@ import { testRootKey } from './template.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
+import type { WorkerOptions } from './worker-process.ts'
 
 /** Cleanup steps of a test, last first. */
 export const cleanups: (() => Promise<unknown>)[] = []
@@ -34,6 +35,8 @@ export async function cleanUp(): Promise<void> {
 /** `body` is the original request, to be repeated. */
 export type SubmittedTransfer = { to: string; amountAtomic: bigint; id: string; body: object }
 export type Wallet = { id: string; address: string }
+
+type OpenOptions = Partial<Pick<WorkerOptions, 'logLevel' | 'roles'>>
 
 /** Two machines, each with its own directory, on one chain. */
 export async function openTwoMachines(random: SeededRandom, { automine = false } = {}) {
@@ -72,16 +75,13 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
     cleanups.push(() => closeFront())
     return tenantOf(api.url, credentials)
   }
-  const open = async (clone: Clone, machine: string, logLevel?: string): Promise<Worker> => {
+  const open = async (clone: Clone, machine: string, options: OpenOptions = {}): Promise<Worker> => {
     const worker = idle.pop() ?? (await spawnWorker())
     running.add(worker)
     await worker.open({
-      connection: clone.connection,
-      rpcUrl,
-      blockchain,
+      ...{ connection: clone.connection, rpcUrl, blockchain, dataDir: join(home, machine) },
       roles: ['transactions'],
-      dataDir: join(home, machine),
-      ...(logLevel && { logLevel }),
+      ...options,
     })
     await worker.start()
     return worker

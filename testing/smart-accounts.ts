@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { EngineCtx } from '#engines/ctx'
 import { startIndexer } from '#engines/indexer/index'
 import { startModular } from '#engines/modular/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { startTreasury } from '#engines/treasury/index'
+import { journaledResources, startTreasury } from '#engines/treasury/index'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
 import type { Wallet, World } from './builders.ts'
 import { until } from './until.ts'
@@ -91,7 +92,7 @@ export function accountActions(world: World) {
 
 const starts = {
   indexer: startIndexer,
-  transactions: startTransactionWorker,
+  transactions: (ctx: EngineCtx) => startTransactionWorker(ctx, journaledResources),
   treasury: startTreasury,
   modular: startModular,
 }

@@ -10,7 +10,7 @@ import { startAttestation } from '#engines/attestation/index'
 import { startHistories, startIndexer } from '#engines/indexer/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { type GasFaucet, startTreasury } from '#engines/treasury/index'
+import { type GasFaucet, journaledResources, startReviews, startTreasury } from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint, type FailpointPlan } from '#lib/failpoints'
@@ -27,6 +27,7 @@ export type Role =
   | 'attester'
   | 'indexer'
   | 'histories'
+  | 'reviews'
   | 'transactions'
   | 'tokens'
   | 'treasury'
@@ -113,7 +114,8 @@ async function start(): Promise<{ url?: string }> {
   const { roles } = options
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('histories')) running.push(startHistories(ctx))
-  if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
+  if (roles.includes('transactions')) running.push(startTransactionWorker(ctx, journaledResources))
+  if (roles.includes('reviews')) running.push(startReviews(ctx))
   if (roles.includes('tokens')) running.push(startTokens(ctx))
   if (roles.some((role) => ['attestation', 'treasury', 'unified-balance'].includes(role))) {
     const faucet = openFaucet(ctx)

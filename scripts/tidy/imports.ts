@@ -39,7 +39,8 @@ const folderOrder: Record<string, string[]> = {
 }
 
 /** Files of an engine that join its folders. */
-const joining = /^src\/engines\/treasury\/(index|decide-review|follow|merchant-balances|reviewed-values)\.ts$/
+const joining =
+  /^src\/engines\/treasury\/(index|decide-review|follow|journaled-resources|merchant-balances|reviewed-values)\.ts$/
 
 /** Networks are data, address formats and messages between chains need no chain, the interface is types: chain families share them. */
 const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses|crosschain)\/)/

@@ -1,4 +1,5 @@
 import { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
@@ -47,7 +48,7 @@ const actions: Record<string, JournalAction> = {
     const [, directory] = args.positionals
     if (directory === undefined)
       throw new UsageError('name the directory of the journal\nSee: bezant journal --help')
-    const merged = await withContext(args, (ctx) => mergeWorkerJournal(ctx, directory))
+    const merged = await withContext(args, (ctx) => mergeWorkerJournal(ctx, journaledResources, directory))
     printRow(args, { merged: directory, ...merged })
     return 0
   },

@@ -2,6 +2,7 @@ import { edit, engine, type Mutant, proof } from './mutant.ts'
 
 const restored = (title: string) => proof(`${engine}/journal/restore.test.ts`, `property 30: ${title}`)
 const repeated = proof(`${engine}/journal/repeat.test.ts`, 'property 30')
+const restoredDisbursements = proof('src/engines/treasury/disbursements/restored.test.ts', 'property 144')
 
 /** The journal and restored databases: bugs here lose or repeat transactions that were signed before a restore. */
 export const journalMutants: readonly Mutant[] = [
@@ -46,8 +47,8 @@ export const journalMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/journal/merge.ts`,
-        'if (added > 0) await restoreAcceptance(tx, ctx, lost)',
-        'if (added < 0) await restoreAcceptance(tx, ctx, lost)',
+        'if (added > 0) await restoreAcceptance(tx, ctx, resources, lost)',
+        'if (added < 0) await restoreAcceptance(tx, ctx, resources, lost)',
       ),
     ],
     test: repeated,
@@ -58,11 +59,35 @@ export const journalMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/journal/acceptance.ts`,
-        'await failDuplicates(tx, ctx, twins)',
-        'if (!twins) await failDuplicates(tx, ctx, twins)',
+        'await failDuplicates(tx, ctx, resources, twins)',
+        'if (!twins) await failDuplicates(tx, ctx, resources, twins)',
       ),
     ],
     test: repeated,
+  },
+  {
+    name: 'disbursements-lost-with-the-database',
+    about: 'after a restore a payout that was sent is unknown, and its merchant is not debited',
+    edits: [
+      edit(
+        `${engine}/journal/acceptance.ts`,
+        'if (copies.length > 0) await resources.restore(',
+        'if (copies.length < 0) await resources.restore(',
+      ),
+    ],
+    test: restoredDisbursements,
+  },
+  {
+    name: 'unpaid-twins-after-restore',
+    about: 'the duplicate of a payout that has no transaction when the journals are merged is paid',
+    edits: [
+      edit(
+        'src/engines/treasury/disbursements/restore-disbursements.ts',
+        "const waiting = unpaid.filter(({ status }) => status === 'pending')",
+        "const waiting = unpaid.filter(({ status }) => status !== 'pending')",
+      ),
+    ],
+    test: restoredDisbursements,
   },
   {
     name: 'sent-before-the-restore',

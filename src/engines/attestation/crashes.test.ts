@@ -4,6 +4,7 @@ import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { confirmedThreshold } from '#chains/crosschain/message'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   base = harness.chain('BASE-SEPOLIA')
   avalanche = harness.chain('AVAX-FUJI')
   await harness.stopEngines()
-  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx)]
+  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx, journaledResources)]
 })
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile, startIndexer } from '#engines/indexer/index'
 import { checkBooks } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import {
   type AnyToken,
@@ -402,7 +403,7 @@ it.each(isDeep ? deaths : [deaths[randomInt(2)]!])(
     await harness.stopEngines()
     const { connection, ctx } = harness
     const { blockchain, rpcUrl } = harness.chain()
-    const others = [startIndexer(ctx), startTransactionWorker(ctx)]
+    const others = [startIndexer(ctx), startTransactionWorker(ctx, journaledResources)]
     const doomed = await spawnWorker()
     const failpoint = { point, hit: 1, action: 'kill' } as const
     await doomed.open({ connection, rpcUrl, blockchain, roles: ['tokens'], failpoint })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import { journaledResources } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -25,7 +26,10 @@ const grantsOf = (id: string) => harness.database.all(sql`select 1 from grants w
 
 describe('several workers', () => {
   it('assign each nonce once, without gaps, and move each value once', async () => {
-    const others = [startTransactionWorker(harness.ctx), startTransactionWorker(harness.ctx)]
+    const others = [
+      startTransactionWorker(harness.ctx, journaledResources),
+      startTransactionWorker(harness.ctx, journaledResources),
+    ]
     const wallet = await on.fundedWallet({ usdc: '1000', native: '10' })
     const made = Array.from({ length: together }, (_, index) => ({
       destinationAddress: freshAddress(),

@@ -15,6 +15,7 @@ import { stuckBumper } from './bump-stuck.ts'
 import { gapFiller } from './fill-gaps.ts'
 import { followStep } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
+import type { JournaledResources } from './journal/resources.ts'
 import { signWaitingOperations } from './operations/sign-operations.ts'
 import { signReplacements } from './replace.ts'
 import { readRevertReasons } from './revert-reasons.ts'
@@ -28,6 +29,7 @@ export { failUnsent } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
+export type { JournaledResources } from './journal/resources.ts'
 export { noteStates } from './note-states.ts'
 export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
 export { denyListed } from './operations/deny-listed.ts'
@@ -108,11 +110,14 @@ export const holdsAreSettled = (db: Db, blockchain: string): Promise<boolean> =>
 
 /**
  * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for
- * running work.
+ * running work. `resources` are restored with their transactions.
  */
-export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; stop(): Promise<void> } {
+export function startTransactionWorker(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+): { tried: Promise<void>; stop(): Promise<void> } {
   let following: { stop(): Promise<void> } | undefined
-  const keeper = startKeeper(ctx, () => {
+  const keeper = startKeeper(ctx, resources, () => {
     following ??= follow(ctx, keeper)
     for (const loop of loops) loop.wake()
   })

@@ -1,7 +1,8 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
  * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, disbursements, reconciliation. Files beside this one are shared by
- * all folders, except `decide-review.ts`, `follow.ts`, `merchant-balances.ts` and `reviewed-values.ts`, which join them like this one.
+ * all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`, `merchant-balances.ts` and `reviewed-values.ts`, which
+ * join them like this one.
  */
 export {
   addRecipientAddress,
@@ -94,6 +95,7 @@ export {
 } from './disbursements/store/payouts.ts'
 export { startTreasury } from './follow.ts'
 export type { GasFaucet } from './gas.ts'
+export { journaledResources } from './journaled-resources.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { expireOnRequest } from './payment-intents/expire-payment-intents.ts'

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -30,7 +31,7 @@ beforeAll(async () => {
   unified = unifiedBalances(harness)
   await unified.fund(harness.chain(), alice.address, 100_000_000n, '100')
   await harness.stopEngines()
-  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx)]
+  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx, journaledResources)]
 })
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')

@@ -50,7 +50,7 @@ it('property 30: a request that was executed twice, because a journal was declar
   const twin = await repeat(later, order)
   expect(twin.status).toBe(201)
   await reaches(later, twin.id, ['QUEUED', 'SENT', 'CONFIRMED', 'COMPLETE'])
-  const found = await site.open(restored, 'one', 'error')
+  const found = await site.open(restored, 'one', { logLevel: 'error' })
   await until(() => found.logged().includes('"alarm":"journal-conflict"'), 'the alarm is raised')
   expect(found.logged()).toContain(order.id)
 })

@@ -29,6 +29,7 @@ import {
 import { type Journal, openJournal } from './journal.ts'
 import { type LastSeen, lastSeenOf, readLastSeen, wasRolledBack, writeLastSeen } from './last-seen.ts'
 import { mergeJournal } from './merge.ts'
+import type { JournaledResources } from './resources.ts'
 import { JournalError } from './segments.ts'
 import { type JournalWriter, journalWriter } from './writer.ts'
 
@@ -52,18 +53,22 @@ const remindMs = 60_000
 type Own = { journal: Journal; writer: JournalWriter; seen: LastSeen | undefined; seenAtMs: number }
 
 /** Calls `onMerged` each time that signing may begin. */
-export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper {
+export function startKeeper(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+  onMerged: () => void,
+): JournalKeeper {
   const home = journalsDirectory(ctx.config)
   const [report, failures] = [unmergedReporter(ctx), failureReporter(ctx)]
   let own: Own | undefined
   let epochMerged: number | undefined
   let merged = false
   const turn = async () => {
-    own ??= await openOwn(ctx, home, failures.failed)
+    own ??= await openOwn(ctx, resources, home, failures.failed)
     const identity = await readDatabaseIdentity(ctx.database)
     if (epochMerged !== identity.epoch || (await requiresMerge(ctx, own, identity))) {
       merged = false
-      epochMerged = await mergeAll(ctx, home, own)
+      epochMerged = await mergeAll(ctx, resources, home, own)
     }
     await saveProgress(ctx, own, identity)
     const awaited = await awaitedJournals(ctx.database)
@@ -107,22 +112,28 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper
 }
 
 /** Opens the first journal of this installation that no worker holds, or a new one. */
-async function openOwn(ctx: EngineCtx, home: string, reportFailure: ReportFailure): Promise<Own> {
+async function openOwn(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+  home: string,
+  reportFailure: ReportFailure,
+): Promise<Own> {
   const { installation } = await readDatabaseIdentity(ctx.database)
   for (const id of await listJournalIds(home)) {
     const directory = await lockJournal(join(home, id), id)
     if (!directory) continue
     const seen = await readLastSeen(directory.path).catch(releasing(directory))
     if (seen === undefined || seen.installation === installation)
-      return openIn(ctx, directory, seen, reportFailure)
+      return openIn(ctx, resources, directory, seen, reportFailure)
     ctx.log.warn({ journal: directory.path }, 'skipping the journal of another database')
     await directory.release()
   }
-  return openIn(ctx, await createJournal(home), undefined, reportFailure)
+  return openIn(ctx, resources, await createJournal(home), undefined, reportFailure)
 }
 
 async function openIn(
   ctx: EngineCtx,
+  resources: JournaledResources,
   directory: JournalDirectory,
   seen: LastSeen | undefined,
   reportFailure: ReportFailure,
@@ -133,7 +144,7 @@ async function openIn(
       reportFailure(error)
       throw error
     })
-  const writer = journalWriter(ctx.database, { append })
+  const writer = journalWriter(ctx.database, resources, { append })
   return { journal, writer, seen, seenAtMs: Number.NEGATIVE_INFINITY }
 }
 
@@ -160,8 +171,13 @@ async function requiresMerge(
 /**
  * Merges this process's journal and those on this machine that no process holds. Returns the epoch in which all are merged.
  */
-async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number> {
-  const { added, epoch } = await mergeJournal(ctx, own.journal, own.seen)
+async function mergeAll(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+  home: string,
+  own: Own,
+): Promise<number> {
+  const { added, epoch } = await mergeJournal(ctx, resources, own.journal, own.seen)
   if (added > 0)
     ctx.log.warn({ journal: own.journal.path, added }, 'restored transactions that the database had lost')
   // From here on, this incarnation is the one that checks compare with.
@@ -170,8 +186,8 @@ async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number>
   let last = epoch
   for (const id of (await listJournalIds(home)).filter((each) => each !== own.journal.id))
     if (await mayHaveLostRecords(ctx, home, id))
-      last = (await mergeAbandoned(ctx, home, id, own.seen.installation)) ?? last
-  return last === epoch ? epoch : mergeAll(ctx, home, own)
+      last = (await mergeAbandoned(ctx, resources, home, id, own.seen.installation)) ?? last
+  return last === epoch ? epoch : mergeAll(ctx, resources, home, own)
 }
 
 /**
@@ -188,13 +204,19 @@ async function mayHaveLostRecords(ctx: EngineCtx, home: string, id: string): Pro
   return known?.state !== 'open' || known.mergedEpoch < identity.epoch || wasRolledBack(identity, seen)
 }
 
-async function mergeAbandoned(ctx: EngineCtx, home: string, id: string, installation: string) {
+async function mergeAbandoned(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+  home: string,
+  id: string,
+  installation: string,
+) {
   const directory = await lockJournal(join(home, id), id)
   if (!directory) return undefined
   try {
     const seen = await readLastSeen(directory.path)
     if (seen !== undefined && seen.installation !== installation) return undefined
-    const { added, epoch } = await mergeJournal(ctx, directory, seen)
+    const { added, epoch } = await mergeJournal(ctx, resources, directory, seen)
     if (added > 0)
       ctx.log.warn({ journal: directory.path, added }, 'restored transactions that the database had lost')
     await writeLastSeen(directory.path, lastSeenOf(await readDatabaseIdentity(ctx.database)))

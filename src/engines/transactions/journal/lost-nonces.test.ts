@@ -47,7 +47,7 @@ it.each(remedies)('property 30: a nonce that no journal has raises an alarm, and
   cleanups.push(() => database.close())
   const later = await site.front(restored)
   await site.open(restored, 'one')
-  const worker = await site.open(restored, 'two', 'error')
+  const worker = await site.open(restored, 'two', { logLevel: 'error' })
   await until(() => worker.logged().includes('"alarm":"nonce-lost"'), 'the alarm is raised')
   const alarm = worker
     .logged()

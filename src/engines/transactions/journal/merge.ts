@@ -13,6 +13,7 @@ import { type LostAcceptance, restoreAcceptance } from './acceptance.ts'
 import { genesisOf } from './frames.ts'
 import { decodeRecords } from './journal.ts'
 import { type LastSeen, wasRolledBack } from './last-seen.ts'
+import type { JournaledResources } from './resources.ts'
 import { restoreRecords } from './restore.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
 
@@ -26,6 +27,7 @@ export type Merged = { added: number; epoch: number }
  */
 export async function mergeJournal(
   ctx: EngineCtx,
+  resources: JournaledResources,
   { id, path }: { id: string; path: string },
   seen: LastSeen | undefined,
 ): Promise<Merged> {
@@ -45,7 +47,7 @@ export async function mergeJournal(
       head = frame.head
     }
     const added = lost.length
-    if (added > 0) await restoreAcceptance(tx, ctx, lost)
+    if (added > 0) await restoreAcceptance(tx, ctx, resources, lost)
     const awaited = known !== undefined && known.mergedEpoch < identity.epoch
     const rolledBack =
       !awaited && (added > 0 || wasRolledBack(identity, seen)) && seen?.incarnation === identity.live

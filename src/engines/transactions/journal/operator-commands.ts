@@ -6,12 +6,17 @@ import { declareLost, listJournals, readDatabaseIdentity } from '../store/journa
 import { lockJournal } from './directory.ts'
 import { lastSeenOf, readLastSeen, writeLastSeen } from './last-seen.ts'
 import { type Merged, mergeJournal } from './merge.ts'
+import type { JournaledResources } from './resources.ts'
 
 /** Every journal that was ever registered; `awaited` ones block all signing. */
 export const listWorkerJournals = (db: Db) => listJournals(db)
 
 /** Merges the journal in this directory, which no worker may be using; it may come from another machine. */
-export async function mergeWorkerJournal(ctx: EngineCtx, path: string): Promise<Merged> {
+export async function mergeWorkerJournal(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+  path: string,
+): Promise<Merged> {
   if (!existsSync(path)) throw new Error(`no directory ${path}: give the directory of the journal`)
   const id = basename(resolve(path))
   if (!/^[0-9a-f]{16}$/.test(id))
@@ -25,7 +30,7 @@ export async function mergeWorkerJournal(ctx: EngineCtx, path: string): Promise<
     const { installation } = await readDatabaseIdentity(ctx.database)
     if (seen !== undefined && seen.installation !== installation)
       throw new Error(`the journal ${path} belongs to another database`)
-    const merged = await mergeJournal(ctx, directory, seen)
+    const merged = await mergeJournal(ctx, resources, directory, seen)
     await writeLastSeen(directory.path, lastSeenOf(await readDatabaseIdentity(ctx.database)))
     return merged
   } finally {

@@ -3,6 +3,7 @@ import type { Database } from '#runtime/db/db'
 import { copyAttempts } from '../store/journal-copies.ts'
 import { copyAcceptance } from './acceptance.ts'
 import type { Journal, JournalRecord } from './journal.ts'
+import type { JournaledResources } from './resources.ts'
 
 type JournaledAttempt = { entityId: string; id: string; address: string; nonce: number }
 
@@ -15,13 +16,17 @@ export type JournalWriter = {
 }
 
 /** Writes attempts to the journal before they are sent: each once, even if another worker has journaled it before. */
-export function journalWriter(database: Database, journal: Pick<Journal, 'append'>): JournalWriter {
+export function journalWriter(
+  database: Database,
+  resources: JournaledResources,
+  journal: Pick<Journal, 'append'>,
+): JournalWriter {
   const written = new Set<string>()
   return {
     write: async (blockchain, attempts) => {
       const missing = attempts.filter(({ id }) => !written.has(id))
       if (missing.length === 0) return
-      const records = await copiesOf(database, blockchain, missing)
+      const records = await copiesOf(database, resources, blockchain, missing)
       const found = new Set(records.map(({ attemptId }) => attemptId))
       if (!missing.every(({ id }) => found.has(id)))
         throw new Error('an attempt that is due to be sent is missing in the database')
@@ -37,6 +42,7 @@ export function journalWriter(database: Database, journal: Pick<Journal, 'append
 
 async function copiesOf(
   database: Database,
+  resources: JournaledResources,
   blockchain: string,
   attempts: readonly JournaledAttempt[],
 ): Promise<JournalRecord[]> {
@@ -58,7 +64,7 @@ async function copiesOf(
     const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
     lines.set(place, [...(lines.get(place) ?? []), { ordinal, ...link, ...fees, intentId, noop, createDate }])
   }
-  const acceptedOf = await copyAcceptance(database, copies)
+  const acceptedOf = await copyAcceptance(database, resources, copies)
   return copies.map((copy) => ({
     ...copy,
     payloads: JSON.stringify(lines.get(placeOf(copy)) ?? []),

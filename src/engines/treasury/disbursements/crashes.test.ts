@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import {
@@ -41,7 +42,7 @@ beforeAll(async () => {
   world = { ...world, payee: async () => recipient, ownAddress: async () => own }
   await harness.stopEngines()
   // The treasury alone runs in processes that die.
-  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx)]
+  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx, journaledResources)]
 })
 // A worker that survived a failure would do the work of the next one to be killed.
 afterEach(() => {

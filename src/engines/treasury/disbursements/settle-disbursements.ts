@@ -102,7 +102,7 @@ async function restDisbursement(
 }
 
 /** Why a transaction paid nothing, in the vocabulary of payouts and refunds, or of transfers. */
-function failureOf(
+export function failureOf(
   kind: DisbursementKind,
   state: string,
   reason: string | null,

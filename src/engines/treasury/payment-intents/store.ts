@@ -110,3 +110,16 @@ export const updatePaymentIntents = (tx: Db, intents: readonly PaymentIntent[]) 
     from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,
       "amountRefunded" numeric, status text, context text, timeline jsonb, "expiresOn" timestamptz, "updateDate" timestamptz)
     where i.entity_id = n."entityId" and i.id = n.id returning ${columns}`)
+
+/** The rows of these intents as JSON texts, in which numbers keep every digit. */
+export const copyIntents = (db: Db, keys: readonly IntentKey[]) =>
+  db.all<{ id: string; copy: string }>(sql`select i.id,
+      jsonb_build_object('kind', 'paymentIntent', 'row', to_jsonb(i))::text as copy
+    from payment_intents i where ${among(keys)}`)
+
+/** Restores missing intents, with nothing refunded yet: their refunds are restored after them. */
+export const restoreIntents = (tx: Db, copies: readonly string[]) =>
+  tx.run(sql`insert into payment_intents select distinct on (r.entity_id, r.id) r.*
+    from unnest(${copies}::text[]) as n(text),
+      jsonb_populate_record(null::payment_intents, n.text::jsonb->'row' || '{"amount_refunded": 0}') r
+    order by r.entity_id, r.id, r.update_date desc on conflict do nothing`)

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { fundMerchantWallet, type Recipient, type World, worldOf } from '../../../../testing/builders.ts'
@@ -46,7 +47,7 @@ beforeAll(async () => {
   for (const _ of chosen) payees.push(await own.payee())
   await harness.stopEngines()
   // Treasury and attester alone run in processes that die.
-  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx)]
+  engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx, journaledResources)]
 })
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')

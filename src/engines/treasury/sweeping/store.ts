@@ -115,3 +115,28 @@ export const reopenSweeps = (tx: Db, blockchain: string, sent: readonly SentTran
       and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
         ${sent.map((row) => row.txHash)}::text[]))
     returning s.entity_id as "entityId", s.id`)
+
+type SweepRef = { entityId: string; id: string }
+
+/** The rows of these sweeps, and the credits that they take, as JSON texts, in which numbers keep every digit. */
+export const copySweeps = (db: Db, refs: readonly SweepRef[]) =>
+  db.all<{
+    id: string
+    copy: string
+  }>(sql`select s.id, jsonb_build_object('kind', 'sweep', 'row', to_jsonb(s),
+      'credits', (select coalesce(jsonb_agg(c.id), '[]') from credits c
+        where c.entity_id = s.entity_id and c.sweep_id = s.id))::text as copy
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join sweeps s on s.entity_id = n.e and s.id = n.i`)
+
+/** Restores sweeps whose transaction may have been sent, as pending, with the credits that are not swept by another one. */
+export async function restoreSweeps(tx: Db, copies: readonly string[]): Promise<void> {
+  const given = sql`unnest(${copies}::text[]) as n(text)`
+  await tx.run(sql`insert into sweeps as s select distinct on (r.entity_id, r.id) r.* from ${given},
+      jsonb_populate_record(null::sweeps, n.text::jsonb->'row' || '{"status": "pending", "failed_at": null}') r
+    order by r.entity_id, r.id
+    on conflict (entity_id, id) do update set status = 'pending', failed_at = null where s.status = 'failed'`)
+  await tx.run(sql`update credits c set sweep_id = (n.text::jsonb->'row'->>'id')::uuid
+    from ${given}, jsonb_array_elements_text(n.text::jsonb->'credits') as swept(id)
+    where c.entity_id = (n.text::jsonb->'row'->>'entity_id')::uuid and c.id = swept.id::uuid and c.sweep_id is null`)
+}

@@ -27,7 +27,7 @@ export type Disbursement = {
   paymentIntentId: string | null
 }
 
-/** The table of each kind of disbursement, and its names of the statuses. */
+/** The table of each kind of disbursement, which of its rows are such, and its names of the statuses. */
 const kept = {
   payout: {
     table: raw('payouts'),
@@ -35,6 +35,7 @@ const kept = {
       `o.wallet_id as "walletId", o.to_address as "toAddress", o.identities is not null as identified,
         null as "paymentIntentId"`,
     ),
+    leaves: raw('true'),
     isWaiting: raw(`o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.status = 'pending' and o.submitted`),
     sent: 'pending',
@@ -45,6 +46,7 @@ const kept = {
     columns: raw(
       'o.wallet_id as "walletId", o.to_address as "toAddress", true as identified, null as "paymentIntentId"',
     ),
+    leaves: raw(`o.direction = 'out'`),
     isWaiting: raw(`o.direction = 'out' and o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.direction = 'out' and o.status in ('pending', 'running') and o.submitted`),
     sent: 'running',
@@ -56,6 +58,7 @@ const kept = {
       `o.merchant_wallet_id as "walletId", o.deposit_address as "toAddress", true as identified,
         o.payment_intent_id as "paymentIntentId"`,
     ),
+    leaves: raw(`o.type = 'refund'`),
     isWaiting: raw(`o.type = 'refund' and o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.type = 'refund' and o.status = 'pending' and o.submitted`),
     sent: 'pending',
@@ -289,3 +292,38 @@ export const lockDisbursementsOf = (
 export const setUnderWay = (tx: Db, { kind, entityId, id }: Disbursement, at: string) =>
   tx.run(sql`update ${kept[kind].table} set status = ${kept[kind].sent}, error_code = null, update_date = ${at}
     where entity_id = ${entityId} and id = ${id}`)
+
+/** The rows of these disbursements as JSON texts, in which numbers keep every digit. */
+export const copyDisbursements = (db: Db, refs: readonly DisbursementRef[]) =>
+  db.all<{ id: string; copy: string }>(
+    join(
+      disbursementKinds.map(
+        (kind) => sql`select o.id, jsonb_build_object('kind', ${kind}::text, 'row', to_jsonb(o))::text as copy
+          from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+          join ${kept[kind].table} o on o.entity_id = n.e and o.id = n.i where ${kept[kind].leaves}`,
+      ),
+      ' union all ',
+    ),
+  )
+
+/**
+ * Restores disbursements whose transaction may have been sent, as under way: those that are missing, and those that failed
+ * without it. Returns them.
+ */
+export const restoreDisbursements = (tx: Db, kind: DisbursementKind, copies: readonly string[]) =>
+  tx.all<Disbursement>(sql`insert into ${kept[kind].table} as o
+    select distinct on (r.entity_id, r.id) r.* from unnest(${copies}::text[]) as n(text),
+      jsonb_populate_record(null::${kept[kind].table}, n.text::jsonb->'row'
+        || '{"status": "pending", "submitted": true, "error_code": null, "risk_reason": null, "waiting": null}') r
+    order by r.entity_id, r.id
+    on conflict (entity_id, id) do update set status = excluded.status, submitted = true, error_code = null,
+      risk_reason = null, waiting = null, update_date = excluded.update_date where o.status = 'failed'
+    returning ${columnsOf(kind)}`)
+
+/** Locks those of these disbursements that have no transaction, and have not ended or failed, until the `tx` ends. */
+export const lockUnpaid = (tx: Db, kind: DisbursementKind, refs: readonly DisbursementRef[]) =>
+  tx.all<Disbursement & { status: string }>(sql`select ${columnsOf(kind)}, o.status from ${kept[kind].table} o
+    where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
+        ${refs.map((ref) => ref.id)}::uuid[]))
+      and ${kept[kind].leaves} and not o.submitted and o.status in ('pending', 'failed')
+    order by o.entity_id, o.id for update`)

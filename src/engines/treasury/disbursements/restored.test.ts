@@ -1,0 +1,206 @@
+/**
+ * An older copy of the database replaces it after payouts, transfers and refunds were sent: each is there again under its own
+ * id, debits its merchant once, and is not paid again, neither by a worker nor by a repeated request.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterEach, expect, it } from 'vitest'
+import { type Database, openDatabase, sql } from '#runtime/db/db'
+import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
+import { freshAddress } from '../../../../testing/builders.ts'
+import type { TestChain } from '../../../../testing/chain.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { cleanUp, cleanups, copyOf, openTwoMachines } from '../../../../testing/restored-database.ts'
+import type { Tenant } from '../../../../testing/tenant.ts'
+import { until } from '../../../../testing/until.ts'
+import { proveMoney } from '../index.ts'
+
+afterEach(cleanUp)
+
+const roles = ['transactions', 'treasury', 'reviews'] as const
+const usd = (amount: string) => ({ amount, currency: 'USD' })
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are examined member by member
+type Shown = any
+
+/** A request for a payout, a transfer or a refund, to be repeated. */
+type Order = {
+  path: string
+  body: object
+  kind: 'payouts' | 'businessAccount/transfers' | 'payments'
+  to: string
+  amountAtomic: bigint
+}
+
+type Payees = { recipient: Payee; own: Payee; intentId: string }
+type Payee = { id: string; address: string }
+
+async function call(tenant: Tenant, method: string, path: string, body?: object): Promise<Shown> {
+  const answer = await tenant.http(method, path, body ? { body } : {})
+  expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300)
+  return answer.body.data
+}
+
+const ask = async (tenant: Tenant, { path, body }: Order): Promise<string> =>
+  (await call(tenant, 'POST', path, body)).id
+
+const show = (tenant: Tenant, { kind }: Order, id: string) => call(tenant, 'GET', `/v1/${kind}/${id}`)
+
+const ends = { payouts: 'complete', 'businessAccount/transfers': 'complete', payments: 'paid' } as const
+
+/** Merchant's wallet, available: in base units. */
+async function available(tenant: Tenant): Promise<bigint> {
+  const [balance] = (await call(tenant, 'GET', '/v1/businessAccount/balances')).available
+  return BigInt(Math.round(Number(balance?.amount ?? 0) * 1_000_000))
+}
+
+let cents = 0
+/** One of each kind, with an amount that no other has. */
+function ordersTo({ recipient, own, intentId }: Payees): Order[] {
+  const next = () => {
+    const amount = (++cents / 100).toFixed(2)
+    return { amount: usd(amount), amountAtomic: BigInt(cents) * 10_000n }
+  }
+  const [payout, transfer, refund] = [next(), next(), next()]
+  const key = () => ({ idempotencyKey: randomUUID() })
+  const address = freshAddress()
+  return [
+    {
+      ...{ path: '/v1/payouts', kind: 'payouts', to: recipient.address, amountAtomic: payout.amountAtomic },
+      body: { ...key(), destination: { type: 'address_book', id: recipient.id }, amount: payout.amount },
+    },
+    {
+      ...{ path: '/v1/businessAccount/transfers', kind: 'businessAccount/transfers' },
+      ...{ to: own.address, amountAtomic: transfer.amountAtomic },
+      body: {
+        ...key(),
+        destination: { type: 'verified_blockchain', addressId: own.id },
+        amount: transfer.amount,
+      },
+    },
+    {
+      ...{ path: `/v1/paymentIntents/${intentId}/refund`, kind: 'payments' },
+      ...{ to: address, amountAtomic: refund.amountAtomic },
+      body: {
+        ...{ ...key(), destination: { address, chain: 'BASE' }, amount: { currency: 'USD' } },
+        toAmount: refund.amount,
+      },
+    },
+  ]
+}
+
+/** Makes a recipient, an own address, and an intent that was paid 50 USDC. */
+async function makePayees(tenant: Tenant, chain: TestChain): Promise<Payees> {
+  const made = (path: string, fields: object): Promise<Shown> =>
+    call(tenant, 'POST', path, { idempotencyKey: randomUUID(), ...fields })
+  const at = () => ({ chain: 'BASE', address: freshAddress() })
+  const metadata = { nickname: 'Ada', email: 'ada@example.com' }
+  const recipient = await made('/v1/addressBook/recipients', { ...at(), metadata })
+  const addresses = '/v1/businessAccount/wallets/addresses/recipient'
+  const own = await made(addresses, { ...at(), description: 'Our cold wallet' })
+  const intent = await made('/v1/paymentIntents', {
+    ...{ currency: 'USD', settlementCurrency: 'USD', type: 'continuous' },
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+  const shown = () => call(tenant, 'GET', `/v1/paymentIntents/${intent.id}`)
+  await until(async () => (await shown()).paymentMethods?.[0]?.address !== undefined, 'it has its address')
+  await chain.send((await shown()).paymentMethods[0].address, 50_000_000n, 'USDC')
+  await until(async () => (await available(tenant)) === 50_000_000n, 'the money is credited')
+  await until(
+    async () =>
+      (await call(tenant, 'GET', `/v1/addressBook/recipients/${recipient.id}`)).status === 'active' &&
+      (await call(tenant, 'GET', addresses))[0].status === 'active',
+    'both may be paid',
+  )
+  return { recipient, own, intentId: intent.id }
+}
+
+const sumOf = (orders: readonly Order[]) => orders.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+
+async function allEnd(tenant: Tenant, orders: readonly Order[], ids: readonly string[]): Promise<void> {
+  for (const [index, order] of orders.entries())
+    await until(
+      async () => (await show(tenant, order, ids[index]!)).status === ends[order.kind],
+      `${order.kind} ${ids[index]} has ended`,
+    )
+}
+
+const allAsked = async (tenant: Tenant, orders: readonly Order[]) => {
+  const ids = []
+  for (const order of orders) ids.push(await ask(tenant, order))
+  return ids
+}
+
+const eventsOf = async (database: Database, ids: readonly string[]) =>
+  (
+    await database.all<{ id: string }>(sql`select resource_id as id from events
+      where resource_id = any(${ids}::text[]) and type in ('payout.complete', 'transfer.complete', 'payment.paid')`)
+  ).map(({ id }) => id)
+
+it('property 144: payouts, transfers and refunds sent after the copy are there again, and debit their merchant once', async () => {
+  const site = await openTwoMachines(seededRandom(1), { automine: true })
+  const { chain } = site
+  const first = await copyOf('seeded')
+  const before = await site.front(first)
+  for (const machine of ['one', 'two']) await site.open(first, machine, { roles })
+  const payees = await makePayees(before, chain)
+  const kept = ordersTo(payees)
+  await allEnd(before, kept, await allAsked(before, kept))
+  await site.closeAll()
+  const restored = await copyOf(first.name)
+
+  const later = await site.front(first)
+  await site.open(first, 'two', { roles })
+  const paid = ordersTo(payees)
+  const paidIds = await allAsked(later, paid)
+  await allEnd(later, paid, paidIds)
+  await chain.setAutomine(false)
+  const flying = ordersTo(payees)
+  const flyingIds = await allAsked(later, flying)
+  const pending = async () => Number((await chain.rpc<{ pending: string }>('txpool_status')).pending)
+  await until(async () => (await pending()) === 3, 'a node has all three')
+  await site.killAll()
+
+  const database = openDatabase(restored.connection, 2)
+  cleanups.push(() => database.close())
+  const again = await site.front(restored)
+  // Their journal is on the other machine: what is repeated now is accepted as new, and must not be paid.
+  const repeated = [paid[0]!, ...flying]
+  await site.open(restored, 'one', { roles })
+  const twins = await allAsked(again, repeated.slice(0, 2))
+  const submitted = sql`select 1 from platform_transactions where id = any(${twins}::uuid[])`
+  await until(async () => (await database.all(submitted)).length === 2, 'their transactions wait')
+  await site.closeWorkers()
+  await site.open(restored, 'one')
+  twins.push(...(await allAsked(again, repeated.slice(2))))
+
+  await site.open(restored, 'two', { roles })
+  const lost = [...paid, ...flying]
+  const lostIds = [...paidIds, ...flyingIds]
+  expect(twins.filter((id) => lostIds.includes(id))).toEqual([])
+  for (const [index, order] of repeated.entries())
+    await until(
+      async () => (await show(again, order, twins[index]!)).status === 'failed',
+      `the duplicate of a request to ${order.path} fails`,
+    )
+  expect(await allAsked(again, lost)).toEqual(lostIds)
+  await allEnd(again, paid, paidIds)
+  for (const [index, order] of flying.entries())
+    expect((await show(again, order, flyingIds[index]!)).status).toMatch(/pending|running/)
+  expect(await available(again)).toBe(50_000_000n - sumOf([...kept, ...lost]))
+
+  await chain.setAutomine(true)
+  await chain.mine()
+  await allEnd(again, lost, lostIds)
+  expect(await allAsked(again, lost)).toEqual(lostIds)
+  const token = chain.tokens.USDC
+  await chain.oracle.checkMovedOnce(
+    [...kept, ...lost].map(({ to, amountAtomic }) => ({ to, token, amountAtomic })),
+  )
+  expect(await available(again)).toBe(50_000_000n - sumOf([...kept, ...lost]))
+  const refunds = [...kept, ...lost].filter(({ kind }) => kind === 'payments')
+  const { amountRefunded } = await call(again, 'GET', `/v1/paymentIntents/${payees.intentId}`)
+  expect(amountRefunded).toEqual(usd((Number(sumOf(refunds)) / 1_000_000).toFixed(2)))
+  expect((await eventsOf(database, lostIds)).sort()).toEqual([...lostIds].sort())
+  await checkLedger(database)
+  expect((await proveMoney(database)).gaps).toEqual([])
+})
