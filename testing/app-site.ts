@@ -58,10 +58,18 @@ export type AppSite = { origin: string; port: number; close(): Promise<void> }
 
 export async function openAppSite(client: WebClient = 'published'): Promise<AppSite> {
   const script = await bundles[client]()
+  return serveSite(async (path) => (path.endsWith('.js') ? script : html))
+}
+
+/** Serves what `read` returns for each path: as a script where its name says so, and as a page otherwise. */
+export async function serveSite(read: (path: string) => Promise<string>): Promise<AppSite> {
   const server = createServer(({ url }, response) => {
-    const isScript = url === '/page.js'
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
-    response.end(isScript ? script : html)
+    const { pathname } = new URL(url!, 'http://localhost')
+    const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8'
+    read(pathname).then(
+      (text) => response.writeHead(200, { 'content-type': type }).end(text),
+      () => response.writeHead(404).end(),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -99,6 +107,11 @@ export async function openClient(page: Page, origin: string, challengeUrl: strin
     globalThis.note = (error, result) => void calls.push([error, result])
     globalThis.sdk = new W3SSdk({ appSettings: { appId: 'app' } }, note)
     sdk.serviceUrl = ${JSON.stringify(challengeUrl)}`)
+  return appPageOf(page)
+}
+
+/** The client of an app's page that keeps its messages in `told` and the results of its callbacks in `calls`. */
+export function appPageOf(page: Page): AppPage {
   const pollMs = { polling: 50 }
   return {
     page,

@@ -4,14 +4,28 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ListeningServer, startPage } from '#context'
+import type { AppPage } from './app-site.ts'
+import { chromiumPath, openBrowser } from './browser.ts'
+import { type World, worldOf } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { answers, pageActions } from './page-actions.ts'
 import { endGroup } from './process-group.ts'
 import { isDeep } from './size.ts'
+import { makeUser } from './users.ts'
+import { buildApp, type Given, openBuilt } from './vite-app.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bezant-package-'))
-const clients = ['@circle-fin/circle-sdk', '@circle-fin/developer-controlled-wallets']
+const clients = [
+  '@circle-fin/circle-sdk',
+  '@circle-fin/developer-controlled-wallets',
+  '@circle-fin/w3s-pw-web-sdk',
+]
 /** Processes that workflow steps leave running, as a runner does until its job ends. */
 const left: number[] = []
 
@@ -35,7 +49,9 @@ async function install(archive: string): Promise<void> {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const beside = ['vitest', ...clients].map((name) => `${name}@${devDependencies[name]}`)
   const options = ['--ignore-scripts', '--prefer-offline', '--save-dev']
-  await run('npm', ['install', ...options, `./${archive}`, ...beside, 'jest@30.5.2'], { cwd: folder })
+  const others = ['jest@30.5.2', 'vite-plugin-node-polyfills@0.28.0']
+  await run('npm', ['install', ...options, `./${archive}`, ...beside, ...others], { cwd: folder })
+  await run('npm', ['install', ...options, './node_modules/bezant/client/web'], { cwd: folder })
 }
 
 /** The files that a documentation page shows, each with its path in a comment on its first line. */
@@ -122,5 +138,78 @@ describe.runIf(isDeep)('the package, installed in an empty folder', () => {
     const { code, said } = await runStep('npx jest', environment)
     expect(code, said).toBe(0)
     expect(said).toMatch(/1 passed/)
+  })
+})
+
+describe.runIf(isDeep && chromiumPath)('a plain Vite app in which the package is installed', () => {
+  let harness: Harness
+  let world: World
+  let users: ListeningServer
+  let browser: Browser
+  let server: ReturnType<typeof initiateUserControlledWalletsClient>
+
+  beforeAll(async () => {
+    harness = await openHarness()
+    world = worldOf(harness)
+    server = initiateUserControlledWalletsClient({ apiKey: harness.apiKey, baseUrl: harness.url })
+    ;[users, browser] = await Promise.all([startPage(harness.ctx), openBrowser()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await users?.stop()
+    await harness?.close()
+  })
+
+  it.each([
+    { name: 'published', client: 'the published client', configuredBy: 'docs/user-wallets.md' },
+    { name: 'own', client: '@bezant/web and no polyfill', configuredBy: 'client/web/README.md' },
+  ])(
+    'property 153: sets and restores a PIN with the documented lines, by $client',
+    async ({ name, configuredBy }) => {
+      const site = await buildApp(folder, name, configuredBy)
+      const { id: userId } = await makeUser(world)
+      const { userToken, encryptionKey } = (await server.createUserToken({ userId })).data!
+      const { appId } = await world.call('GET', '/v1/w3s/config/entity')
+      const context = await browser.newContext({ reducedMotion: 'reduce' })
+      const open = async (challengeId: string) => {
+        const given = {
+          appId,
+          userToken,
+          encryptionKey: encryptionKey!,
+          challengeUrl: users.url,
+          challengeId,
+        }
+        const restorePin = async () => (await server.restoreUserPin({ userToken })).data!.challengeId!
+        app = await openBuilt(await context.newPage(), site, { given, restorePin })
+      }
+      let app: AppPage
+      const { screen, go, choosePin, chooseQuestions } = pageActions(() => app)
+
+      await open((await server.createUserPin({ userToken })).data!.challengeId!)
+      await choosePin()
+      await chooseQuestions()
+      expect(await app!.called()).toMatchObject([[null, { type: 'SET_PIN', status: 'COMPLETE' }]])
+
+      await open((await server.updateUserPin({ userToken })).data!.challengeId!)
+      await app!.frame.getByText('Forgot PIN?').click()
+      await screen('recoverPincode')
+      for (const [index, answer] of answers.entries())
+        await app!.frame.getByTestId('answer-text-input').nth(index).fill(answer)
+      await go()
+      await choosePin('917364', 'newPincode', 'confirmNewPincode')
+      expect(await app!.called()).toMatchObject([[null, { type: 'RESTORE_PIN', status: 'COMPLETE' }]])
+      await context.close()
+      await site.close()
+    },
+  )
+
+  it('needs the documented polyfill for the published client', async () => {
+    const site = await buildApp(folder, 'without-polyfill')
+    const page = await browser.newPage()
+    const failed = page.waitForEvent('pageerror')
+    await openBuilt(page, site, { given: {} as Given, restorePin: async () => '' })
+    expect((await failed).message).toContain('Object prototype may only be an Object or null')
+    await page.close()
+    await site.close()
   })
 })
