@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from './command.ts'
+import { documentedCalls } from './documented-answers.ts'
 import { drawnTests } from './drawn.ts'
 import { type Program, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
@@ -190,6 +192,43 @@ describe('the examples run against a sandbox with the chains that they name', ()
       expect(stdout).toMatch(
         /\n {2}TOKEN +ON CHAIN +BOOKS +GAP\n( {2}[A-Z-]+ +[\d.]+ +[\d.]+ +0\n)+[\s\S]*zero gaps/,
       )
+    },
+  )
+})
+
+/** Runs the commands of a document against the sandbox: with its address, and values in place of `…`. */
+async function runCommands(commands: string): Promise<string> {
+  const { url, apiKey } = program.answer
+  const call = async (path: string, body?: object): Promise<Record<string, never>> => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const answer = await fetch(url + path, {
+      headers,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    return ((await answer.json()) as { data: Record<string, never> }).data
+  }
+  const keyed = async () => ({ idempotencyKey: randomUUID(), ...(await call('/sandbox/ciphertext')) })
+  const { walletSet } = await call('/v1/w3s/developer/walletSets', { ...(await keyed()), name: 'Documents' })
+  const values: Record<string, string> = { ...(await keyed()), walletSetId: walletSet!['id'] }
+  const filled = commands
+    .replaceAll('http://127.0.0.1:4020', url)
+    .replace(/"(\w+)": "…"/g, (_, name: string) => `"${name}": "${values[name]}"`)
+    // The sandbox has one chain.
+    .replace('"BASE-SEPOLIA", "MATIC-AMOY"', '"BASE-SEPOLIA"')
+  // What a document waits a second for may take longer on a busy machine.
+  const sleep = `sleep() { until curl -s "$API/v1/payments" -H "Authorization: Bearer $KEY" | grep -q '"paid"'; do command sleep 0.1; done; }`
+  const set = `API=${url} KEY=${apiKey}`
+  return (await run('bash', ['-e', '-c', `${set}\n${sleep}\n${filled}`])).stdout
+}
+
+describe('the answers that documents show', () => {
+  it.each(['README.md', 'docs/sandbox.md', 'docs/smart-accounts.md'])(
+    'property 154: are those of the curl commands before them, in %s',
+    async (document) => {
+      const calls = documentedCalls(document)
+      expect(calls).toHaveLength(1)
+      for (const { commands, answer } of calls)
+        expect(JSON.parse(await runCommands(commands))).toEqual(answer)
     },
   )
 })
