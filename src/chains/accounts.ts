@@ -106,11 +106,14 @@ export type BlockOperations = {
   depositMoves: DepositMove[]
 }
 
-/** `failed`: the operation at `index` makes the whole bundle fail. `unknown`: the node gave no verdict. */
+/**
+ * `failed`: the operation at `index` makes the whole bundle fail. `reverted`: one of them does, without the words of the EntryPoint.
+ * `unknown`: the node gave no verdict.
+ */
 export type BundleSimulation =
   | { kind: 'passes' }
   | { kind: 'failed'; index: number; reason: string }
-  | { kind: 'unknown'; message: string }
+  | { kind: 'reverted' | 'unknown'; message: string }
 
 /** The owners of an account, each with its weight: addresses, and keys of P-256 such as those of passkeys. */
 export type AccountOwners = {
@@ -169,8 +172,11 @@ export type ModularAccounts = {
   preVerificationGas(operation: UserOperation, priceAtomic: bigint): Promise<PreVerificationGas>
   /** The gas that the call of an operation needs. Never throws for an unreachable node. */
   estimateCall(operation: UserOperation): Promise<GasEstimate>
-  /** Executes one operation in the state of the newest block, as if the deposit of its sponsor covered it. */
-  simulate(operation: UserOperation, sponsor: Address): Promise<BundleSimulation>
+  /**
+   * Executes one operation in the state of the newest block: by its sponsor, as if the deposit of that covered it, or beside
+   * sponsors.
+   */
+  simulate(operation: UserOperation, sponsor: Address | undefined): Promise<BundleSimulation>
   /** `too large`: the transaction has more logs than a request is answered with. */
   receiptOf(txHash: string, userOpHash: string): Promise<OperationReceipt | 'too large' | undefined>
 }

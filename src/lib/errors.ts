@@ -27,11 +27,14 @@ export type FieldErrorName =
 export class ApiError extends Error {
   readonly kind: ErrorName
   readonly fields: FieldError[]
+  /** The `data` of an error of JSON-RPC. */
+  readonly data: object | undefined
 
-  constructor(kind: ErrorName, message?: string, fields: FieldError[] = []) {
+  constructor(kind: ErrorName, message?: string, fields: FieldError[] = [], data?: object) {
     super(message ?? errorKinds[kind].text)
     this.kind = kind
     this.fields = fields
+    this.data = data
   }
 
   get code(): number {

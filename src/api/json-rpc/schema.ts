@@ -38,7 +38,12 @@ export const rpcAnswer = Type.Object(
         {
           code: Type.Integer({ description: 'The code of the error, to branch on.' }),
           message: Type.String({ description: 'The error in English.' }),
-          data: Type.Optional(Type.Unknown({ description: 'The bytes that a reverted call returned.' })),
+          data: Type.Optional(
+            Type.Unknown({
+              description:
+                'The bytes that a reverted call returned. For a user operation an object, with these bytes as `revertData`, or with the `paymaster` that failed.',
+            }),
+          ),
         },
         { title: 'JsonRpcError', description: 'The error of a request that failed.' },
       ),

@@ -7,7 +7,8 @@ export function showRpcError(error: ApiError, body: unknown): object | undefined
   const shown = error.kind === 'invalidRequest' ? asRequestError(error, body) : error
   if (shown.status !== 200) return undefined
   const id = readId((body as { id?: unknown } | undefined)?.id) ?? null
-  return { jsonrpc: '2.0', id, error: { code: shown.code, message: shown.message } }
+  const { code, message, data } = shown
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } }
 }
 
 function asRequestError({ message }: ApiError, body: unknown): ApiError {

@@ -3,7 +3,7 @@ import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
 import type { CallBounds } from './call-bounds.ts'
 import { quantity, toQuantity } from './quantities.ts'
-import { explainHalt, explainRevert, isHalt, isRevert } from './revert.ts'
+import { explainHalt, explainRevert, isHalt, isRevert, revertData } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
@@ -102,7 +102,9 @@ async function verdictOf(
   bounds: CallBounds | undefined,
 ): Promise<GasEstimate> {
   const { message } = error
-  if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
+  if (isRevert(error)) {
+    return { kind: 'reverted', message: explainRevert(error, errors), data: revertData(error.data) }
+  }
   if (poorPattern.test(message)) return { kind: 'insufficient-funds', message }
   const [, allowance] = /gas required exceeds allowance:? \(?(\d+)/i.exec(message) ?? []
   if (allowance !== undefined) {

@@ -4,15 +4,22 @@ import { isHex } from '#lib/hex'
 import type { Address, Call } from '../chain.ts'
 import type { AbiError } from '../contracts.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
+import { smartAccountAbi } from './accounts/artifacts/smart-account.ts'
+import { sponsorPaymasterAbi } from './accounts/artifacts/sponsor-paymaster.ts'
 import { hash, toQuantity } from './quantities.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 import { gatewayMinterAbi } from './unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from './unified-balance/artifacts/gateway-wallet.ts'
 
-/** Errors that are decoded by name: those of stablecoins, of unified balances, and of contracts built on well-known libraries. */
+/**
+ * Errors that are decoded by name: those of stablecoins, of unified balances, of smart accounts, and of contracts built on
+ * well-known libraries.
+ */
 const knownErrors: Abi = [
   ...stablecoinAbi,
-  ...[...gatewayWalletAbi, ...gatewayMinterAbi].filter(({ type }) => type === 'error'),
+  ...[...gatewayWalletAbi, ...gatewayMinterAbi, ...smartAccountAbi, ...sponsorPaymasterAbi].filter(
+    ({ type }) => type === 'error',
+  ),
   ...parseAbi([
     'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
     'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
@@ -90,6 +97,17 @@ export function explainData(data: Hex, errors: readonly AbiError[] = []): string
   } catch {
     return `custom error ${data.slice(0, 10)}, with ${data.length / 2 - 5} bytes of arguments`
   }
+}
+
+/**
+ * The text of a revert as its contract wrote it, or the words for another kind of error; `undefined` where a contract returned
+ * nothing.
+ */
+export function textOfRevert(data: Hex): string | undefined {
+  if (data === '0x') return undefined
+  const explained = explainData(data)
+  const [, text] = /^"(.*)"$/s.exec(explained) ?? []
+  return text ?? explained
 }
 
 const textOf = (value: unknown): string =>

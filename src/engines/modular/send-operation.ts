@@ -8,12 +8,12 @@ import {
   insertExternalOperation,
   requireNotHalted,
 } from '#engines/transactions/index'
-import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
+import { rejection } from './rejection.ts'
 import { requireAllowed, requireDecided } from './screen-operation.ts'
 import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
@@ -78,18 +78,9 @@ async function makeWallet(
   return made
 }
 
-/** The codes of the EntryPoint by whose part failed. */
-const kindOfReason: readonly [RegExp, ErrorName][] = [
-  [/^AA24/, 'rpcSignatureInvalid'],
-  [/^AA[23]2/, 'rpcOutOfTimeRange'],
-  [/^AA3/, 'rpcNotSponsored'],
-]
-
 async function requirePassing(chain: Chain, operation: UserOperation, sponsor: string): Promise<void> {
   const outcome = await chain.accounts.modular.simulate(operation, sponsor)
   if (outcome.kind === 'passes') return
-  if (outcome.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
-  const { reason } = outcome
-  const kind = kindOfReason.find(([pattern]) => pattern.test(reason))?.[1] ?? 'rpcOperationRejected'
-  throw new ApiError(kind, `The EntryPoint rejects the operation: ${reason}`)
+  if (outcome.kind !== 'failed') throw new ApiError('rpcNodeUnavailable')
+  throw rejection(operation, outcome.reason)
 }

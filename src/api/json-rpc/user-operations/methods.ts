@@ -8,14 +8,13 @@ import { operationFromJson } from '#chains/operation-json'
 import { ValueProblem } from '#chains/value-problem'
 import type { Ctx } from '#engines/ctx'
 import {
+  estimateOperation,
   findByHash,
-  preVerificationGas,
   sendOperation,
   sponsorOperation,
   stubSponsorship,
   type UserOperationRow,
   verificationGas,
-  verificationGasOf,
 } from '#engines/modular/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
@@ -86,22 +85,17 @@ const send: RpcMethod<Chain> = async (ctx, params, chain) => ({
   result: await sendOperation(ctx, chain, operationIn(chain, params)),
 })
 
-const estimate: RpcMethod<Chain> = async (_ctx, params, chain) => {
-  const { modular } = chain.accounts
-  const operation = operationIn(chain, params)
-  const call = await modular.estimateCall(operation)
-  if (call.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
-  if (call.kind !== 'estimated')
-    throw new ApiError('rpcExecutionReverted', `The call of the operation fails: ${call.message}`)
-  const { estimated } = await preVerificationGas(chain, operation)
+const estimate: RpcMethod<Chain> = async (ctx, params, chain) => {
+  const estimated = await estimateOperation(ctx, chain, operationIn(chain, params))
+  const { preVerificationGas, verificationGas: verification, callGas, sponsorship } = estimated
   return {
     result: {
-      preVerificationGas: toQuantity(estimated),
-      verificationGasLimit: toQuantity(verificationGasOf(operation)),
-      callGasLimit: toQuantity(call.gas),
-      ...(operation.sponsorship && {
-        paymasterVerificationGasLimit: toQuantity(operation.sponsorship.verificationGas),
-        paymasterPostOpGasLimit: toQuantity(operation.sponsorship.postOpGas),
+      preVerificationGas: toQuantity(preVerificationGas),
+      verificationGasLimit: toQuantity(verification),
+      callGasLimit: toQuantity(callGas),
+      ...(sponsorship && {
+        paymasterVerificationGasLimit: toQuantity(sponsorship.verificationGas),
+        paymasterPostOpGasLimit: toQuantity(sponsorship.postOpGas),
       }),
     },
   }

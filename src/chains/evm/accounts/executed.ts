@@ -3,6 +3,7 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { Hex } from '#lib/hex'
 import type { Accounts, Compensation, ExecutedOperation } from '../../accounts.ts'
 import type { Address, ChainLog } from '../../chain.ts'
+import { textOfRevert } from '../revert.ts'
 import { coinTransfersIn, readBundle } from './bundle-calls.ts'
 import { entryPointAddress } from './deployment.ts'
 import { depositMovesIn } from './deposit-moves.ts'
@@ -63,17 +64,22 @@ function executedOf({ address, topics, data, logIndex, txHash }: ChainLog): Exec
 const failedOpSelector = '0x220266b6'
 const failedOpWithRevertSelector = '0x65c8fd4d'
 
-/** Which operation makes a bundle fail, from the data that `handleOps` reverts with. */
+/**
+ * The operation that makes a bundle fail, from the data that `handleOps` reverts with: the words of the EntryPoint, and after a
+ * colon those of the account or paymaster that reverted.
+ */
 export function failedOperation(data: Hex): { index: number; reason: string } | undefined {
   const types = { [failedOpSelector]: failedOp, [failedOpWithRevertSelector]: failedOpWithRevert }
   const parameters = types[data.slice(0, 10).toLowerCase() as keyof typeof types]
   if (!parameters) return undefined
   try {
-    const [index, reason] = decodeAbiParameters(parameters, `0x${data.slice(10)}`) as readonly [
+    const [index, reason, inner = '0x'] = decodeAbiParameters(parameters, `0x${data.slice(10)}`) as readonly [
       bigint,
       string,
+      Hex?,
     ]
-    return { index: Number(index), reason }
+    const text = textOfRevert(inner)
+    return { index: Number(index), reason: text === undefined ? reason : `${reason}: ${text}` }
   } catch {
     return undefined
   }

@@ -10,14 +10,14 @@ import { implementationSlot } from '../contracts.ts'
 import { estimateGas } from '../fees.ts'
 import { parentGas } from '../parent-fee.ts'
 import { toQuantity } from '../quantities.ts'
-import { explainData } from '../revert.ts'
+import { textOfRevert } from '../revert.ts'
 import { type Rpc, RpcUnreachable } from '../rpc.ts'
 import { AnswerTooLarge } from '../rpc-errors.ts'
 import { addressMappingSlot } from '../storage-slots.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { entryPointAddress, modularContracts, paymasterAddress, paymasterCode } from './deployment.ts'
-import { bundleCall, postedCall, preVerificationGas, sponsored } from './operation.ts'
+import { bundleCall, bundleInput, postedCall, preVerificationGas, sponsored } from './operation.ts'
 import { readOperation, showOperation } from './operation-fields.ts'
 import { ownerId, readOwners } from './owners.ts'
 import { simulateBundle } from './simulate.ts'
@@ -37,7 +37,8 @@ export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => (
     return preVerificationGas(operation, await parentGas(rpc, network, posted, priceAtomic, callLimits))
   },
   estimateCall: (operation) => estimateCall(rpc, operation),
-  simulate: (operation, sponsor) => simulateSponsored(rpc, operation, sponsor),
+  simulate: (operation, sponsor) =>
+    sponsor === undefined ? simulateAlone(rpc, operation) : simulateSponsored(rpc, operation, sponsor),
   receiptOf: (txHash, userOpHash) => receiptOf(rpc, txHash, userOpHash),
 })
 
@@ -99,6 +100,29 @@ function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address)
   return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, bounds)
 }
 
+/** Stands for any bundler: an account that pays nothing, and takes what is paid for a bundle. */
+const anyBundler = '0x000000000000000000000000000000000000dead'
+
+async function simulateAlone(rpc: Rpc, operation: UserOperation): Promise<BundleSimulation> {
+  const data = bundleInput([operation], anyBundler)
+  const bounds = { gas: pageGasMax, limits: callLimits }
+  const call = { to: entryPointAddress, valueAtomic: 0n, data }
+  const outcome = await simulateBundle(rpc, call, anyBundler, bounds)
+  if (outcome.kind !== 'reverted') return outcome
+  return { kind: 'failed', index: 0, reason: await reasonOfSilence(rpc, operation) }
+}
+
+/**
+ * The EntryPoint has no words for an account or a paymaster without code, for which bundlers have two codes, nor for one that
+ * does not answer as its interface says.
+ */
+async function reasonOfSilence(rpc: Rpc, { account, creation, sponsorship }: UserOperation): Promise<string> {
+  const codeAt = (address: string) => rpc.call<unknown>('eth_getCode', [address, 'latest'])
+  if (!creation && (await codeAt(account)) === '0x') return 'AA20 account not deployed'
+  if (sponsorship && (await codeAt(sponsorship.address)) === '0x') return 'AA30 paymaster not deployed'
+  return `AA23 reverted: the account${sponsorship ? ' or the paymaster' : ''} does not answer as ERC-4337 says`
+}
+
 type ReceiptLog = { address?: unknown; topics?: unknown; data?: unknown; logIndex?: unknown }
 
 /**
@@ -133,13 +157,6 @@ async function receiptOf(
     else logs.push(log)
   }
   return undefined
-}
-
-/** The text of a revert as its contract wrote it, or the words for another kind of error. */
-function textOfRevert(data: Hex): string | undefined {
-  if (data === '0x') return undefined
-  const [, text] = /^"(.*)"$/s.exec(explainData(data)) ?? []
-  return text ?? explainData(data)
 }
 
 function eventIn({ address, topics, data }: ReceiptLog) {

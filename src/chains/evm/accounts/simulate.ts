@@ -16,7 +16,8 @@ export async function simulateBundle(
   try {
     if (bounds) {
       const call = { from, to, data, gas: toQuantity(bounds.gas) }
-      await rpc.call('eth_call', [call, 'latest', bounds.changes], bounds.limits)
+      const changes = bounds.changes ? [bounds.changes] : []
+      await rpc.call('eth_call', [call, 'latest', ...changes], bounds.limits)
     } else await rpc.call('eth_call', [{ from, to, data }, 'latest'])
     return { kind: 'passes' }
   } catch (error) {
@@ -24,6 +25,6 @@ export async function simulateBundle(
     if (!(error instanceof RpcError) || !isRevert(error)) return { kind: 'unknown', message }
     const bytes = revertData(error.data)
     const failed = bytes && failedOperation(bytes)
-    return failed ? { kind: 'failed', ...failed } : { kind: 'unknown', message }
+    return failed ? { kind: 'failed', ...failed } : { kind: 'reverted', message }
   }
 }

@@ -194,7 +194,7 @@ async function passingOf(
     const operations = left.map(({ parsed }) => parsed)
     const outcome = await chain.accounts.simulate(operations, treasury.address)
     if (outcome.kind === 'passes') return left
-    if (outcome.kind === 'unknown') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
+    if (outcome.kind !== 'failed') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
     const failing = left[outcome.index]
     if (!failing) throw new Error(`a bundle fails without an operation: ${outcome.reason}`)
     left = left.filter((row) => row !== failing)
