@@ -200,3 +200,81 @@ inChromium('a passkey account sends USDC from the page, and its operations are r
     { amount: '4' },
   ])
 })
+
+/** In the page: what an application does at each start, from a credential that it kept or one that the user logs in with. */
+const startApplication = (mode: 'Register' | 'Login' | 'Restore') =>
+  page.evaluate(
+    async ({ passkeys, url, key, chainId, mode }) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the page has no types
+      const { modular, localStorage, ...viem } = globalThis as any
+      const { createPublicClient, createBundlerClient, defineChain, toWebAuthnAccount } = viem
+      const transport = modular.toPasskeyTransport(passkeys, key)
+      const known = () => JSON.parse(localStorage.getItem('credential'))
+      const credentialBy = {
+        Register: () =>
+          modular.toWebAuthnCredential({ transport, mode: 'Register', username: `carol_${Date.now()}` }),
+        Login: () => modular.toWebAuthnCredential({ transport, mode: 'Login', credentialId: known().id }),
+        Restore: known,
+      }
+      const kept = await credentialBy[mode]()
+      localStorage.setItem('credential', JSON.stringify(kept))
+      const modularTransport = modular.toModularTransport(url, key)
+      const chain = defineChain({
+        ...{ id: chainId, name: 'Base Sepolia', rpcUrls: { default: { http: [] } } },
+        nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      })
+      const client = createPublicClient({ chain, transport: modularTransport })
+      const owner = toWebAuthnAccount({ credential: kept })
+      const account = await modular.toCircleSmartAccount({ client, owner, name: 'Carol' })
+      const bundler = createBundlerClient({ chain, transport: modularTransport })
+      Object.assign(globalThis, { application: { account, bundler, client } })
+      return account.address as string
+    },
+    {
+      passkeys: `${harness.url}/v1/rpc/w3s/buidl`,
+      url: `${harness.url}/v1/rpc/w3s/buidl/baseSepolia`,
+      key: harness.clientKey,
+      chainId: 84_532,
+      mode,
+    },
+  )
+
+inChromium(
+  'property 150: an application keeps its passkey, signs in and pays after a reload and a login',
+  async () => {
+    const address = await startApplication('Register')
+    await harness.fundWallet(address, { usdc: '10' })
+    /** Signs in by a message that a server verifies, and pays at the prices that the endpoint recommends. */
+    const signAndPay = (to: string) =>
+      page.evaluate(
+        async ({ to, token }) => {
+          // biome-ignore lint/suspicious/noExplicitAny: the page has no types
+          const { modular, application } = globalThis as any
+          const { account, bundler, client } = application
+          const message = 'Sign in to the shop\nNonce: 7'
+          const signature = await account.signMessage({ message })
+          const isValid = await client.verifyMessage({ address: account.address, message, signature })
+          const { medium } = await modular.getUserOperationGasPrice(client)
+          const hash = await bundler.sendUserOperation({
+            account,
+            calls: [modular.encodeTransfer(to, token, 2_000_000n)],
+            paymaster: true,
+            maxFeePerGas: BigInt(medium.maxFeePerGas),
+            maxPriorityFeePerGas: BigInt(medium.maxPriorityFeePerGas),
+          })
+          const { receipt } = await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
+          return { isValid: isValid as boolean, status: receipt.status as string }
+        },
+        { to, token: harness.chain().tokens.USDC },
+      )
+    const to = freshAddress()
+    expect(await signAndPay(to)).toEqual({ isValid: true, status: 'success' })
+    await page.reload()
+    expect(await startApplication('Restore')).toBe(address)
+    expect(await signAndPay(to)).toEqual({ isValid: true, status: 'success' })
+    await page.reload()
+    expect(await startApplication('Login')).toBe(address)
+    expect(await signAndPay(to)).toEqual({ isValid: true, status: 'success' })
+    expect(await harness.chain().oracle.balanceOf(to, harness.chain().tokens.USDC)).toBe(6_000_000n)
+  },
+)
