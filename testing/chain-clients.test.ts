@@ -11,9 +11,11 @@ import {
   keccak256,
   padHex,
   parseAbi,
+  parseTransaction,
   publicActions,
+  toHex,
 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { arbitrumSepolia, baseSepolia, zksyncSepoliaTestnet } from 'viem/chains'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freeGasPriceOracleAbi } from '#chains/evm/infrastructure/artifacts/free-gas-price-oracle'
@@ -40,7 +42,8 @@ const clientOf = (index: number, key = devAccounts[0]!.privateKey) =>
   }).extend(publicActions)
 
 /** The names that published tables give: x402 1.2.0 and @x402/evm 2.27.0 (their default assets), @faremeter/info 0.22.0
- * (known assets), uvd-x402-sdk 2.38.0 (networks). Those without a table have the name of their kind, deployed since 2024. */
+ * (known assets), uvd-x402-sdk 2.38.0 (networks), r402-evm 0.20.0 (deployments of USDC). EURC is no coin of the three networks
+ * that only the last one lists. Those without a table have the name of their kind, deployed since 2024. */
 const publishedNames: Record<string, string> = {
   'ETH:USDC': 'USD Coin',
   'ETH:EURC': 'Euro Coin',
@@ -58,6 +61,9 @@ const publishedNames: Record<string, string> = {
   'ARB-SEPOLIA:USDC': 'USD Coin',
   'MATIC-AMOY:USDC': 'USDC',
   'MONAD-TESTNET:USDC': 'USDC',
+  'UNI-SEPOLIA:USDC': 'USDC',
+  'LINEA-SEPOLIA:USDC': 'USDC',
+  'ZKS-SEPOLIA:USDC': 'USDC',
 }
 
 it('coins have the names of their contracts on each network, as published tables list them', async () => {
@@ -143,6 +149,20 @@ it('Permit2, the deterministic deployers and the contracts of the OP stack stand
   const { address } = client.account
   expect(await client.readContract({ ...weth, functionName: 'balanceOf', args: [address] })).toBe(4n)
   expect(await client.readContract({ ...weth, functionName: 'totalSupply' })).toBe(4n)
+})
+
+it('a transaction without a chain id, as CreateX publishes its creation, creates its contract on any chain', async () => {
+  const sender = privateKeyToAccount(generatePrivateKey())
+  const creation = { data: '0x600160005360016000f3', gas: 3_000_000n, gasPrice: 100_000_000_000n } as const
+  const raw = await sender.signTransaction({ ...creation, type: 'legacy', nonce: 0 })
+  expect(parseTransaction(raw).chainId).toBeUndefined()
+  for (const [index, chain] of local.chains.entries()) {
+    await chain.rpc('anvil_setBalance', [sender.address, toHex(3n * 10n ** 17n)])
+    const client = clientOf(index)
+    const hash = await client.sendRawTransaction({ serializedTransaction: raw })
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash })
+    expect(await client.getCode({ address: contractAddress! })).toBe('0x01')
+  }
 })
 
 it('a contract is deployed through each deterministic deployer to the address that programs compute', async () => {
