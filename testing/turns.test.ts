@@ -29,7 +29,7 @@ import { lockExpiredIntents } from '#engines/treasury/payment-intents/store'
 import { endSweeps } from '#engines/treasury/sweeping/store'
 import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { queuedTenants } from '#engines/webhooks/store/queue'
-import { openAsOwner } from '#runtime/db/db'
+import { type Db, openAsOwner } from '#runtime/db/db'
 import { type Queue, queues } from '#runtime/turns/queues'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { openTestDatabase, type TestDatabase } from './database.ts'
@@ -48,6 +48,7 @@ import {
   type Row,
   transaction,
 } from './queue-rows.ts'
+import { analyze, rowsReadBy } from './rows-read.ts'
 import { sizeOf } from './size.ts'
 
 /** Size of a claim, and number of rows of the tenant that came first. */
@@ -440,6 +441,24 @@ it('property 64: tenants that one claim leaves out are first in the next', async
   for (let claims = 0; claims < 3; claims++)
     for (const { entityId } of await waitingSenders(db(), turn, blockchain, limit, false)) seen.add(entityId)
   expect(seen.size).toBe(3 * limit)
+})
+
+it('property 64: a claim reads no more rows when many more tenants wait', async () => {
+  const { fill } = starved['comparing token balances']
+  const readsBeside = async (tenants: number) => {
+    await fill(Array.from({ length: tenants }, () => waitsOf(randomUUID(), 3)).flat())
+    const owner = openAsOwner(test.connection)
+    await analyze(owner, 'token_checks')
+    await owner.close()
+    const claim = async (tx: Db) => {
+      // As small a table would be read as a whole.
+      await tx.script('set local enable_seqscan = off')
+      await claimDueChecks(tx, newTurn('comparing token balances'), blockchain, limit, 60_000)
+    }
+    return (await rowsReadBy(test.database, claim))['token_checks']!
+  }
+  const few = await readsBeside(2 * limit)
+  expect(await readsBeside(200)).toBeLessThanOrEqual(2 * few)
 })
 
 it('property 64: a change of a deferred sender ends its deferral', async () => {

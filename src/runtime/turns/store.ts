@@ -21,17 +21,32 @@ export type Shared = {
   rows: Sql
 }
 
-/** Selects at most `limit` rows of a queue by `position`. Skips from entity to entity, regardless of each one's backlog. */
-export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql =>
-  sql`with recursive turn as (
-      (select entity_id from ${from} where ${where} order by entity_id limit 1)
+/**
+ * Selects at most `limit` rows of a queue by `position`. Skips from entity to entity, regardless of each one's backlog, and no
+ * further than to `limit` entities with claimable rows: PostgreSQL evaluates `turn` as far as `ready` reads it.
+ */
+export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql => {
+  const next = (condition: Sql, isLate: Sql) =>
+    sql`(select entity_id, ${isLate} from ${from} where ${where} and ${condition} order by entity_id limit 1)`
+  const early = next(sql`entity_id > ${after}`, sql`false`)
+  const late = next(sql`entity_id <= ${after}`, sql`true`)
+  return sql`with recursive turn (entity_id, is_late, place) as (
+      select begin.*, 1 from (${early} union all ${late} limit 1) begin
       union all
-      select (select entity_id from ${from} where ${where} and entity_id > turn.entity_id order by entity_id limit 1)
-      from turn where turn.entity_id is not null
+      select next.*, turn.place + 1 from turn cross join lateral (
+        ${next(sql`entity_id > turn.entity_id and (entity_id <= ${after} or not turn.is_late)`, sql`turn.is_late`)}
+        union all
+        ${next(sql`entity_id <= ${after} and not turn.is_late`, sql`true`)}
+        limit 1) next
+    ),
+    ready as materialized (
+      select turn.entity_id, turn.place from turn cross join lateral (${rows} limit 1) r limit ${limit}
     )
-    select r.*, row_number() over (order by r.place, turn.entity_id <= ${after}, turn.entity_id) as position
-    from turn cross join lateral (select w.*, row_number() over () as place from (${rows} limit ${limit}) w) r
-    where turn.entity_id is not null order by position limit ${limit}`
+    select r.*, row_number() over (order by r.round, turn.place) as position
+    from ready turn cross join lateral (select w.*, row_number() over () as round from (
+      ${rows} limit (select case when count(*) < ${limit}::integer then ${limit}::integer else 1 end from ready)) w) r
+    order by position limit ${limit}`
+}
 
 /** Records the entity served last, so that the next claim begins with the others. Returns the rows. */
 export function served<Row extends { entityId: string }>(turn: Turn, rows: readonly Row[]): readonly Row[] {
