@@ -1,8 +1,7 @@
 import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
 import { createClient, encodeFunctionData, type Hex, http, numberToHex, parseAbi } from 'viem'
-import { entryPoint07Abi } from 'viem/account-abstraction'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { quantity, rpc } from '../../testing/json-rpc.ts'
+import { rpc } from '../../testing/json-rpc.ts'
 import { viemChain } from '../../testing/viem-chain.ts'
 import { broadcast, devAccount, fundAll, type Node, nonceOf, signedTransfer } from '../chain.ts'
 import type { Figure } from '../figures.ts'
@@ -30,7 +29,8 @@ export const operationsBench: Bench = {
     const alto = await startAlto(run, setup.node, entryPoint)
     const each = run.amount(10, 2, 1)
     const rate = async (url: string, headers: Record<string, string>) => {
-      const operations = await prepare(setup, each)
+      // Our paymaster pays in no bundle of others.
+      const operations = await prepare(setup, each, { isSponsored: url === setup.url })
       const { seconds } = await execute(setup.node, url, headers, operations)
       return operations.length / seconds
     }
@@ -80,30 +80,24 @@ async function openSetup(run: Run): Promise<Setup> {
       }),
     ),
   )
-  const funding = { usdcAtomic: 1_000_000_000n, nativeAtomic: 0n }
+  const funding = { usdcAtomic: 1_000_000_000n, nativeAtomic: 10n ** 18n }
   await fundAll(
     node,
     accounts.map(({ address: to }) => ({ to, ...funding })),
   )
   const setup = { node, url, headers, accounts, keys: { next: 1n } }
   run.report('deploying the accounts')
-  const first = await prepare(setup, 1, true)
-  await execute(node, url, headers, first)
-  // For what the other bundler executes: the treasury fills the deposit for its own bundles alone.
-  const args = [first[0]!['paymaster'] as Hex] as const
-  const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args })
-  const payment = { from: devAccount(9).address, to: entryPoint, data, value: quantity(10n ** 18n) }
-  await rpc(node.url, 'eth_sendTransaction', [payment])
+  await execute(node, url, headers, await prepare(setup, 1, { deploys: true }))
   return setup
 }
 
 const abi = parseAbi(['function transfer(address to, uint256 amount)'])
 
-/** Operations of every account, `each` of one, sponsored and signed. */
+/** Operations of every account, `each` of one, signed; one that is not sponsored is paid by its account. */
 async function prepare(
   { node, url, headers, accounts, keys }: Setup,
   each: number,
-  deploys = false,
+  { deploys = false, isSponsored = true } = {},
 ): Promise<Operation[]> {
   const data = encodeFunctionData({ abi, functionName: 'transfer', args: [sink, 1n] })
   const work = accounts.flatMap((account) => Array.from({ length: each }, () => account))
@@ -111,23 +105,39 @@ async function prepare(
   await inParallel(work, async (account) => {
     const creation = deploys ? await account.getFactoryArgs() : {}
     const callData = await account.encodeCalls([{ to: node.usdc, value: 0n, data }])
-    const unsponsored = {
+    const unpriced = {
       ...{ sender: account.address, nonce: keys.next++ << 64n, ...creation, callData },
+      ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+    }
+    const signature = await account.getStubSignature()
+    const stub = inHex({ ...unpriced, signature })
+    const paymaster = (await call(url, headers, 'pm_getPaymasterStubData', [stub, entryPoint])) as object
+    const asked = [{ ...stub, ...paymaster }, entryPoint]
+    const estimate = (await call(url, headers, 'eth_estimateUserOperationGas', asked)) as Record<string, Hex>
+    const unsponsored = {
+      ...unpriced,
       ...{ callGasLimit: 100_000n, verificationGasLimit: deploys ? 500_000n : 100_000n },
-      ...{ preVerificationGas: 90_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+      preVerificationGas: BigInt(estimate['preVerificationGas']!),
     }
-    const parameters = [inHex({ ...unsponsored, signature: `0x${'0'.repeat(130)}` }), entryPoint]
-    const paid = (await call(url, headers, 'pm_getPaymasterData', parameters)) as Record<string, Hex>
-    const operation = {
-      ...unsponsored,
-      ...paid,
-      paymasterVerificationGasLimit: BigInt(paid['paymasterVerificationGasLimit']!),
-      paymasterPostOpGasLimit: BigInt(paid['paymasterPostOpGasLimit']!),
-    }
-    const signature = await account.signUserOperation(operation as never)
-    prepared.push(inHex({ ...operation, signature }))
+    const operation = isSponsored
+      ? { ...unsponsored, ...(await sponsor(url, headers, inHex({ ...unsponsored, signature }))) }
+      : unsponsored
+    const signed = await account.signUserOperation(operation as never)
+    prepared.push(inHex({ ...operation, signature: signed }))
   })
   return prepared
+}
+
+async function sponsor(url: string, headers: Record<string, string>, operation: Operation) {
+  const paid = (await call(url, headers, 'pm_getPaymasterData', [operation, entryPoint])) as Record<
+    string,
+    Hex
+  >
+  return {
+    ...paid,
+    paymasterVerificationGasLimit: BigInt(paid['paymasterVerificationGasLimit']!),
+    paymasterPostOpGasLimit: BigInt(paid['paymasterPostOpGasLimit']!),
+  }
 }
 
 const inHex = (operation: object): Operation =>
