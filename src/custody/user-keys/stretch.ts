@@ -106,9 +106,12 @@ function shareOf(bytes: Buffer): Buffer {
   return shared
 }
 
+const tooSlow = () =>
+  new ApiError('unavailable', 'A PIN could not be compared in time on this server: try again in a moment.')
+
 const endOf = (thread: Worker) =>
   new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('a thread that stretches a PIN does not end')), threadMs)
+    const timer = setTimeout(() => reject(tooSlow()), threadMs)
     const settle = (then: () => void) => () => {
       clearTimeout(timer)
       then()
