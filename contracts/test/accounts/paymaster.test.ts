@@ -98,7 +98,7 @@ describe('a sponsor', () => {
   it('pays in bundles that it sends itself, and in none of another sender', async () => {
     const before = await depositOf()
     const operation = await sponsored(transfer())
-    const refused = 'AA33 reverted'
+    const refused = 'AA33 reverted: NotBundledBySponsor()'
     expect(await executeAside(chain, operation)).toBe(refused)
     expect(await executeBy(chain, sponsor, entryPoint, [operation])).toBe(refused)
     const others = paymasterOf(people.stranger.address)
