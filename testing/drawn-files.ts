@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import { seededRandom } from './adversary/seeded-random.ts'
 
 /** One of so many files is drawn. */
-const drawnOf = 6
+const drawnOf = 8
 
 /**
- * Test files that wait long, the longest first. A run of the whole suite draws one of each six that stand together, so that every
+ * Test files that wait long, the longest first. A run of the whole suite draws one of each eight that stand together, so that every
  * run takes about as long. `npm run test:drawn` runs all of them, and so does `.ci/run`: those of operations and engines on the
  * system's PostgreSQL.
  */
@@ -53,6 +53,7 @@ export const drawnFiles = [
   'src/cli/contracts.test.ts',
   'src/engines/attestation/attesters-finality.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
+  'src/engines/treasury/disbursements/restored.test.ts',
   'src/engines/transactions/replace.test.ts',
   'src/engines/treasury/reconciliation/money-proof.test.ts',
   'src/engines/transactions/screening.test.ts',
