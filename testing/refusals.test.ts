@@ -332,6 +332,15 @@ it('says each reason once', async () => {
   )
 })
 
+it('recommends for a chain without wallets no chain that it refuses next', async () => {
+  const { body } = await harness.http('POST', '/v1/w3s/developer/wallets', {
+    body: { idempotencyKey: randomUUID(), walletSetId: randomUUID(), blockchains: ['LINEA-SEPOLIA'] },
+  })
+  const [, list] = /blockchains\[0\] must be one of ([A-Z0-9, -]+)/.exec(body.message) ?? []
+  expect(list).toContain('ETH-SEPOLIA, ')
+  expect(list).not.toMatch(/SOL|NEAR|APTOS|LINEA/)
+})
+
 it('a base address that ends in the version is told so', async () => {
   const answer = await harness.http('GET', '/v1/v1/w3s/wallets')
   expect([answer.status, answer.body.message]).toEqual([

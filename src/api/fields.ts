@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { blockchains, environmentOf, walletBlockchains } from '#chains/blockchains'
+import { blockchains, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
 import { addressBookChains, businessChains } from '#chains/business-chains'
+import { networkOf } from '#chains/networks/index'
 
 /** A field of every operation that uses a developer's keys. */
 export const ciphertextField = Type.String({
@@ -25,6 +26,8 @@ export const blockchainField = Type.Enum([...walletBlockchains], {
   title: 'Blockchain',
   description:
     'A blockchain of the wallets. EVM and EVM-TESTNET stand for all EVM chains, and their wallets only sign.',
+  // The others are known to the interface, and this version has no wallets on them.
+  '~recommended': walletBlockchains.filter((name) => isVirtual(name) || networkOf(name)),
 })
 export const testBlockchainField = Type.Enum(
   blockchains.filter((name) => environmentOf(name) === 'TEST'),

@@ -129,7 +129,10 @@ function explain(error: ErrorObject): FieldExplanation {
         reason: formatReasons[String(params['format'])] ?? `must be a ${params['format']}`,
       }
     case 'enum':
-      return { error: 'invalid_value', reason: choiceOf(params['allowedValues'] as unknown[], error.data) }
+      return {
+        error: 'invalid_value',
+        reason: choiceOf(recommendedIn(error) ?? (params['allowedValues'] as unknown[]), error.data),
+      }
     case 'additionalProperties':
       return { error: 'not_required', reason: 'is not a known field' }
     case 'const':
@@ -146,6 +149,10 @@ function explain(error: ErrorObject): FieldExplanation {
       return { error: 'invalid_value', reason: error.message ?? 'is invalid' }
   }
 }
+
+/** The values that an error recommends, where some that the schema allows are refused later. */
+const recommendedIn = ({ parentSchema }: ErrorObject) =>
+  (parentSchema as { '~recommended'?: unknown[] })['~recommended']
 
 const choiceOf = (allowed: unknown[], given: unknown): string =>
   allowed.length === 1
