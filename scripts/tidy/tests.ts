@@ -47,8 +47,8 @@ export const drawnFileRule: Rule = {
 }
 
 export const drawRule: Rule = {
-  name: 'the checks of each change run every test file',
-  why: `A run of the suite leaves out some of testing/drawn-files.ts, and ${continuous} runs them all: by name, or by a folder.`,
+  name: 'the checks of changes run every test file',
+  why: `A run of the suite leaves out some of testing/drawn-files.ts, and ${continuous} draws from all: by name, or by a folder.`,
   check: ({ root }) => {
     const named = readFileSync(join(root, continuous), 'utf8').split(/\s+/)
     return drawnFiles
