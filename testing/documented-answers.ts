@@ -12,15 +12,15 @@ export type DocumentedCall = {
   answer: unknown
 }
 
-/** The blocks of a document that call the API with curl, each with the JSON that is shown next. */
+/** The blocks of a document that call the API with curl, each with the JSON that is shown next under the same heading. */
 export function documentedCalls(document: string): DocumentedCall[] {
   const text = readFileSync(join(root, document), 'utf8')
-  const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]+?)^```$/gm)].map(([, kind, block]) => ({
+  const parts = [...text.matchAll(/^```(\w+)\n([\s\S]+?)^```$|^#+ .+$/gm)].map(([, kind, block]) => ({
     kind,
     block,
   }))
-  return blocks.flatMap(({ kind, block }, index) => {
-    const next = blocks[index + 1]
+  return parts.flatMap(({ kind, block }, index) => {
+    const next = parts[index + 1]
     if (kind !== 'sh' || !block!.includes('curl') || next?.kind !== 'json') return []
     return [{ commands: block!, answer: matcherOf(parseShown(next.block!)) }]
   })
