@@ -109,13 +109,19 @@ export const transactionMutants: readonly Mutant[] = [
     test: proof(`${engine}/liveness.test.ts`, 'property 28: leaves transfers waiting'),
   },
   {
+    name: 'approved-fee-exceeded',
+    about: 'a transfer is sent again at a price above what its user approved',
+    edits: [edit(`${engine}/price-refusals.ts`, "fee.isApproved ? 'fee-exceeded'", "!fee ? 'fee-exceeded'")],
+    test: proof('src/api/challenges/fee-of-user.test.ts', 'between the signature and the node'),
+  },
+  {
     name: 'any-price-believed',
     about: 'a node that calls every fee too low is paid more and more',
     edits: [
       edit(
         `${engine}/price-refusals.ts`,
-        "isBelowSuggestion(fee, suggestion) ? 'price-rose'",
-        "isBelowSuggestion(fee, suggestion) || fee ? 'price-rose'",
+        'if (!isBelowSuggestion(fee, suggestion))',
+        'if (!isBelowSuggestion(fee, suggestion) && !fee)',
       ),
     ],
     test: proof(`${engine}/price-refusals.test.ts`, 'property 28: is not believed'),

@@ -35,17 +35,44 @@ async function ended(challengeId: string) {
   return read()
 }
 
-it('a transfer costs no more than its user was shown, or is not sent', async () => {
-  const { rpc, mine, oracle, tokens } = harness.chain()
+/** Sets a price at which the least gas that a transaction takes costs more, whatever tips the chain has seen. */
+async function raisePrice(most: number): Promise<void> {
+  const { rpc, mine } = harness.chain()
+  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(BigInt(Math.ceil(most * 1e18)) / 20_000n)])
+  await mine()
+}
+
+const tooDear = { state: 'FAILED', errorReason: 'FEE_EXCEEDS_MAX_ALLOWANCE' }
+const received = (address: string) => harness.chain().oracle.balanceOf(address, harness.chain().tokens.USDC)
+
+it('property 156: a transfer costs no more than its user was shown, or is not sent', async () => {
+  const { rpc } = harness.chain()
   const [paid, unpaid] = [freshAddress(), freshAddress()]
   const usual = await asked(paid)
   const { state, networkFee } = await ended(usual.id)
   expect([state, Number(networkFee) > 0, Number(networkFee) <= usual.most]).toEqual(['COMPLETE', true, true])
 
+  const { baseFeePerGas } = await rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
   const { id, most } = await asked(unpaid)
-  // With this price the least gas that a transaction takes costs more, whatever tips the chain has seen.
-  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(BigInt(Math.ceil(most * 1e18)) / 20_000n)])
-  await mine()
-  expect(await ended(id)).toMatchObject({ state: 'FAILED', errorReason: 'FEE_EXCEEDS_MAX_ALLOWANCE' })
-  expect(await oracle.balanceOf(unpaid, tokens.USDC)).toBe(0n)
+  await raisePrice(most)
+  expect(await ended(id)).toMatchObject(tooDear)
+  expect(await received(unpaid)).toBe(0n)
+  await rpc('anvil_setNextBlockBaseFeePerGas', [baseFeePerGas])
+  await harness.chain().mine()
+})
+
+it('property 156: a price that rises between the signature and the node costs its user no more', async () => {
+  const unpaid = freshAddress()
+  const { id, most } = await asked(unpaid)
+  let sends = 0
+  harness.chain().intercept(async ({ body }) => {
+    if (body.includes('eth_sendRawTransaction') && sends++ === 0) await raisePrice(most)
+    return 'forward'
+  })
+  try {
+    expect(await ended(id)).toMatchObject(tooDear)
+  } finally {
+    harness.chain().intercept(undefined)
+  }
+  expect([sends, await received(unpaid)]).toEqual([1, 0n])
 })

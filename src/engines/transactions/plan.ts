@@ -161,7 +161,7 @@ function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | u
   return { row, failure: { reason, details: estimate.message } }
 }
 
-const feeExceedsMax = 'FEE_EXCEEDS_MAX_ALLOWANCE'
+export const feeExceedsMax = 'FEE_EXCEEDS_MAX_ALLOWANCE'
 const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason === feeExceedsMax
 
 /** Fails a plan whose fee can exceed `feeMaxAtomic`, or what its user approved: a fee left to the chain is not paid at any price. */

@@ -7,9 +7,9 @@ import { attemptFees } from './store/replacements.ts'
 /**
  * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `price-rose`: the chain suggests more now.
  * `unfounded`: it does not, and such a refusal must not raise the price again and again. `price-unknown`: no node reports
- * current prices.
+ * current prices. `fee-exceeded`: it suggests more than the user approved, so nothing may raise the price.
  */
-export type PriceRefusal = 'price-rose' | 'unfounded' | 'price-unknown'
+export type PriceRefusal = 'price-rose' | 'unfounded' | 'price-unknown' | 'fee-exceeded'
 
 /**
  * Returns the cause for each attempt refused as underpriced, by its id; attempts with a price fixed by the owner are left
@@ -33,7 +33,8 @@ export async function readPriceRefusals(
   return new Map(
     fees.map((fee) => {
       if (!suggestion) return [fee.id, 'price-unknown']
-      return [fee.id, isBelowSuggestion(fee, suggestion) ? 'price-rose' : 'unfounded']
+      if (!isBelowSuggestion(fee, suggestion)) return [fee.id, 'unfounded']
+      return [fee.id, fee.isApproved ? 'fee-exceeded' : 'price-rose']
     }),
   )
 }

@@ -10,6 +10,7 @@ import type { Turn } from '#runtime/turns/store'
 import { failUnsent } from './end-unsent.ts'
 import { requeueAfterOverlookedUse } from './external-nonce-use.ts'
 import type { JournalWriter } from './journal/writer.ts'
+import { feeExceedsMax } from './plan.ts'
 import { type PriceRefusal, readPriceRefusals } from './price-refusals.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { type ClaimedAttempt, claimDueAttempts, recordSends, type SendResult } from './store/attempts.ts'
@@ -280,12 +281,13 @@ function resultOf(
   // A replacement at the current price follows, or may be necessary.
   if (price === 'price-rose' || price === 'price-unknown')
     return { ...kept, state: attempt.state, retryInMs: backoff, error: outcome.message }
-  const reason = reasons.get(outcome.reason)
+  const reason = price === 'fee-exceeded' ? feeExceedsMax : reasons.get(outcome.reason)
   const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unfounded'
   // This node may not know of incoming coins yet. A no-op is kept: nothing else would use its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', retryInMs: 0, error: outcome.message, reason }
-  const mayCancel = reason && attempt.state === 'signed' && isIntent(attempt)
+  // A cancel transaction would cost more than the user approved, too: the bytes wait for a lower price.
+  const mayCancel = reason && price !== 'fee-exceeded' && attempt.state === 'signed' && isIntent(attempt)
   if (mayCancel && refusals.failed(id) >= refusalsMax)
     return { ...kept, state: 'signed', retryInMs: backoff, error: outcome.message, cancelReason: reason }
   // A nonce reported as used may be used by these bytes, by a foreign transaction, or not at all: only blocks decide.

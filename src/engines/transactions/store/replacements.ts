@@ -59,12 +59,22 @@ export async function requestBumps(
   await announceWork(tx, blockchain)
 }
 
-/** The price of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price. */
-export type AttemptFee = { id: string; maxFeeAtomic: bigint; priorityFeeAtomic: bigint; isFixed: boolean }
+/**
+ * The price of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price; `isApproved`: its user approved
+ * the fee that this price makes, and no higher one.
+ */
+export type AttemptFee = {
+  id: string
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+  isFixed: boolean
+  isApproved: boolean
+}
 
 export const attemptFees = (db: Db, refs: readonly Ref[]) =>
   db.all<AttemptFee>(sql`select a.id, a.max_fee as "maxFeeAtomic", a.priority_fee as "priorityFeeAtomic",
-      a.kind = 'original' and t.fee_level is null and t.max_fee is not null as "isFixed"
+      a.kind = 'original' and t.fee_level is null and t.max_fee is not null as "isFixed",
+      a.kind = 'original' and t.fee_max is not null as "isApproved"
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join attempts a on a.entity_id = n.e and a.id = n.i
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id`)
