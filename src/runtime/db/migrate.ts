@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { succeedOnce } from '#lib/once'
 import { type Connection, type Database, type Db, openAsOwner, sql, sqlState } from './db.ts'
 import { someRelations } from './relations.ts'
 import { refuseStranger, repairGrants, repairRole, requireRights } from './rights.ts'
@@ -45,7 +46,10 @@ export async function migrate(
   }
 }
 
-const listFiles = async () => (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+/** The migrations of this version. Read once: an upgrade in place puts those of the next version beside a running process. */
+const listFiles = succeedOnce(async () =>
+  (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort(),
+)
 
 /** Throws when this version cannot migrate the database: its tables are of a newer version, or of another program. */
 export async function requireKnownTables(connection: Connection): Promise<void> {
