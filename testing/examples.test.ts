@@ -215,7 +215,7 @@ async function runCommands(commands: string): Promise<string> {
     .replace(/"(\w+)": "…"/g, (_, name: string) => `"${name}": "${values[name]}"`)
     // The sandbox has one chain.
     .replace('"BASE-SEPOLIA", "MATIC-AMOY"', '"BASE-SEPOLIA"')
-  // What a document waits a second for may take longer on a busy machine, and examples before it were paid too.
+  // The payment may take longer than the second that a document waits, and examples before it were paid too.
   const paid = `paid() { curl -s "$API/v1/payments" -H "Authorization: Bearer $KEY" | grep -o '"paid"' | wc -l; }`
   const sleep = `before=$(paid); sleep() { until [ "$(paid)" -gt "$before" ]; do command sleep 0.1; done; }`
   const set = `API=${url} KEY=${apiKey}`

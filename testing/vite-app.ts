@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const html =
   '<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1><script type="module" src="/main.js"></script>'
 
-/** What the documented lines use of the app around them. `given` and `askServer` are put into the page. */
+/** Variables and functions that the documented lines take from their app. The test puts `given` and `askServer` into the page. */
 const around = `
   const { appId, userToken, encryptionKey, challengeUrl, challengeId } = globalThis.given
   globalThis.calls = []

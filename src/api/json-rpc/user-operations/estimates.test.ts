@@ -66,7 +66,7 @@ async function standing(code: Hex): Promise<Address> {
 const stub: Hex = `0x${'11'.repeat(65)}`
 const empty = freshAddress() as Address
 
-/** The account at an address as viem knows one, whoever made its contract. */
+/** Returns a smart account of viem for the contract at an address, of any maker. */
 function accountAt(
   client: unknown,
   address: Address,
