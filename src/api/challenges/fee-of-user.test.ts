@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { baseFeeOf, mineAtBaseFee } from '../../../testing/base-fee.ts'
 import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
 import { askUser, makePinUser } from '../../../testing/challenge-requests.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
 import { approved, shownChallenge } from '../../../testing/page.ts'
 import { until } from '../../../testing/until.ts'
 
@@ -36,29 +36,23 @@ async function ended(challengeId: string) {
 }
 
 /** Sets a price at which the least gas that a transaction takes costs more, whatever tips the chain has seen. */
-async function raisePrice(most: number): Promise<void> {
-  const { rpc, mine } = harness.chain()
-  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(BigInt(Math.ceil(most * 1e18)) / 20_000n)])
-  await mine()
-}
+const raisePrice = (most: number) => mineAtBaseFee(harness.chain(), BigInt(Math.ceil(most * 1e18)) / 20_000n)
 
 const tooDear = { state: 'FAILED', errorReason: 'FEE_EXCEEDS_MAX_ALLOWANCE' }
 const received = (address: string) => harness.chain().oracle.balanceOf(address, harness.chain().tokens.USDC)
 
 it('property 156: a transfer costs no more than its user was shown, or is not sent', async () => {
-  const { rpc } = harness.chain()
   const [paid, unpaid] = [freshAddress(), freshAddress()]
   const usual = await asked(paid)
   const { state, networkFee } = await ended(usual.id)
   expect([state, Number(networkFee) > 0, Number(networkFee) <= usual.most]).toEqual(['COMPLETE', true, true])
 
-  const { baseFeePerGas } = await rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+  const usualFee = await baseFeeOf(harness.chain())
   const { id, most } = await asked(unpaid)
   await raisePrice(most)
   expect(await ended(id)).toMatchObject(tooDear)
   expect(await received(unpaid)).toBe(0n)
-  await rpc('anvil_setNextBlockBaseFeePerGas', [baseFeePerGas])
-  await harness.chain().mine()
+  await mineAtBaseFee(harness.chain(), usualFee)
 })
 
 it('property 156: a price that rises between the signature and the node costs its user no more', async () => {

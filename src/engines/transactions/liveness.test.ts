@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { baseFeeOf, mineAtBaseFee } from '../../../testing/base-fee.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
 import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { feeMaxAtomic } from './index.ts'
@@ -16,21 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const baseFee = async () => {
-  const block = await harness
-    .chain()
-    .rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
-  return BigInt(block.baseFeePerGas)
-}
-
 /** Mines blocks at an interval, each with this base fee, until `stop`. */
 function blocksAt(feeAtomic: bigint): { stop(): Promise<void> } {
-  const { rpc, mine } = harness.chain()
   let stopped = false
   const mining = (async () => {
     while (!stopped) {
-      await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(feeAtomic)])
-      await mine()
+      await mineAtBaseFee(harness.chain(), feeAtomic)
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
   })()
@@ -72,7 +63,7 @@ describe('a price that rises fifty-fold', () => {
     await chain.setAutomine(false)
     const before = [await order(wallet), await order(wallet)]
     for (const { id } of before) await on.sent(id, 'original')
-    const spike = blocksAt(50n * (await baseFee()))
+    const spike = blocksAt(50n * (await baseFeeOf(harness.chain())))
     const after = await order(wallet)
     for (const { id } of [...before, after]) await on.reaches(id, 'COMPLETE')
     await spike.stop()
@@ -85,7 +76,7 @@ describe('a price that rises fifty-fold', () => {
     const chain = harness.chain()
     const wallet = await on.fundedWallet()
     await chain.setAutomine(false)
-    const feeAtomic = await baseFee()
+    const feeAtomic = await baseFeeOf(harness.chain())
     const before = await order(wallet)
     await on.sent(before.id, 'original')
     // A transfer could cost some three coins, which the wallet has; its limit is one.

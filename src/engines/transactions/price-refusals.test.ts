@@ -4,10 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { baseFeeOf, mineAtBaseFee } from '../../../testing/base-fee.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { countAlarm } from '../../../testing/count-alarm.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
@@ -24,7 +24,7 @@ let calmAtomic: bigint
 beforeAll(async () => {
   harness = await openHarness()
   on = transferActions(harness)
-  calmAtomic = await baseFee()
+  calmAtomic = await baseFeeOf(harness.chain())
 })
 afterEach(async () => {
   harness.chain().intercept(undefined)
@@ -32,18 +32,7 @@ afterEach(async () => {
 })
 afterAll(() => harness?.close())
 
-const baseFee = async () => {
-  const block = await harness
-    .chain()
-    .rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
-  return BigInt(block.baseFeePerGas)
-}
-
-async function setBaseFee(feeAtomic: bigint): Promise<void> {
-  const { rpc, mine } = harness.chain()
-  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(feeAtomic)])
-  await mine()
-}
+const setBaseFee = (feeAtomic: bigint) => mineAtBaseFee(harness.chain(), feeAtomic)
 
 type Asked = { id: number; method: string; params: string[] }
 
