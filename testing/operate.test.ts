@@ -1,4 +1,4 @@
-/** Executes the commands of `docs/operate.md` in their order: an installation, a backup, and its restore on a new server. */
+/** Executes commands of `docs/operate.md`: an installation, its audit, a backup, and its restore on a new server. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -109,7 +109,7 @@ const arePaid = async (count: number) => {
 }
 
 it.runIf(isDeep && postgres)(
-  'property 136: the documented commands install, back up and restore on a server that has never had the roles',
+  'property 136: the documented commands install, audit, back up and restore on a server that has never had the roles',
   async () => {
     shell.tell(commandsOf('Start'))
     await shell.until(isReady, 'the new installation is ready')
@@ -121,6 +121,13 @@ it.runIf(isDeep && postgres)(
     const { address } = intent.paymentMethods[0]!
     await pay(address)
     await shell.until(() => arePaid(1), 'the payment is paid')
+
+    const audit = commandsOf('Verify the audit trail')
+      .replace(/verify --heads [^ ]+/, '$& | tee audit.txt')
+      .replace('HEX', '"$(grep -oE "[0-9a-f]{64}" audit.txt)"')
+    shell.tell(`set -o pipefail\n${audit}echo "veri""fied"`)
+    await shell.until(async () => shell.said().includes('verified'), 'the audit trail is verified')
+    expect(shell.said().match(/signed by [0-9a-f]{64}.*: nothing was altered/g)).toHaveLength(2)
 
     const [backUp, ...restore] = commandsOf('Back up and restore').split(/^(?=export ADMIN_URL)/m)
     shell.tell(`${backUp}\nkill %1 %2; wait; echo "back""ed up"`)
