@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { mineAtBaseFee } from '../../../testing/base-fee.ts'
 import { freshAddress } from '../../../testing/builders.ts'
 import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -58,8 +59,7 @@ it('property 20: a transfer whose block is orphaned can be accelerated', async (
   await chain.reorg(1)
   await on.reaches(id, 'SENT')
   await on.sent(id, 'cancel')
-  await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(maxFee * 3n).toString(16)}`])
-  await chain.mine()
+  await mineAtBaseFee(chain, maxFee * 3n)
   expect((await on.ask(id, 'cancel')).status).toBe(200)
   const dearer = async () => (await on.attemptsOf(id)).find((attempt) => attempt.maxFee > maxFee * 3n)
   await until(async () => (await dearer())?.state === 'sent', 'a dearer cancellation is sent')

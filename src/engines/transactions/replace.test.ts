@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mineAtBaseFee } from '../../../testing/base-fee.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -139,8 +140,7 @@ describe('a transaction below the base fee', () => {
     await chain.setAutomine(false)
     const id = await on.transfer(wallet)
     const { maxFee } = await on.sent(id, 'original')
-    await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(maxFee * 3n).toString(16)}`])
-    await chain.mine()
+    await mineAtBaseFee(chain, maxFee * 3n)
     await on.reaches(id, 'STUCK')
     expect((await on.ask(id, 'accelerate')).status).toBe(200)
     const bump = await on.sent(id, 'bump')
@@ -158,8 +158,7 @@ describe('a transaction below the base fee', () => {
     await on.sent(id, 'original')
     expect((await on.ask(id, 'cancel')).status).toBe(200)
     const { maxFee } = await on.sent(id, 'cancel')
-    await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(maxFee * 3n).toString(16)}`])
-    await chain.mine()
+    await mineAtBaseFee(chain, maxFee * 3n)
     await on.reaches(id, 'STUCK')
     const refused = await on.ask(id, 'accelerate')
     expect([refused.status, refused.body.code]).toEqual([400, 155229])

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openAsOwner, openDatabase, type Sql, sql } from '#runtime/db/db'
 import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
+import { mineAtBaseFee } from '../../../../testing/base-fee.ts'
 import { freshAddress, fundMerchantWallet, makePayout, type Wallet } from '../../../../testing/builders.ts'
 import { askUser, makePinUser } from '../../../../testing/challenge-requests.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
@@ -50,8 +51,7 @@ it('property 30: restored transfers are accelerated and cancelled, and count onc
     (await attempts()).some((each) => each.id === id && each.kind === kind && each.state === 'sent')
   for (const { id } of [faster, cancelled]) await until(sent(id, 'original'), 'the restored bytes are sent')
   const dearest = (await attempts()).reduce((most, { maxFee }) => (maxFee > most ? maxFee : most), 0n)
-  await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(dearest * 3n).toString(16)}`])
-  await chain.mine()
+  await mineAtBaseFee(chain, dearest * 3n)
   const ask = async (id: string, what: string) => {
     const body = { idempotencyKey: randomUUID(), entitySecretCiphertext: await later.sealSecret() }
     return later.http('POST', `/v1/w3s/developer/transactions/${id}/${what}`, { body })
@@ -114,8 +114,7 @@ describe('a transaction in flight without a grant', () => {
 
   async function raisePrices(id: string): Promise<void> {
     const { maxFee } = await on.sent(id, 'original')
-    await harness.chain().rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(maxFee * 3n).toString(16)}`])
-    await harness.chain().mine()
+    await mineAtBaseFee(harness.chain(), maxFee * 3n)
   }
 
   const grantsOf = (id: string) => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)

@@ -8,6 +8,7 @@ import { operationFromJson } from '#chains/operation-json'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
 import { sql } from '#runtime/db/db'
+import { mineAtBaseFee } from '../../../../testing/base-fee.ts'
 import { freshAddress, type Wallet } from '../../../../testing/builders.ts'
 import { drawnTests } from '../../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
@@ -169,8 +170,7 @@ for (const taken of versions)
     async () => {
       const sent = await sentBundle()
       harness.clock.moveMs(60_000)
-      await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(sent.original.maxFee * 3n).toString(16)}`)
-      await harness.chain().mine()
+      await mineAtBaseFee(harness.chain(), sent.original.maxFee * 3n)
       const bump = await on.sent(sent.bundleId, 'bump')
       await mineAlone(taken === 'bump' ? bump : sent.original)
       await eachOnce(sent)
