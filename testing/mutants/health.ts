@@ -32,8 +32,8 @@ export const healthMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/runtime/db/newer-schema.ts',
-        'if (isNewer && !wasNewer)',
-        'if (isNewer && wasNewer === undefined)',
+        'report(migrations.length > 0 ? { migrations } : undefined)',
+        'report(migrations.length > 1_000 ? { migrations } : undefined)',
       ),
     ],
     test: proof('testing/worker-health.test.ts', 'property 155'),

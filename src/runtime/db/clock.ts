@@ -3,7 +3,7 @@
  * own clock is not used; an alarm reports when it is off. Between two readings the monotonic clock carries the time forward.
  */
 import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
-import { endAlarm, raiseAlarm } from '../log/alarms.ts'
+import { alarmWhile } from '../log/alarms.ts'
 import { logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { type Db, sql } from './db.ts'
@@ -62,15 +62,14 @@ export async function openDatabaseClock({
   log,
 }: Pick<Scope, 'database' | 'log'>): Promise<{ clock: Clock; stop(): Promise<void> }> {
   let known = await look(database.reading)
-  let wasOff = false
   const clock = clockOf(() => known)
+  const report = alarmWhile(log, 'clock-off', {
+    begins: 'the clock of this machine is off from that of the database',
+    ends: 'the clock of this machine is right again',
+  })
   const warn = () => {
     const offMs = clock.hostOffMs()
-    const isOff = Math.abs(offMs) > hostOffMaxMs
-    if (isOff && !wasOff)
-      raiseAlarm(log, 'clock-off', { offMs }, 'the clock of this machine is off from that of the database')
-    if (wasOff && !isOff) endAlarm(log, 'clock-off', {}, 'the clock of this machine is right again')
-    wasOff = isOff
+    report(Math.abs(offMs) > hostOffMaxMs ? { offMs } : undefined)
   }
   warn()
   const turn = async () => {

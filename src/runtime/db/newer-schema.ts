@@ -1,4 +1,4 @@
-import { endAlarm, raiseAlarm } from '../log/alarms.ts'
+import { alarmWhile } from '../log/alarms.ts'
 import { type Loop, logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { unknownMigrations } from './migrate.ts'
@@ -10,14 +10,13 @@ const lookMs = 5_000
  * stopping every server of the older version at once would be an outage, and most migrations leave it working.
  */
 export function watchNewerSchema({ database, log }: Pick<Scope, 'database' | 'log'>): Loop {
-  let wasNewer = false
+  const report = alarmWhile(log, 'schema-newer', {
+    begins: 'a newer version migrated the database of this process',
+    ends: 'this process knows all migrations again',
+  })
   const turn = async () => {
     const migrations = await unknownMigrations(database)
-    const isNewer = migrations.length > 0
-    if (isNewer && !wasNewer)
-      raiseAlarm(log, 'schema-newer', { migrations }, 'a newer version migrated the database of this process')
-    if (!isNewer && wasNewer) endAlarm(log, 'schema-newer', {}, 'this process knows all migrations again')
-    wasNewer = isNewer
+    report(migrations.length > 0 ? { migrations } : undefined)
     return false
   }
   return repeat(turn, logTrouble(log, 'comparing the migrations of the database'), lookMs)

@@ -83,6 +83,23 @@ export function endAlarm(log: Log, alarm: AlarmName, about: Record<string, unkno
   log.info({ alarmOver: alarm, ...about }, message)
 }
 
+/**
+ * Returns a function that is told again and again whether the cause of an alarm holds: it gets what the alarm is about while it
+ * does. It raises the alarm when the cause begins, and reports when it is gone.
+ */
+export function alarmWhile(
+  log: Log,
+  alarm: AlarmName,
+  { begins, ends }: { begins: string; ends: string },
+): (about: Record<string, unknown> | undefined) => void {
+  let isRaised = false
+  return (about) => {
+    if (about && !isRaised) raiseAlarm(log, alarm, about, begins)
+    if (!about && isRaised) endAlarm(log, alarm, {}, ends)
+    isRaised = about !== undefined
+  }
+}
+
 /** Returns the number of times that this process raised each alarm since it started. */
 export const alarmCounts = (): ReadonlyMap<AlarmName, number> => counts
 
