@@ -51,7 +51,7 @@ it.skipIf(memoryUnreadable)(
     await setPinOf(other)
     // The sealing key is held as long as the process runs: finding it shows that the search works.
     const kept = new Map([['root sealing key', test.custody.vault.root.export()]])
-    const all = new Map(kept)
+    const all = new Map<string, Buffer>(kept)
     for (let count = 0; count < usersTotal; count++) {
       const user = await newPageUser(entity)
       const answers = [`Tschüss ${randomUUID()}`, `GRÜN ${randomUUID()}`]
