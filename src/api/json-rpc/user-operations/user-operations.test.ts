@@ -349,10 +349,16 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
       await sponsoredAgain(account, again),
       entryPoint,
     ])
-    harness.startEngines()
     const stateOf = async (hash: string) =>
       (await harness.http('GET', `/v1/w3s/buidl/userOps?userOpHash=${hash}`)).body.data.userOperations[0]
         .state
+    const engines = separateEngines(worldOf(harness))
+    engines.start('indexer')
+    const modular = startModular(harness.ctx)
+    await until(async () => (await stateOf(first)) === 'FAILED', 'the later one waits in its place')
+    await modular.stop()
+    await engines.stop('indexer')
+    harness.startEngines()
     await until(
       async () => (await Promise.all([first, second].map(stateOf))).toSorted().join() === 'COMPLETE,FAILED',
       'one has its effect',
