@@ -3,7 +3,7 @@ import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { listScreenings } from './list-screenings.ts'
-import { operatorScreeningSchema, screenAddressBody, screeningFilters, screeningSchema } from './schema.ts'
+import { operatorScreeningSchema, screenAddressBody, screeningAnswer, screeningFilters } from './schema.ts'
 import { reloadScreening, screenAddress } from './screen-address.ts'
 
 export const screeningEndpoints = [
@@ -13,11 +13,11 @@ export const screeningEndpoints = [
     operationId: 'screenAddress',
     summary: 'Screen an address',
     description:
-      'Checks an address as the receiver of value against the lists of this server, and on test networks by its last characters. The decision is recorded; a repeated request returns the recorded one.',
+      'Checks an address as the receiver of value against the lists of this server, and on test networks by its last characters. The decision is recorded; a repeated request returns the recorded one. The answer has the screening itself and, for clients that read that, again in data.',
     tag: 'Compliance',
     auth: 'apiKey',
     body: screenAddressBody,
-    response: screeningSchema,
+    response: screeningAnswer,
     enveloped: false,
     idempotent: {
       conflict: 'idempotencyKeyReused',

@@ -3,6 +3,7 @@ import { createDateField, idField } from '#api/fields'
 import { decisionSchema } from '#api/screening-decision'
 import { screeningChains } from '#chains/screening-chains'
 import type { ErrorName } from '#lib/error-kinds'
+import { described } from '#runtime/http/openapi/annotate'
 
 const optional = Type.Optional
 const unsupported: ErrorName = 'screeningChainUnsupported'
@@ -40,7 +41,7 @@ export const screenAddressBody = Type.Object(
   },
 )
 
-export const screeningSchema = Type.Object(
+const screeningSchema = Type.Object(
   {
     result: resultField,
     decision: decisionSchema,
@@ -61,6 +62,12 @@ export const screeningSchema = Type.Object(
     ),
   },
   { title: 'Screening', description: 'A screening of an address.' },
+)
+
+/** Clients read either: one that finds no result where it looks takes the address as clean. */
+export const screeningAnswer = Type.Object(
+  { ...screeningSchema.properties, data: described(screeningSchema, 'The same screening.') },
+  { title: 'ScreeningAnswer', description: 'A screening, in both forms that clients read.' },
 )
 
 export const operatorScreeningSchema = Type.Object(

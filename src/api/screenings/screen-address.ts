@@ -1,6 +1,11 @@
 import type { Static } from 'typebox'
 import type { ScreeningChain } from '#chains/screening-chains'
-import { findScreening, parseSubject, screenAddress as screen } from '#engines/compliance/index'
+import {
+  findScreening,
+  parseSubject,
+  type Screening,
+  screenAddress as screen,
+} from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import type { screenAddressBody } from './schema.ts'
@@ -9,7 +14,7 @@ import { showScreening } from './show-screening.ts'
 export async function screenAddress(ctx: Ctx, body: Static<typeof screenAddressBody>) {
   const id = body.idempotencyKey.toLowerCase()
   const subject = requireSubject(body.chain, body.address)
-  return showScreening(await screen(ctx, { id, chain: body.chain, subject }))
+  return inBothForms(await screen(ctx, { id, chain: body.chain, subject }))
 }
 
 export function requireSubject(chain: ScreeningChain, text: string) {
@@ -22,5 +27,10 @@ export function requireSubject(chain: ScreeningChain, text: string) {
 export async function reloadScreening(ctx: Ctx, id: string) {
   const found = await findScreening(ctx.db, ctx.entity.id, id)
   if (!found) throw new Error(`the screening ${id} is bound to a key and does not exist`)
-  return showScreening(found)
+  return inBothForms(found)
+}
+
+function inBothForms(found: Screening) {
+  const screening = showScreening(found)
+  return { ...screening, data: screening }
 }

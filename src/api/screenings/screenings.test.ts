@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decide, type RuleMatch, rules } from '#engines/compliance/rules'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import type { HttpAnswer } from '../../../testing/tenant.ts'
 
 const path = '/v1/w3s/compliance/screening/addresses'
 
@@ -94,27 +95,44 @@ it('approves an address that no rule applies to, with and without the prefix of 
   const address = endingIn('0')
   const body = { idempotencyKey: randomUUID(), address, chain: 'UNI-SEPOLIA' }
   const first = await harness.http('POST', path, { body })
-  expect([first.status, first.body]).toEqual([
-    200,
-    {
-      result: 'APPROVED',
-      decision: { actions: ['APPROVE'], screeningDate: expect.any(String) },
-      id: body.idempotencyKey,
-      address,
-      chain: 'UNI-SEPOLIA',
-      details: [
-        {
-          id: body.idempotencyKey,
-          vendor: 'BEZANT',
-          response: { lists: {}, matched: [] },
-          createDate: expect.any(String),
-        },
-      ],
-    },
-  ])
+  const screening = {
+    result: 'APPROVED',
+    decision: { actions: ['APPROVE'], screeningDate: expect.any(String) },
+    id: body.idempotencyKey,
+    address,
+    chain: 'UNI-SEPOLIA',
+    details: [
+      {
+        id: body.idempotencyKey,
+        vendor: 'BEZANT',
+        response: { lists: {}, matched: [] },
+        createDate: expect.any(String),
+      },
+    ],
+  }
+  expect([first.status, first.body]).toEqual([200, { ...screening, data: screening }])
   const again = await harness.http('POST', '/compliance/screening/addresses', { body })
   expect([again.status, again.body]).toEqual([200, first.body])
 })
+
+/** How public applications read the answer; a field that is missing means that nothing was found. */
+const readings: [reading: string, isDenied: (answer: HttpAnswer['body']) => boolean][] = [
+  ['result', (answer) => answer.result === 'DENIED'],
+  ['data.result', ({ data }) => (data?.result ?? 'PASS') === 'DENIED'],
+  ['the actions of decision', (answer) => answer.decision.actions.includes('DENY')],
+  ['the actions of data.decision', ({ data }) => data?.decision?.actions?.includes('DENY') ?? false],
+]
+
+it.each(readings)(
+  'property 160: shows who is denied to an application that reads %s, also when asked again',
+  async (_, isDenied) => {
+    const body = { idempotencyKey: randomUUID(), address: endingIn('999999999999'), chain: 'ETH-SEPOLIA' }
+    const first = await harness.http('POST', path, { body })
+    const again = await harness.http('POST', path, { body })
+    const clean = await screen(endingIn('0'))
+    expect([first, again, clean].map((answer) => isDenied(answer.body))).toEqual([true, true, false])
+  },
+)
 
 it.each([
   ['an unknown chain', { chain: 'DOGE' }, 280001, 'chain'],
