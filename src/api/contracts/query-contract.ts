@@ -27,8 +27,9 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
   const chain = requireContractChain(ctx, body.blockchain)
   const address = requireAddress(body.blockchain, 'address', body.address)
   const from = body.fromAddress && requireAddress(body.blockchain, 'fromAddress', body.fromAddress)
-  const abi = await abiOf(ctx, chain, address, body)
+  const { abi, isKept } = await abiOf(ctx, chain, address, body)
   const { data, called } = questionIn(chain, abi, body)
+  if (isKept && !abi && body.callData === undefined) throw abiMissing()
   const query = { address, data, from: from || undefined, blockNumber: body.blockNumber }
   const outcome = await answered(ctx, chain, chain.contracts.query(query, abi?.errors ?? []))
   if (outcome.kind === 'reverted')
@@ -36,10 +37,15 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
   if (outcome.kind === 'refused')
     throw new ApiError('queryImpossible', `The node cannot execute the query: ${outcome.message}`)
   const outputData = outcome.data
-  if (!called) return { outputValues: [], outputData }
+  if (!called) {
+    if (outputData === '0x' && body.callData === undefined)
+      await requireCode(ctx, chain, address, body.address)
+    return { outputValues: [], outputData }
+  }
   const outputValues = chain.contracts.decodeOutputs(called, outputData)
   if (outputValues) return { outputValues, outputData }
-  throw await undecodable(ctx, chain, address, body.address)
+  await requireCode(ctx, chain, address, body.address)
+  throw new ApiError('contractQueryFailed', 'The contract returned data that does not fit the ABI.')
 }
 
 /** The ABI of the request, or else that of the contract here, with that of its implementation. */
@@ -48,13 +54,13 @@ async function abiOf(
   chain: Chain,
   address: Address,
   { address: asked, abiJson }: QueryBody,
-): Promise<ContractAbi | undefined> {
+): Promise<{ abi: ContractAbi | undefined; isKept: boolean }> {
   const row = await findContractAt(ctx.db, ctx.entity.id, chain.network.blockchain, address)
   if (row?.archived) throw invalid('address', 'has an archived contract', asked, 'contractArchived')
   if (row && row.contractAddress === null)
     throw invalid('address', 'is that of a deployment under way', asked, 'deploymentPending')
-  if (abiJson !== undefined) return requireAbi(chain, abiJson)
-  return row && abiOfContract(chain, row)
+  const abi = abiJson === undefined ? row && abiOfContract(chain, row) : requireAbi(chain, abiJson)
+  return { abi, isKept: row !== undefined }
 }
 
 function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody): Question {
@@ -68,22 +74,24 @@ function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody)
     const reason = 'is missing: send it with abiParameters, or callData instead'
     throw invalid('abiFunctionSignature', reason, undefined, 'invalidRequest', 'required')
   }
-  if (!abi)
-    throw invalid(
-      'abiJson',
-      'is missing: send it, or import the contract with its ABI',
-      undefined,
-      'abiMissing',
-      'required',
-    )
+  const called = abi && functionOf(chain, abi, signature)
+  const data = readOrRefuse(() => chain.encodeCall(signature, values ?? []), 'contractAbiMismatch')
+  return { data, called }
+}
+
+function functionOf(chain: Chain, abi: ContractAbi, signature: string): AbiFunction {
   const called = readOrRefuse(
     () => chain.contracts.functionBySignature(abi, signature),
     'contractAbiMismatch',
   )
   if (!called) throw invalid('abiFunctionSignature', 'is not in the ABI', signature, 'functionNotInAbi')
   requireReadable(called, 'abiFunctionSignature', signature)
-  const data = readOrRefuse(() => chain.encodeCall(signature, values ?? []), 'contractAbiMismatch')
-  return { data, called }
+  return called
+}
+
+function abiMissing(): ApiError {
+  const reason = 'is missing: send it, or import the contract with its ABI'
+  return invalid('abiJson', reason, undefined, 'abiMissing', 'required')
 }
 
 function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Question {
@@ -102,8 +110,7 @@ function requireReadable({ stateMutability }: AbiFunction, field: string, value:
   throw invalid(field, reason, value, 'functionNotReadable')
 }
 
-async function undecodable(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<ApiError> {
-  if (await answered(ctx, chain, chain.hasCode(address)))
-    return new ApiError('contractQueryFailed', 'The contract returned data that does not fit the ABI.')
-  return invalid('address', 'has no code on the blockchain', text, 'contractMissingAtAddress')
+async function requireCode(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<void> {
+  if (await answered(ctx, chain, chain.hasCode(address))) return
+  throw invalid('address', 'has no code on the blockchain', text, 'contractMissingAtAddress')
 }

@@ -341,12 +341,19 @@ describe('a query', () => {
     ).toEqual([400, 175012, undefined])
   })
 
-  it('takes callData, and decodes it where the ABI is known', async () => {
+  it('takes callData, and a signature of a contract that nobody imported, and decodes where the ABI is known', async () => {
     const callData = encodeFunctionData({ abi: catalogueAbi, functionName: 'settings' })
     const raw = (await query({ callData })).body.data
     expect(raw.outputValues).toEqual([])
     expect(raw.outputData).toMatch(/^0x[0-9a-f]{256}$/)
     expect((await query({ callData, abiJson })).body.data).toEqual({ ...raw, outputValues: ['2', 'found'] })
+    const asked = { abiFunctionSignature: 'settings()', address: await place() }
+    expect((await query({ ...asked, abiParameters: [] })).body.data).toEqual(raw)
+    expect(refused(await query({ ...asked, abiFunctionSignature: 'settings(' }))).toEqual([
+      ...[400, 177008, 'abiFunctionSignature'],
+    ])
+    const nowhere = await query({ ...asked, address: freshAddress() })
+    expect(refused(nowhere)).toEqual([400, 175005, 'address'])
     const nothing = await query({ callData, address: freshAddress() })
     expect(nothing.body.data).toEqual({ outputValues: [], outputData: '0x' })
   })

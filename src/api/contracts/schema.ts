@@ -143,7 +143,9 @@ export const queryBody = Type.Object(
       Type.String({ description: 'The encoded call; excludes abiFunctionSignature and abiParameters.' }),
     ),
     abiJson: Type.Optional(
-      abiField('The ABI as JSON text; required to decode outputs of contracts whose ABI is not known here.'),
+      abiField(
+        'The ABI as JSON text, to decode the outputs of a contract that is not imported with its ABI.',
+      ),
     ),
     fromAddress: Type.Optional(addressField('The sender that the contract sees.')),
     blockNumber: Type.Optional(
