@@ -50,7 +50,7 @@ async function comparedOwner(ctx: Ctx, wallet: ShownWallet) {
 const filtersOf = ({ includeAll, name, standard, tokenAddress }: BalancesQuery) => ({
   includeAll,
   name,
-  standard,
+  standard: standard === '' ? null : standard,
   // Clients send an empty parameter where they mean none.
   tokenAddresses: tokenAddress
     ? tokenAddress.split(',').map((address) => canonicalAddress(address.trim()))

@@ -8,19 +8,18 @@ import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { idParams } from '#runtime/http/openapi/annotate'
 import { listWalletBalances, listWalletNfts } from './list-balances.ts'
-import { balancesAnswer, balancesQuery, nftsAnswer } from './schema.ts'
+import { balancesAnswer, balancesQuery, modularBalancesQuery, nftsAnswer } from './schema.ts'
 
 const walletParams = idParams('ModularWalletId', 'the modular wallet')
 const addressField = Type.String({ maxLength: 100, description: 'The address of the modular wallet.' })
 const placeParams = Type.Object({ blockchain: blockchainField, address: addressField })
-const placeQuery = Type.Object({
-  ...balancesQuery.properties,
+const placeQuery = {
   walletId: Type.Optional(
     Type.String({ format: 'uuid', description: 'The modular wallet; or send blockchain and address.' }),
   ),
   blockchain: Type.Optional(blockchainField),
   address: Type.Optional(addressField),
-})
+}
 
 async function walletById(ctx: Ctx, id: string, location = 'id') {
   const wallet = await findModularWallet(ctx.db, ctx.entity.id, id)
@@ -54,6 +53,7 @@ const kinds = [
     title: 'Balances',
     what: 'the balances',
     list: listWalletBalances,
+    query: modularBalancesQuery,
     response: balancesAnswer,
     items: 'tokenBalances',
   },
@@ -62,6 +62,7 @@ const kinds = [
     title: 'Nfts',
     what: 'the NFTs',
     list: listWalletNfts,
+    query: balancesQuery,
     response: nftsAnswer,
     items: 'nfts',
   },
@@ -85,7 +86,7 @@ const placesOf = (kind: (typeof kinds)[number], prefix: string, name: string) =>
     operationId: `list${name}Wallet${kind.title}`,
     description: `Lists ${kind.what} of a modular wallet in the monitored tokens.`,
     params: walletParams,
-    query: balancesQuery,
+    query: kind.query,
     verb: async (ctx: Ctx, { params, query, page }) =>
       kind.list(ctx, await walletById(ctx, params.id), query, page),
   }),
@@ -95,7 +96,7 @@ const placesOf = (kind: (typeof kinds)[number], prefix: string, name: string) =>
     operationId: `list${name}Address${kind.title}`,
     description: `Lists ${kind.what} of a modular wallet, named by its address, in the monitored tokens.`,
     params: placeParams,
-    query: balancesQuery,
+    query: kind.query,
     verb: async (ctx: Ctx, { params, query, page }) =>
       kind.list(ctx, await walletAt(ctx, params), query, page),
   }),
@@ -107,7 +108,7 @@ const ofQuery = (kind: (typeof kinds)[number]) =>
     path: `/v1/w3s/modular/wallets/${kind.name}`,
     operationId: `list${kind.title}OfModularWallet`,
     description: `Lists ${kind.what} of a modular wallet, which the query names, in the monitored tokens.`,
-    query: placeQuery,
+    query: Type.Object({ ...kind.query.properties, ...placeQuery }),
     verb: async (ctx: Ctx, { query, page }) => kind.list(ctx, await walletOfQuery(ctx, query), query, page),
   })
 

@@ -7,20 +7,21 @@ import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const walletParams = idParams('WalletId', 'the wallet')
 
-const standardField = Type.Enum(
-  [
-    'ERC20',
-    'ERC721',
-    'ERC1155',
-    'Fungible',
-    'FungibleAsset',
-    'NonFungible',
-    'NonFungibleEdition',
-    'ProgrammableNonFungible',
-    'ProgrammableNonFungibleEdition',
-  ],
-  { title: 'TokenStandard', description: 'The standard of the token.' },
-)
+const standards = [
+  'ERC20',
+  'ERC721',
+  'ERC1155',
+  'Fungible',
+  'FungibleAsset',
+  'NonFungible',
+  'NonFungibleEdition',
+  'ProgrammableNonFungible',
+  'ProgrammableNonFungibleEdition',
+] as const
+const standardField = Type.Enum([...standards], {
+  title: 'TokenStandard',
+  description: 'The standard of the token.',
+})
 
 export const balancesQuery = Type.Object({
   includeAll: Type.Optional(
@@ -35,6 +36,17 @@ export const balancesQuery = Type.Object({
     }),
   ),
   standard: Type.Optional(standardField),
+})
+
+export const modularBalancesQuery = Type.Object({
+  ...balancesQuery.properties,
+  standard: Type.Optional(
+    Type.Enum(['', ...standards], {
+      title: 'ModularTokenStandard',
+      description: 'The standard of the token; empty for the native coin alone.',
+      '~recommended': [...standards],
+    }),
+  ),
 })
 
 export const balancesAnswer = Type.Object(

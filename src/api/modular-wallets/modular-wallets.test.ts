@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
 import {
   addressOwner,
   executeOperation,
@@ -104,6 +105,14 @@ describe('what wallets did', () => {
     const { walletId } = transfer
     for (const path of [paths.balances(walletId), paths.balancesAt(account.address)])
       expect((await get(path)).tokenBalances).toMatchObject([{ amount: '999', token: { symbol: 'USDC' } }])
+    await harness.chain().rpc('anvil_setBalance', [address, quantity(10n ** 18n)])
+    for (const path of [paths.balances(walletId), paths.balancesAt(account.address)]) {
+      const symbolsOf = async (standard: string) =>
+        (await get(`${path}${path.includes('?') ? '&' : '?'}standard=${standard}`)).tokenBalances.map(
+          (balance: { token: { symbol: string } }) => balance.token.symbol,
+        )
+      expect([await symbolsOf(''), await symbolsOf('ERC20')]).toEqual([['ETH-SEPOLIA'], ['USDC']])
+    }
     for (const path of [paths.nfts(walletId), paths.nftsAt(account.address)])
       expect((await get(path)).nfts).toEqual([])
   })

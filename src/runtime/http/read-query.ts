@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { invalid } from '#lib/errors'
 import { nearest } from '#lib/nearest'
 import { collectionProperties } from '#runtime/collection/query'
@@ -6,7 +7,8 @@ import { querySchema } from './schemas.ts'
 
 /**
  * Returns the parameters of a query that have a value. An operation that reads refuses a parameter that it does not have, and
- * an empty filter: to ignore a filter shows what the client meant to exclude. Empty cursors and dates mean "not given".
+ * an empty filter, unless its values include the empty one: to ignore a filter shows what the client meant to exclude. Empty
+ * cursors and dates mean "not given".
  */
 export function readQuery(
   endpoint: Endpoint<never>,
@@ -19,12 +21,18 @@ export function readQuery(
     for (const [name, value] of Object.entries(given)) {
       if (endpoint.collection && paging.includes(name)) continue
       if (!Object.hasOwn(known, name)) throw invalid(name, reasonOf(name, Object.keys(known)), value)
-      if (value === '' && !sentEmpty.includes(name))
+      if (value === '' && !sentEmpty.includes(name) && !hasEmpty(known[name]))
         throw invalid(name, 'is empty: omit it, or give it a value', value)
     }
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== '' || hasEmpty(known?.[name])),
+  )
 }
+
+/** Whether an empty text is one of the values. */
+const hasEmpty = (schema: TSchema | undefined): boolean =>
+  (schema as { enum?: unknown[] } | undefined)?.enum?.includes('') ?? false
 
 /** Published clients send it empty where they ask for the native coin: a provider of EIP-1193 for its balance. */
 const sentEmpty = ['tokenAddress']

@@ -11,7 +11,8 @@ export type BalanceFilters = {
   includeAll?: boolean | undefined
   name?: string | undefined
   tokenAddresses?: readonly string[] | undefined
-  standard?: string | undefined
+  /** The standard of the token; `null` for the native coin, which has none. */
+  standard?: string | null | undefined
 }
 
 /**
@@ -20,9 +21,14 @@ export type BalanceFilters = {
  */
 const isShown = sql`not exists (select 1 from hidden_tokens u where u.entity_id = t.entity_id and u.token_id = t.id offset 0)`
 
+const standardCondition = (standard: BalanceFilters['standard']) => {
+  if (standard === undefined) return undefined
+  return standard === null ? sql`t.is_native` : sql`t.standard = ${standard}`
+}
+
 const tokenConditions = ({ name, standard, tokenAddresses }: BalanceFilters) => [
   name === undefined ? undefined : sql`t.name = ${name}`,
-  standard === undefined ? undefined : sql`t.standard = ${standard}`,
+  standardCondition(standard),
   tokenAddresses === undefined ? undefined : sql`t.address = any(${tokenAddresses}::text[])`,
 ]
 
