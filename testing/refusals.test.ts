@@ -299,6 +299,8 @@ it('an unknown operation is answered with those that it resembles', async () => 
     ['GET', '/v1/subscriptions', 'GET /v1/notifications/subscriptions?'],
     ['GET', '/v1/w3s/developer/transactions/transfer', 'POST /v1/w3s/developer/transactions/transfer?'],
     ['POST', '/v1/paymentintents', 'POST /v1/paymentIntents?'],
+    ['GET', '/v1/ping', 'GET /ping?'],
+    ['GET', '/v1/w3s/ping', 'GET /ping?'],
     ['PATCH', `/v1/w3s/wallets/${id}`, 'GET /v1/w3s/wallets/{id} or PUT /v1/w3s/wallets/{id}?'],
   ]) {
     const { status, body } = await harness.http(method!, path!)
@@ -310,6 +312,26 @@ it('an unknown operation is answered with those that it resembles', async () => 
   }
   for (const path of ['/v1/nowhere', `/v1/w3s/developer/wallets/${id}/transactions`])
     expect((await harness.http('GET', path)).body?.message).not.toMatch(/did you mean/)
+})
+
+it('tells who names an address where an id belongs how to get the id', async () => {
+  const amount = { amount: '1.00', currency: 'USD' }
+  const to = { address: `0x${'1'.repeat(40)}`, chain: 'ETH' }
+  for (const [path, remedy] of [
+    ['/v1/payouts', '/v1/addressBook/recipients'],
+    ['/v1/businessAccount/transfers', '/v1/businessAccount/wallets/addresses/recipient'],
+  ] as const) {
+    const answer = await harness.http('POST', path, {
+      body: { idempotencyKey: randomUUID(), amount, destination: { type: 'blockchain', ...to } },
+    })
+    const type = answer.body.errors.find(
+      ({ location }: { location: string }) => location === 'destination.type',
+    )
+    expect([answer.status, answer.body.code, type.message]).toEqual([
+      ...[400, 2, expect.stringContaining(`POST ${remedy} `)],
+    ])
+    expect(answer.body.message).toContain(type.message)
+  }
 })
 
 it('says each reason once', async () => {

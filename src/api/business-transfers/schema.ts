@@ -18,7 +18,11 @@ export const newTransferSchema = Type.Object(
     ),
     destination: Type.Object(
       {
-        type: Type.Enum(['verified_blockchain'], { description: 'Always verified_blockchain.' }),
+        type: Type.Enum(['verified_blockchain'], {
+          description: 'Always verified_blockchain.',
+          '~remedy':
+            'store the address with POST /v1/businessAccount/wallets/addresses/recipient and send its id as addressId',
+        }),
         addressId: idField('The id of an active recipient address of this account.'),
       },
       { description: 'The address that is paid.' },

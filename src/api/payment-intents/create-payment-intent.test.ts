@@ -187,6 +187,12 @@ describe('POST /v1/paymentIntents', () => {
       1078,
       'currency',
     ],
+    [
+      'a currency in amount that is no stablecoin',
+      continuous({ type: undefined, currency: undefined, amount: { amount: '1', currency: 'BTC' } }),
+      1078,
+      'amount.currency',
+    ],
     ['a currency nobody knows', continuous({ currency: 'GBP' }), 2, 'currency'],
     ['settlement in another currency', continuous({ settlementCurrency: 'EUR' }), 2, 'settlementCurrency'],
     ['another wallet', continuous({ merchantWalletId: '1000000000000000' }), 1069, 'merchantWalletId'],

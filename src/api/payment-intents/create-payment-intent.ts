@@ -37,14 +37,15 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaym
 }
 
 function currencyOf(body: CreatePaymentIntentBody, isTransient: boolean): string {
-  const [location, currency] = isTransient
-    ? ['amount.currency', body.amount?.currency]
-    : ['currency', body.currency ?? body.amount?.currency]
+  const inAmount = body.amount?.currency
+  const currency = isTransient ? inAmount : (body.currency ?? inAmount)
+  const isInAmount = isTransient || (body.currency === undefined && inAmount !== undefined)
+  const location = isInAmount ? 'amount.currency' : 'currency'
   if (currency === undefined)
-    throw invalid(location!, 'is missing: send it', undefined, 'invalidRequest', 'required')
+    throw invalid(location, 'is missing: send it', undefined, 'invalidRequest', 'required')
   if (currency !== 'USD' && currency !== 'EUR')
     throw invalid(
-      location!,
+      location,
       'must be USD (paid in USDC) or EUR (paid in EURC)',
       currency,
       'currencyUnsupported',

@@ -34,7 +34,10 @@ const sender = Type.Object(
   { title: 'SenderIdentity', description: 'The person or business that pays, for the travel rule.' },
 )
 
-const destinationType = Type.Enum(['address_book'], { description: 'Always address_book.' })
+const destinationType = Type.Enum(['address_book'], {
+  description: 'Always address_book.',
+  '~remedy': 'create a recipient with POST /v1/addressBook/recipients and send its id',
+})
 const sourceType = Type.Enum(['wallet'], { description: 'Always wallet.' })
 
 export const newPayoutSchema = Type.Object(

@@ -115,6 +115,10 @@ describe('property 106: an intent is refused', () => {
       expect((await estimate({ intents: [above] })).body.errors?.[0].location).toBe(`[0].intents[0].${field}`)
       expect((await estimate({ ...above, [field]: String(greatest) })).status).toBe(200)
     }
+    for (const version of [0, 2]) {
+      const answer = await unified.http('POST', '/v1/estimate', { body: [{ spec: { ...of, version } }] })
+      expect(answer.body.message).toContain(`[0].spec.version is ${version} and must be 1`)
+    }
   })
 
   it('with values whose sum is above 256 bits', async () => {

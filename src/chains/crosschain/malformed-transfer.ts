@@ -15,10 +15,12 @@ export type TransferFault =
 export class MalformedTransfer extends Error {
   readonly fault: TransferFault
   readonly location: string
+  readonly reason: string
 
   constructor(fault: TransferFault, location: string, reason: string) {
     super(`${location} ${reason}`)
     this.fault = fault
     this.location = location
+    this.reason = reason
   }
 }

@@ -57,10 +57,7 @@ function refusing<Result>(at: string, encode: () => Result): Result {
     return encode()
   } catch (error) {
     if (!(error instanceof MalformedTransfer)) throw error
-    throw invalid(
-      `${at}.${error.location.replace(/^(intents\[\d+\]|intent|spec)\.?/, '')}`,
-      'does not fit its type',
-    )
+    throw invalid(`${at}.${error.location.replace(/^(intents\[\d+\]|intent|spec)\.?/, '')}`, error.reason)
   }
 }
 

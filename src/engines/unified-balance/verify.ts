@@ -137,7 +137,7 @@ function requireFields(intent: PlacedIntent, source: UnifiedChain, destination: 
   const { spec, at } = intent
   for (const name of ['maxBlockHeight', 'maxFee'] as const)
     if (intent[name] > maxUint256)
-      throw invalid(`${at}.${name}`, 'does not fit its type', String(intent[name]))
+      throw invalid(`${at}.${name}`, 'is not a whole number of 256 bits', String(intent[name]))
   const must = (name: keyof typeof spec, holds: boolean, rule: string) => {
     if (!holds) throw invalid(`${at}.spec.${name}`, rule, String(spec[name]))
   }

@@ -21,7 +21,7 @@ export function createNearestOperations(
   operations: readonly KnownOperation[],
 ): (method: string, path: string) => string[] {
   const known = operations
-    .filter(({ path }) => /^\/v\d\//.test(path))
+    .filter(({ path }) => /^\/v\d\//.test(path) || path === '/ping')
     .map(({ method, path }) => ({ method, path, ...partsOf(path) }))
   return (method, path) => {
     if (path.length > 200) return []

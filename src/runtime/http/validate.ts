@@ -7,6 +7,7 @@ import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
 import { nearest, suggest } from '#lib/nearest'
 import { instantRule, parseInstant } from '#lib/time'
+import type { Annotated } from './openapi/annotate.ts'
 
 /** Settings under which unknown fields are ignored: they are neither removed nor refused. */
 const settings = { allErrors: true, strict: false, removeAdditional: false, verbose: true } as const
@@ -131,7 +132,7 @@ function explain(error: ErrorObject): FieldExplanation {
     case 'enum':
       return {
         error: 'invalid_value',
-        reason: choiceOf(recommendedIn(error) ?? (params['allowedValues'] as unknown[]), error.data),
+        reason: `${choiceOf(recommendedIn(error) ?? (params['allowedValues'] as unknown[]), error.data)}${remedyIn(error)}`,
       }
     case 'additionalProperties':
       return { error: 'not_required', reason: 'is not a known field' }
@@ -153,6 +154,12 @@ function explain(error: ErrorObject): FieldExplanation {
 /** The values that an error recommends, where some that the schema allows are refused later. */
 const recommendedIn = ({ parentSchema }: ErrorObject) =>
   (parentSchema as { '~recommended'?: unknown[] })['~recommended']
+
+/** The remedy that a schema names for its field. */
+const remedyIn = ({ parentSchema }: ErrorObject): string => {
+  const { '~remedy': remedy } = parentSchema as Annotated
+  return remedy === undefined ? '' : `: ${remedy}`
+}
 
 const choiceOf = (allowed: unknown[], given: unknown): string =>
   allowed.length === 1

@@ -9,6 +9,7 @@ export type Annotated = TSchema & {
   description?: string
   '~about'?: string
   '~parameter'?: string
+  '~remedy'?: string
 }
 
 /** Keeps the members of a schema that TypeBox hides, such as the one of an optional field. */
