@@ -162,7 +162,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startPruning(ctx),
     transactions,
     startTokens(ctx),
-    startTreasury(ctx, gasFaucet),
+    startTreasury(ctx, transactions.journals, gasFaucet),
     startModular(ctx),
     startAttestation(ctx, gasFaucet),
     startUnifiedBalance(ctx, gasFaucet),

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
+import type { Blockchain } from '#chains/blockchains'
 import { openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { readConfig } from '#runtime/config'
@@ -36,12 +37,17 @@ export async function cleanUp(): Promise<void> {
 export type SubmittedTransfer = { to: string; amountAtomic: bigint; id: string; body: object }
 export type Wallet = { id: string; address: string }
 
-type OpenOptions = Partial<Pick<WorkerOptions, 'logLevel' | 'roles'>>
+type OpenOptions = Partial<Pick<WorkerOptions, 'failpoint' | 'logLevel' | 'roles'>>
 
-/** Two machines, each with its own directory, on one chain. */
-export async function openTwoMachines(random: SeededRandom, { automine = false } = {}) {
+type SiteOptions = { automine?: boolean; others?: readonly Blockchain[] }
+
+/** Two machines, each with its own directory, on one chain, and on `others` that messages connect with it. */
+export async function openTwoMachines(
+  random: SeededRandom,
+  { automine = false, others = [] }: SiteOptions = {},
+) {
   const local = await startTestChains({
-    blockchains: ['BASE-SEPOLIA'],
+    blockchains: ['BASE-SEPOLIA', ...others],
     blockTimeMs: automine ? undefined : random.pick(isDeep ? [100, 250, 600] : [250, 600]),
   })
   cleanups.push(local.stop)
@@ -55,6 +61,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
     for (const worker of [...running, ...idle]) worker.signal('SIGKILL')
   })
   const { rpcUrl, blockchain } = chain
+  const further = local.chains.slice(1).map((each) => ({ blockchain: each.blockchain, rpcUrl: each.rpcUrl }))
   let closeFront: () => Promise<unknown> = async () => undefined
   const front = async (clone: Clone): Promise<Tenant> => {
     const settings = { port: 0, databaseConnectionsMax: 6, dataDir: join(home, 'front'), logLevel: 'fatal' }
@@ -63,7 +70,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
       log: testLog('fatal'),
       connection: clone.connection,
       rootKey: testRootKey,
-      nodes: [{ blockchain, rpcUrl, local: true }],
+      nodes: [{ blockchain, rpcUrl }, ...further].map((node) => ({ ...node, local: true })),
     })
     const indexer = startIndexer(ctx)
     const api = await startApi(ctx)
@@ -79,7 +86,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
     const worker = idle.pop() ?? (await spawnWorker())
     running.add(worker)
     await worker.open({
-      ...{ connection: clone.connection, rpcUrl, blockchain, dataDir: join(home, machine) },
+      ...{ connection: clone.connection, rpcUrl, blockchain, others: further, dataDir: join(home, machine) },
       roles: ['transactions'],
       ...options,
     })
@@ -103,7 +110,7 @@ export async function openTwoMachines(random: SeededRandom, { automine = false }
     await worker.close()
     idle.push(worker)
   }
-  return { chain, home, front, open, close, closeWorkers, killAll, closeAll }
+  return { chain, chains: local.chains, home, front, open, close, closeWorkers, killAll, closeAll }
 }
 
 const credentials = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EngineCtx } from '#engines/ctx'
 import { startIndexer } from '#engines/indexer/index'
 import { startModular } from '#engines/modular/index'
-import { startTransactionWorker } from '#engines/transactions/index'
+import { journalsOfOthers, startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources, startTreasury } from '#engines/treasury/index'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
 import type { Wallet, World } from './builders.ts'
@@ -93,7 +93,7 @@ export function accountActions(world: World) {
 const starts = {
   indexer: startIndexer,
   transactions: (ctx: EngineCtx) => startTransactionWorker(ctx, journaledResources),
-  treasury: startTreasury,
+  treasury: (ctx: EngineCtx) => startTreasury(ctx, journalsOfOthers),
   modular: startModular,
 }
 type EngineName = keyof typeof starts

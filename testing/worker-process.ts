@@ -9,7 +9,7 @@ import { type Context, openContext, startApi, startAttester, startAttesterEngine
 import { startAttestation } from '#engines/attestation/index'
 import { startHistories, startIndexer } from '#engines/indexer/index'
 import { startTokens } from '#engines/tokens/index'
-import { startTransactionWorker } from '#engines/transactions/index'
+import { journalsOfOthers, startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, journaledResources, startReviews, startTreasury } from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
@@ -114,7 +114,10 @@ async function start(): Promise<{ url?: string }> {
   const { roles } = options
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('histories')) running.push(startHistories(ctx))
-  if (roles.includes('transactions')) running.push(startTransactionWorker(ctx, journaledResources))
+  const transactions = roles.includes('transactions')
+    ? startTransactionWorker(ctx, journaledResources)
+    : undefined
+  if (transactions) running.push(transactions)
   if (roles.includes('reviews')) running.push(startReviews(ctx))
   if (roles.includes('tokens')) running.push(startTokens(ctx))
   if (roles.some((role) => ['attestation', 'treasury', 'unified-balance'].includes(role))) {
@@ -122,7 +125,8 @@ async function start(): Promise<{ url?: string }> {
     const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
     running.push(faucet)
     if (roles.includes('attestation')) running.push(startAttestation(ctx, drip))
-    if (roles.includes('treasury')) running.push(startTreasury(ctx, drip))
+    if (roles.includes('treasury'))
+      running.push(startTreasury(ctx, transactions?.journals ?? journalsOfOthers, drip))
     if (roles.includes('unified-balance')) running.push(startUnifiedBalance(ctx, drip))
   }
   if (roles.includes('attester')) running.push(await startAttester(ctx), startAttesterEngines(ctx))

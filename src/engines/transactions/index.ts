@@ -15,6 +15,7 @@ import { stuckBumper } from './bump-stuck.ts'
 import { gapFiller } from './fill-gaps.ts'
 import { followStep } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
+import { type Journals, journalsOf } from './journal/merged-journals.ts'
 import type { JournaledResources } from './journal/resources.ts'
 import { signWaitingOperations } from './operations/sign-operations.ts'
 import { signReplacements } from './replace.ts'
@@ -28,6 +29,7 @@ export { errorsOfCall } from './contract-errors.ts'
 export { failUnsent } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
+export { type Journals, journalsOfOthers } from './journal/merged-journals.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export type { JournaledResources } from './journal/resources.ts'
 export { noteStates } from './note-states.ts'
@@ -115,10 +117,15 @@ export const holdsAreSettled = (db: Db, blockchain: string): Promise<boolean> =>
 export function startTransactionWorker(
   ctx: EngineCtx,
   resources: JournaledResources,
-): { tried: Promise<void>; stop(): Promise<void> } {
+): { tried: Promise<void>; journals: Journals; stop(): Promise<void> } {
   let following: { stop(): Promise<void> } | undefined
+  let setMerged: () => void = () => undefined
+  const whenMerged = new Promise<void>((resolve) => {
+    setMerged = resolve
+  })
   const keeper = startKeeper(ctx, resources, () => {
     following ??= follow(ctx, keeper)
+    setMerged()
     for (const loop of loops) loop.wake()
   })
   const loops = ctx.chains
@@ -128,6 +135,7 @@ export function startTransactionWorker(
   const unlisten = hearNotices(ctx, 'transactions', wake)
   return {
     tried: keeper.tried,
+    journals: journalsOf(keeper, whenMerged),
     stop: async () => {
       await unlisten()
       await Promise.all(loops.map((loop) => loop.stop()))

@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransactionsOf, observedTransfersOf } from '#engines/indexer/index'
+import type { Journals } from '#engines/transactions/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
 import { startBundling } from './bundling/start-bundling.ts'
@@ -21,8 +22,37 @@ const expireMax = 100
  * Starts turning deposits into payments, closing transient intents, and paying merchants' disbursements; `stop` waits for
  * the step in progress. `gasFaucet` gives gas to treasuries on local chains.
  */
-export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
-  const feed = followSteps(ctx, 'treasury', async (tx, step) => {
+export function startTreasury(
+  ctx: EngineCtx,
+  journals: Journals,
+  gasFaucet?: GasFaucet,
+): { stop(): Promise<void> } {
+  let feed: { stop(): Promise<void> } | undefined
+  let stopped = false
+  void journals.whenMerged.then(() => {
+    if (!stopped) feed = followBlocks(ctx, journals)
+  })
+  const turn = newTurn('closing payment intents')
+  const expiry = repeat(
+    async () =>
+      (await ctx.database.tx((tx) => expireIntents(tx, turn, ctx.clock.nowMs(), expireMax))) === expireMax,
+    logTrouble(ctx.log, 'closing payment intents'),
+  )
+  const paying = startPaying(ctx, gasFaucet)
+  const bundling = startBundling(ctx, gasFaucet)
+  return {
+    stop: async () => {
+      stopped = true
+      await Promise.all([feed?.stop(), expiry.stop(), paying.stop(), bundling.stop()])
+    },
+  }
+}
+
+/** Waits until every journal is merged: until then, a mint of a lost rebalancing would count as coins of a stranger. */
+const followBlocks = (ctx: EngineCtx, journals: Journals) =>
+  followSteps(ctx, 'treasury', async (tx, step) => {
+    if (!(await journals.areMerged(tx)))
+      throw new Error('waiting for unmerged journals before following blocks')
     const { kind, blockchain, blockHash, blockNumber, completeTo } = step
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
@@ -41,15 +71,3 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
     await bookUnclaimed(tx, nowMs, chain.network, strange, kind === 'undone' ? -1n : 1n)
     await creditWires(tx, nowMs, blockchain, completeTo)
   })
-  const turn = newTurn('closing payment intents')
-  const expiry = repeat(
-    async () =>
-      (await ctx.database.tx((tx) => expireIntents(tx, turn, ctx.clock.nowMs(), expireMax))) === expireMax,
-    logTrouble(ctx.log, 'closing payment intents'),
-  )
-  const paying = startPaying(ctx, gasFaucet)
-  const bundling = startBundling(ctx, gasFaucet)
-  return {
-    stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop(), bundling.stop()])),
-  }
-}

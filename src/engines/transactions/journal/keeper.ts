@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { systemCode } from '#lib/system-code'
-import { isVolumeFull } from '#runtime/db/db'
+import { type Db, isVolumeFull } from '#runtime/db/db'
 import { type AlarmName, endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
@@ -38,8 +38,8 @@ export type JournalKeeper = {
   writer(): JournalWriter | undefined
   /** Whether every sent transaction is in the database, as of the last check. */
   isMerged(): boolean
-  /** The same with a new check; called before each signing round. */
-  maySign(): Promise<boolean>
+  /** The same with a new check, by `db` where one is given; called before each signing round. */
+  maySign(db?: Db): Promise<boolean>
   /** Resolves after the first try to open and merge the journals, successful or not. */
   tried: Promise<void>
   stop(): Promise<void>
@@ -97,9 +97,9 @@ export function startKeeper(
     tried,
     writer: () => own?.writer,
     isMerged: () => merged,
-    maySign: async () => {
+    maySign: async (db = ctx.database) => {
       if (!merged || !own) return false
-      if (!hasChanged(await readDatabaseIdentity(ctx.database), own.seen)) return true
+      if (!hasChanged(await readDatabaseIdentity(db), own.seen)) return true
       merged = false
       loop.wake()
       return false

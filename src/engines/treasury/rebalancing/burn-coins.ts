@@ -5,7 +5,7 @@ import { WalletFrozen } from '#custody/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { InsufficientFunds } from '#engines/ledger/index'
-import { announceWork, submitFromTreasury } from '#engines/transactions/index'
+import { announceWork, journalsAreAwaited, submitFromTreasury } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { newId } from '#lib/ids'
@@ -48,7 +48,8 @@ export async function burnCoins(
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
   const due = await rebalancingsToBurn(ctx.database, blockchain, completeTo, batchMax)
-  if (due.length === 0) return false
+  // Until then a step may have a transaction that this database does not know.
+  if (due.length === 0 || (await journalsAreAwaited(ctx.database))) return false
   const costAtomic = await transactionCost(chain)
   for (const ref of due) {
     try {

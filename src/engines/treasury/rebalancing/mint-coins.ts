@@ -3,7 +3,7 @@ import type { ContractCall } from '#chains/crosschain/crosschain'
 import { WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
-import { announceWork } from '#engines/transactions/index'
+import { announceWork, journalsAreAwaited } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { newId } from '#lib/ids'
@@ -46,6 +46,8 @@ export async function mintCoins(
   const completeTo = await highestComplete(ctx.database, blockchain)
   const due = await rebalancingsToMint(ctx.database, blockchain, completeTo, batchMax)
   const isFull = due.length === batchMax
+  // Until then the coins may have a mint that this database does not know.
+  if (due.length === 0 || (await journalsAreAwaited(ctx.database))) return false
   for (const burned of due) {
     try {
       await mint(ctx, { chain, completeTo, gasFaucet, isFull }, burned, await attestedOf(burned))

@@ -8,7 +8,7 @@ import type { Chain } from '#chains/chain'
 import { attestationKeyInUse } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
-import { announceWork } from '#engines/transactions/index'
+import { announceWork, journalsAreAwaited } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -65,6 +65,8 @@ async function open(
   const policy = await findPolicy(tx, entityId)
   const restMs = target.chain.local ? failedRestLocalMs : failedRestMs
   if (!policy || (await isRebalanced(tx, coins, restMs))) return undefined
+  // A rebalancing for this shortage may be in a journal.
+  if (await journalsAreAwaited(tx)) return undefined
   // Without a key nothing would come out of the burn for now.
   if (!(await attestationKeyInUse(tx, 'message')) || (await isHalted(tx, blockchain))) return undefined
   const short = (await required(tx, coins)) - (await coinsAt(tx, coins))

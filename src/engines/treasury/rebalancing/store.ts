@@ -1,4 +1,4 @@
-import { type Db, join, sql } from '#runtime/db/db'
+import { type Db, join, type Sql, sql } from '#runtime/db/db'
 import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
 import type { Coins } from '../sweeping/store.ts'
 
@@ -239,3 +239,50 @@ export const moving = join(
 export const listRebalancings = (db: Db, entityId: string, limit: number) =>
   db.all<Rebalancing>(sql`select ${columns} from rebalancings r where r.entity_id = ${entityId}
     order by r.create_date desc, r.id desc limit ${limit}`)
+
+/**
+ * The rebalancings of these transactions as JSON texts, in which numbers keep every digit. `step`: at least so far it is, because
+ * the transaction was signed.
+ */
+export const copyRebalancings = (db: Db, refs: readonly RebalancingRef[]) =>
+  db.all<{ id: string; copy: string }>(sql`select n.i as id, jsonb_build_object('kind', 'rebalancing',
+      'step', case when r.mint_id is not null then 'minting' when r.id = n.i then 'burning' else 'approving' end,
+      'row', to_jsonb(r))::text as copy
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    cross join lateral (
+      select * from rebalancings where entity_id = n.e and id = n.i
+      union select * from rebalancings where entity_id = n.e and approval_id = n.i
+      union select * from rebalancings where entity_id = n.e and mint_id = n.i
+    ) r`)
+
+const stageOf = (status: Sql) =>
+  sql`array_position(array['collecting', 'approving', 'burning', 'minting'], ${status})`
+
+/** Whether another one is under way for the same shortage or with the same allowance. */
+const isTaken = (row: Sql) => sql`exists (select 1 from rebalancings o where o.entity_id = ${row}.entity_id
+  and o.id <> ${row}.id and not o.reopened and (
+    (o.blockchain = ${row}.blockchain and o.token_id = ${row}.token_id
+      and o.status in ('collecting', 'approving', 'burning', 'minting'))
+    or (o.source_blockchain = ${row}.source_blockchain and o.source_token_id = ${row}.source_token_id
+      and o.status in ('collecting', 'approving', 'burning'))))`
+
+/**
+ * Restores a rebalancing of which a transaction may have been sent, or takes one that is not that far to its step. The mint that
+ * was signed counts, and the latest of several. Returns it, unless it is complete. The caller has the lock of its entity.
+ */
+export const restoreRebalancing = (tx: Db, copy: string, at: string) =>
+  tx.maybe<Rebalancing>(sql`insert into rebalancings as r select f.* from (select ${copy}::jsonb as j) n,
+      jsonb_populate_record(null::rebalancings, n.j->'row' || jsonb_build_object('status', n.j->'step',
+        'minted_block_hash', null, 'error_reason', null, 'failed_at', null, 'next_attempt_at', now(), 'update_date', ${at}::text)) c,
+      jsonb_populate_record(c, jsonb_build_object('reopened', ${isTaken(sql`c`)})) f
+    on conflict (entity_id, id) do update set
+      status = case when ${stageOf(sql`excluded.status`)} > coalesce(${stageOf(sql`r.status`)}, 0) then excluded.status
+        else r.status end,
+      approval_id = coalesce(excluded.approval_id, r.approval_id),
+      mint_id = case when excluded.mint_id is null or (excluded.mint_id < r.mint_id and exists (
+          select 1 from platform_transactions t where t.entity_id = r.entity_id and t.id = r.mint_id and t.tx_hash is not null))
+        then r.mint_id else excluded.mint_id end,
+      nonce = coalesce(excluded.nonce, r.nonce), reopened = r.reopened or (r.status = 'failed' and excluded.reopened),
+      error_reason = null, failed_at = null, next_attempt_at = now(), update_date = excluded.update_date
+    where r.status <> 'complete'
+    returning ${columns}`)
