@@ -52,6 +52,7 @@ export const drawnFiles = [
   'src/cli/chain.test.ts',
   'src/cli/contracts.test.ts',
   'src/engines/attestation/attesters-finality.test.ts',
+  'src/engines/treasury/rebalancing/restored.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
   'src/engines/treasury/disbursements/restored.test.ts',
   'src/engines/transactions/replace.test.ts',

@@ -3,6 +3,7 @@ import { edit, engine, type Mutant, proof } from './mutant.ts'
 const restored = (title: string) => proof(`${engine}/journal/restore.test.ts`, `property 30: ${title}`)
 const repeated = proof(`${engine}/journal/repeat.test.ts`, 'property 30')
 const restoredDisbursements = proof('src/engines/treasury/disbursements/restored.test.ts', 'property 144')
+const restoredRebalancings = proof('src/engines/treasury/rebalancing/restored.test.ts', 'the mint is sent')
 
 /** The journal and restored databases: bugs here lose or repeat transactions that were signed before a restore. */
 export const journalMutants: readonly Mutant[] = [
@@ -88,6 +89,31 @@ export const journalMutants: readonly Mutant[] = [
       ),
     ],
     test: restoredDisbursements,
+  },
+  {
+    name: 'rebalancings-lost-with-the-database',
+    about: 'after a restore, coins that were burned for another chain are minted by nobody',
+    edits: [
+      edit(
+        'src/engines/treasury/journaled-resources.ts',
+        'copyRebalancings(db, transactions)',
+        'copyRebalancings(db, transactions.slice(0, 0))',
+      ),
+    ],
+    test: restoredRebalancings,
+  },
+  {
+    name: 'mints-followed-before-the-merge',
+    about: 'after a restore, the mint of a rebalancing that only a journal has counts as coins of a stranger',
+    edits: [
+      edit(
+        'src/engines/treasury/follow.ts',
+        'void journals.whenMerged.then(',
+        'void Promise.resolve().then(',
+      ),
+      edit('src/engines/treasury/follow.ts', 'if (!(await journals.areMerged(tx)))', 'if (!tx)'),
+    ],
+    test: restoredRebalancings,
   },
   {
     name: 'sent-before-the-restore',

@@ -176,7 +176,7 @@ it('accepts neither records nor a last seen state after its files were removed',
   await journal.append([record(0)])
   await rm(journal.path, { recursive: true })
   const removed = { alarm: 'journal-gone', message: expect.stringContaining(journal.path) }
-  const seen = { installation: 'first', incarnation: 'only', logPosition: 1n }
+  const seen = { installation: 'first', incarnation: 'only', logPosition: 1n, journals: [] }
   await expect(writeLastSeen(journal.path, seen)).rejects.toMatchObject(removed)
   await expect(journal.append([record(1)])).rejects.toMatchObject(removed)
   expect(journal.head().sequence).toBe(1)

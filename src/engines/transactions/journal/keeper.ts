@@ -18,6 +18,7 @@ import {
   findJournal,
   type KnownJournal,
   readDatabaseIdentity,
+  readDatabaseState,
 } from '../store/journals.ts'
 import {
   createJournal,
@@ -70,7 +71,7 @@ export function startKeeper(
       merged = false
       epochMerged = await mergeAll(ctx, resources, home, own)
     }
-    await saveProgress(ctx, own, identity)
+    await saveProgress(ctx, own)
     const awaited = await awaitedJournals(ctx.database)
     report(awaited)
     const opens = awaited.length === 0 && !merged
@@ -181,7 +182,7 @@ async function mergeAll(
   if (added > 0)
     ctx.log.warn({ journal: own.journal.path, added }, 'restored transactions that the database had lost')
   // From here on, this incarnation is the one that checks compare with.
-  own.seen = lastSeenOf(await readDatabaseIdentity(ctx.database))
+  own.seen = lastSeenOf(await readDatabaseState(ctx.database))
   await writeLastSeen(own.journal.path, own.seen)
   let last = epoch
   for (const id of (await listJournalIds(home)).filter((each) => each !== own.journal.id))
@@ -219,7 +220,7 @@ async function mergeAbandoned(
     const { added, epoch } = await mergeJournal(ctx, resources, directory, seen)
     if (added > 0)
       ctx.log.warn({ journal: directory.path, added }, 'restored transactions that the database had lost')
-    await writeLastSeen(directory.path, lastSeenOf(await readDatabaseIdentity(ctx.database)))
+    await writeLastSeen(directory.path, lastSeenOf(await readDatabaseState(ctx.database)))
     return epoch
   } catch (error) {
     if (!(error instanceof JournalError)) throw error
@@ -231,12 +232,14 @@ async function mergeAbandoned(
 }
 
 /** Registers the journal's head, since all its records are in the database, and saves the database state. */
-async function saveProgress(ctx: EngineCtx, own: Own, identity: DatabaseIdentity): Promise<void> {
+async function saveProgress(ctx: EngineCtx, own: Own): Promise<void> {
   const { sequence, hash } = own.journal.head()
   await advanceHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
-  if (hasChanged(identity, own.seen)) return
-  own.seen = lastSeenOf(identity)
-  if (performance.now() - own.seenAtMs < saveEveryMs) return
+  const state = await readDatabaseState(ctx.database)
+  if (hasChanged(state, own.seen)) return
+  const isOthers = JSON.stringify(state.journals) !== JSON.stringify(own.seen?.journals)
+  own.seen = lastSeenOf(state)
+  if (!isOthers && performance.now() - own.seenAtMs < saveEveryMs) return
   await writeLastSeen(own.journal.path, own.seen)
   own.seenAtMs = performance.now()
 }

@@ -1,14 +1,20 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '#runtime/make-directory'
-import type { DatabaseIdentity } from '../store/journals.ts'
+import type { DatabaseIdentity, JournalPlace } from '../store/journals.ts'
 import { JournalError, journalGone } from './segments.ts'
 
 /**
  * The last database state that a worker saw, saved beside its journal: a database that is behind it was restored, even when
- * the worker had sent nothing since. A journal of another installation must not be merged.
+ * the worker had sent nothing since. A journal of another installation must not be merged. `journals`: all that the database had,
+ * because a restored copy does not know those of workers that first ran after it was made.
  */
-export type LastSeen = { installation: string; incarnation: string; logPosition: bigint }
+export type LastSeen = {
+  installation: string
+  incarnation: string
+  logPosition: bigint
+  journals: readonly JournalPlace[]
+}
 
 const pathOf = (directory: string) => join(directory, 'seen.json')
 
@@ -19,8 +25,9 @@ export async function readLastSeen(directory: string): Promise<LastSeen | undefi
   })
   if (text === undefined) return undefined
   try {
-    const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof LastSeen, string>
-    return { installation, incarnation, logPosition: BigInt(logPosition) }
+    // Earlier versions wrote no journals.
+    const { installation, incarnation, logPosition, journals = [] } = JSON.parse(text) as SavedSeen
+    return { installation, incarnation, logPosition: BigInt(logPosition), journals }
   } catch {
     throw new JournalError(
       'journal-damaged',
@@ -29,10 +36,21 @@ export async function readLastSeen(directory: string): Promise<LastSeen | undefi
   }
 }
 
-export const lastSeenOf = ({ installation, live, logPosition }: DatabaseIdentity): LastSeen => ({
+type SavedSeen = {
+  installation: string
+  incarnation: string
+  logPosition: string
+  journals?: JournalPlace[]
+}
+
+type DatabaseState = Pick<DatabaseIdentity, 'installation' | 'live' | 'logPosition'> &
+  Pick<LastSeen, 'journals'>
+
+export const lastSeenOf = ({ installation, live, logPosition, journals }: DatabaseState): LastSeen => ({
   installation,
   incarnation: live,
   logPosition,
+  journals,
 })
 
 /** Throws `journal-gone` when the directory was removed. */

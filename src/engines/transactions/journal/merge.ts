@@ -1,12 +1,13 @@
 import { hostname } from 'node:os'
 import type { EngineCtx } from '#engines/ctx'
-import { longLimits } from '#runtime/db/db'
+import { type Db, longLimits } from '#runtime/db/db'
 import {
   type DatabaseIdentity,
   enterEpoch,
   findJournal,
   readDatabaseIdentity,
   registerJournal,
+  registerUnknown,
   stopSigning,
 } from '../store/journals.ts'
 import { type LostAcceptance, restoreAcceptance } from './acceptance.ts'
@@ -52,6 +53,7 @@ export async function mergeJournal(
     const rolledBack =
       !awaited && (added > 0 || wasRolledBack(identity, seen)) && seen?.incarnation === identity.live
     const epoch = await epochAfter(identity, rolledBack, (next) => enterEpoch(tx, next, identity.live))
+    await awaitUnknown(tx, ctx, seen?.journals.filter((each) => each.id !== id) ?? [], epoch)
     await registerJournal(tx, ctx.clock.nowMs(), {
       id,
       host: hostname(),
@@ -62,6 +64,22 @@ export async function mergeJournal(
     })
     return { added, epoch }
   }, longLimits)
+}
+
+/**
+ * Registers the journals of which this database knows nothing, though the worker saw them in it: they belong to workers that
+ * first ran after the restored copy was made.
+ */
+async function awaitUnknown(
+  tx: Db,
+  ctx: EngineCtx,
+  seen: LastSeen['journals'],
+  epoch: number,
+): Promise<void> {
+  const rows = seen.map((place) => ({ ...place, headHash: genesisOf(place.id).hash }))
+  const unknown = await registerUnknown(tx, ctx.clock.nowMs(), rows, epoch - 1)
+  if (unknown.length > 0)
+    ctx.log.warn({ journals: unknown }, 'the restored copy does not know these journals: waiting for them')
 }
 
 /**

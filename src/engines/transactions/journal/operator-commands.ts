@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
-import { declareLost, listJournals, readDatabaseIdentity } from '../store/journals.ts'
+import { declareLost, listJournals, readDatabaseIdentity, readDatabaseState } from '../store/journals.ts'
 import { lockJournal } from './directory.ts'
 import { lastSeenOf, readLastSeen, writeLastSeen } from './last-seen.ts'
 import { type Merged, mergeJournal } from './merge.ts'
@@ -31,7 +31,7 @@ export async function mergeWorkerJournal(
     if (seen !== undefined && seen.installation !== installation)
       throw new Error(`the journal ${path} belongs to another database`)
     const merged = await mergeJournal(ctx, resources, directory, seen)
-    await writeLastSeen(directory.path, lastSeenOf(await readDatabaseIdentity(ctx.database)))
+    await writeLastSeen(directory.path, lastSeenOf(await readDatabaseState(ctx.database)))
     return merged
   } finally {
     await directory.release()

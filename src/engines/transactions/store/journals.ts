@@ -32,9 +32,21 @@ const live = sql`(select system_identifier from pg_control_system()) || '/'
   || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/'
   || (select oid from pg_database where datname = current_database()) || '/' || 'journal_epochs'::regclass::oid`
 
+const identityColumns = sql`installation, epoch, incarnation, ${live} as live,
+  (pg_current_wal_flush_lsn() - '0/0')::numeric as "logPosition"`
+
 export const readDatabaseIdentity = (db: Db) =>
-  db.one<DatabaseIdentity>(sql`select installation, epoch, incarnation, ${live} as live,
-    (pg_current_wal_flush_lsn() - '0/0')::numeric as "logPosition" from journal_epochs`)
+  db.one<DatabaseIdentity>(sql`select ${identityColumns} from journal_epochs`)
+
+/** Where a journal is. */
+export type JournalPlace = Pick<KnownJournal, 'id' | 'host' | 'path'>
+
+/** The identity together with the journals that signing depends on, at one moment. */
+export const readDatabaseState = (db: Db) =>
+  db.one<DatabaseIdentity & { journals: JournalPlace[] }>(sql`select ${identityColumns}, (
+      select coalesce(jsonb_agg(jsonb_build_object('id', id, 'host', host, 'path', path) order by id), '[]')
+      from journals where state = 'open') as journals
+    from journal_epochs`)
 
 const lock = sql`hashtextextended('journals', 0)`
 
@@ -84,6 +96,24 @@ export const registerJournal = (tx: Db, nowMs: number, row: Omit<KnownJournal, '
     on conflict (id) do update set host = excluded.host, path = excluded.path, sequence = excluded.sequence,
       head_hash = excluded.head_hash, state = 'open', merged_epoch = excluded.merged_epoch,
       update_date = excluded.update_date`)
+
+/** Registers journals that this database does not know, as unmerged. Returns their ids. */
+export const registerUnknown = async (
+  tx: Db,
+  nowMs: number,
+  rows: readonly (JournalPlace & { headHash: Buffer })[],
+  mergedEpoch: number,
+): Promise<string[]> =>
+  (
+    await tx.all<{
+      id: string
+    }>(sql`insert into journals (id, host, path, sequence, head_hash, state, merged_epoch,
+        create_date, update_date)
+      select n.id, n.host, n.path, 0, n.head_hash, 'open', ${mergedEpoch}, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
+      from unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.host)}::text[],
+        ${rows.map((row) => row.path)}::text[], ${rows.map((row) => row.headHash)}::bytea[]) as n(id, host, path, head_hash)
+      on conflict (id) do nothing returning id`)
+  ).map(({ id }) => id)
 
 type JournalHead = Pick<KnownJournal, 'id' | 'sequence' | 'headHash'>
 
