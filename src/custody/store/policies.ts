@@ -174,7 +174,7 @@ export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
 /** Restores spending, regardless of the limits: it was decided on before. */
 export async function restoreSpending(tx: Db, copies: readonly string[]): Promise<void> {
   await tx.run(sql`insert into policy_spending select r.* from unnest(${copies}::text[]) as n(text),
-      jsonb_populate_record(null::policy_spending, n.text::jsonb) r
+      row_of_copy(null::policy_spending, n.text::jsonb) r
     on conflict (entity_id, intent_id, blockchain, token) do update set released_date = null
       where policy_spending.released_date is not null`)
 }

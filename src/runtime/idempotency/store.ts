@@ -62,7 +62,7 @@ export type Twin = { entityId: string; id: string; takenBy: string }
 /** Restores lost bindings. Returns those whose request has bound its key to another resource meanwhile. */
 export async function restoreBindings(tx: Db, copies: readonly string[]): Promise<Twin[]> {
   const given = sql`unnest(${copies}::text[]) as n(text),
-    jsonb_populate_record(null::idempotency_keys, n.text::jsonb) r`
+    row_of_copy(null::idempotency_keys, n.text::jsonb) r`
   await tx.run(sql`insert into idempotency_keys select r.* from ${given}
     order by r.entity_id, r.operation, r.key on conflict do nothing`)
   return tx.all<Twin>(sql`select r.entity_id as "entityId", r.resource_id as id, k.resource_id as "takenBy" from ${given}

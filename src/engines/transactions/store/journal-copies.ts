@@ -54,7 +54,7 @@ export async function missingAttempts(db: Db, refs: readonly Ref[]): Promise<Set
 export async function restoreTransactions(tx: Db, copies: readonly string[]): Promise<void> {
   const given = sql`unnest(${copies}::text[]) as n(text)`
   await tx.run(sql`insert into transactions select r.* from ${given},
-      jsonb_populate_record(null::transactions, (n.text::jsonb - 'requested_replacement') || '{"state": "QUEUED"}') r
+      row_of_copy(null::transactions, (n.text::jsonb - 'requested_replacement') || '{"state": "QUEUED"}') r
     on conflict (entity_id, id) do nothing`)
   await tx.run(sql`update transactions t set tx_hash = coalesce(c.j->>'tx_hash', t.tx_hash),
       estimated_fee = coalesce(c.j->'estimated_fee', t.estimated_fee),
@@ -77,7 +77,7 @@ export const markMaybeSent = (tx: Db, refs: readonly Ref[]) =>
 export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`insert into attempts select r.*
     from unnest(${copies.map((copy) => copy.attempt)}::text[]) as n(text),
-      jsonb_populate_record(null::attempts, (n.text::jsonb - '{lease_until,last_error}'::text[])
+      row_of_copy(null::attempts, (n.text::jsonb - '{lease_until,last_error}'::text[])
         || '{"state": "signed"}') r
     on conflict do nothing returning id`)
   const ids = rows.map(({ id }) => id)

@@ -121,5 +121,5 @@ export const copyIntents = (db: Db, keys: readonly IntentKey[]) =>
 export const restoreIntents = (tx: Db, copies: readonly string[]) =>
   tx.run(sql`insert into payment_intents select distinct on (r.entity_id, r.id) r.*
     from unnest(${copies}::text[]) as n(text),
-      jsonb_populate_record(null::payment_intents, n.text::jsonb->'row' || '{"amount_refunded": 0}') r
+      row_of_copy(null::payment_intents, n.text::jsonb->'row' || '{"amount_refunded": 0}') r
     order by r.entity_id, r.id, r.update_date desc on conflict do nothing`)

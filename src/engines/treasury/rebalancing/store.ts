@@ -272,7 +272,7 @@ const isTaken = (row: Sql) => sql`exists (select 1 from rebalancings o where o.e
  */
 export const restoreRebalancing = (tx: Db, copy: string, at: string) =>
   tx.maybe<Rebalancing>(sql`insert into rebalancings as r select f.* from (select ${copy}::jsonb as j) n,
-      jsonb_populate_record(null::rebalancings, n.j->'row' || jsonb_build_object('status', n.j->'step',
+      row_of_copy(null::rebalancings, n.j->'row' || jsonb_build_object('status', n.j->'step',
         'minted_block_hash', null, 'error_reason', null, 'failed_at', null, 'next_attempt_at', now(), 'update_date', ${at}::text)) c,
       jsonb_populate_record(c, jsonb_build_object('reopened', ${isTaken(sql`c`)})) f
     on conflict (entity_id, id) do update set

@@ -133,7 +133,7 @@ export const copySweeps = (db: Db, refs: readonly SweepRef[]) =>
 export async function restoreSweeps(tx: Db, copies: readonly string[]): Promise<void> {
   const given = sql`unnest(${copies}::text[]) as n(text)`
   await tx.run(sql`insert into sweeps as s select distinct on (r.entity_id, r.id) r.* from ${given},
-      jsonb_populate_record(null::sweeps, n.text::jsonb->'row' || '{"status": "pending", "failed_at": null}') r
+      row_of_copy(null::sweeps, n.text::jsonb->'row' || '{"status": "pending", "failed_at": null}') r
     order by r.entity_id, r.id
     on conflict (entity_id, id) do update set status = 'pending', failed_at = null where s.status = 'failed'`)
   await tx.run(sql`update credits c set sweep_id = (n.text::jsonb->'row'->>'id')::uuid

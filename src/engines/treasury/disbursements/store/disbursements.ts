@@ -313,7 +313,7 @@ export const copyDisbursements = (db: Db, refs: readonly DisbursementRef[]) =>
 export const restoreDisbursements = (tx: Db, kind: DisbursementKind, copies: readonly string[]) =>
   tx.all<Disbursement>(sql`insert into ${kept[kind].table} as o
     select distinct on (r.entity_id, r.id) r.* from unnest(${copies}::text[]) as n(text),
-      jsonb_populate_record(null::${kept[kind].table}, n.text::jsonb->'row'
+      row_of_copy(null::${kept[kind].table}, n.text::jsonb->'row'
         || '{"status": "pending", "submitted": true, "error_code": null, "risk_reason": null, "waiting": null}') r
     order by r.entity_id, r.id
     on conflict (entity_id, id) do update set status = excluded.status, submitted = true, error_code = null,
