@@ -39,8 +39,10 @@ export type JournalKeeper = {
   writer(): JournalWriter | undefined
   /** Whether every sent transaction is in the database, as of the last check. */
   isMerged(): boolean
-  /** The same with a new check, by `db` where one is given; called before each signing round. */
-  maySign(db?: Db): Promise<boolean>
+  /** The same with a new check; called before each signing round. */
+  maySign(): Promise<boolean>
+  /** Whether all journals were merged, and no older copy of the database replaced it since; also while the own one has trouble. */
+  mayFollow(db: Db): Promise<boolean>
   /** Resolves after the first try to open and merge the journals, successful or not. */
   tried: Promise<void>
   stop(): Promise<void>
@@ -64,18 +66,19 @@ export function startKeeper(
   let own: Own | undefined
   let epochMerged: number | undefined
   let merged = false
+  let follows = false
   const turn = async () => {
     own ??= await openOwn(ctx, resources, home, failures.failed)
     const identity = await readDatabaseIdentity(ctx.database)
     if (epochMerged !== identity.epoch || (await requiresMerge(ctx, own, identity))) {
-      merged = false
+      merged = follows = false
       epochMerged = await mergeAll(ctx, resources, home, own)
     }
     await saveProgress(ctx, own)
     const awaited = await awaitedJournals(ctx.database)
     report(awaited)
     const opens = awaited.length === 0 && !merged
-    merged = awaited.length === 0
+    merged = follows = awaited.length === 0
     if (opens) onMerged()
     return false
   }
@@ -98,9 +101,11 @@ export function startKeeper(
     tried,
     writer: () => own?.writer,
     isMerged: () => merged,
-    maySign: async (db = ctx.database) => {
+    mayFollow: async (db) =>
+      follows && own !== undefined && !hasChanged(await readDatabaseIdentity(db), own.seen),
+    maySign: async () => {
       if (!merged || !own) return false
-      if (!hasChanged(await readDatabaseIdentity(db), own.seen)) return true
+      if (!hasChanged(await readDatabaseIdentity(ctx.database), own.seen)) return true
       merged = false
       loop.wake()
       return false

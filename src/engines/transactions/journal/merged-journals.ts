@@ -17,7 +17,10 @@ export const journalsOfOthers: Journals = {
 }
 
 /** A keeper also sees that the database is older than the last state that its journal knows. */
-export const journalsOf = (keeper: Pick<JournalKeeper, 'maySign'>, whenMerged: Promise<void>): Journals => ({
+export const journalsOf = (
+  keeper: Pick<JournalKeeper, 'mayFollow'>,
+  whenMerged: Promise<void>,
+): Journals => ({
   whenMerged,
-  areMerged: async (db) => (await keeper.maySign(db)) && !(await journalsAreAwaited(db)),
+  areMerged: async (db) => (await keeper.mayFollow(db)) && !(await journalsAreAwaited(db)),
 })
