@@ -6,6 +6,7 @@ import { placeHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
+import { copyRecipients, restoreRecipients } from '../address-book/store/recipients.ts'
 import { addRefund } from '../payment-intents/refund-payment-intents.ts'
 import { copyIntents, type IntentKey, lockPaymentIntents, restoreIntents } from '../payment-intents/store.ts'
 import { endDisbursements, eventOf } from './end-disbursements.ts'
@@ -21,11 +22,14 @@ import {
 } from './store/disbursements.ts'
 
 /** A copy as `copyPaid` makes it. Amounts are read by the database alone, which keeps every digit. */
-type PaidCopy = { kind: DisbursementKind; row: { entity_id: string; payment_intent_id?: string } }
+type PaidCopy = {
+  kind: DisbursementKind
+  row: { entity_id: string; payment_intent_id?: string | null; recipient_id?: string | null }
+}
 
 const intentOf = ({ row }: PaidCopy): IntentKey => ({ entityId: row.entity_id, id: row.payment_intent_id! })
 
-/** Returns the disbursements of these transactions, and the intents of refunds, as JSON texts. */
+/** Returns the disbursements of these transactions, the intents of refunds and the recipients of payouts, as JSON texts. */
 export async function copyPaid(
   db: Db,
   transactions: readonly DisbursementRef[],
@@ -34,31 +38,37 @@ export async function copyPaid(
     ...row,
     parsed: JSON.parse(row.copy) as PaidCopy,
   }))
-  const refunds = found.filter(({ parsed }) => parsed.kind === 'refund')
-  if (refunds.length === 0) return found.map(({ id, copy }) => ({ id, copy }))
-  const intents = await copyIntents(
-    db,
-    refunds.map(({ parsed }) => intentOf(parsed)),
-  )
+  const named = (column: 'payment_intent_id' | 'recipient_id', kind: DisbursementKind) =>
+    found.flatMap(({ id, parsed: { kind: its, row } }) =>
+      its === kind && row[column] ? [{ transactionId: id, entityId: row.entity_id, id: row[column] }] : [],
+    )
+  const refunds = named('payment_intent_id', 'refund')
+  const payouts = named('recipient_id', 'payout')
+  const [intents, recipients] = await Promise.all([
+    refunds.length > 0 ? copyIntents(db, refunds) : [],
+    payouts.length > 0 ? copyRecipients(db, payouts) : [],
+  ])
+  const besides = (names: typeof refunds, copies: readonly { id: string; copy: string }[]) =>
+    names.flatMap(({ transactionId, id: named }) =>
+      copies.filter(({ id }) => id === named).map(({ copy }) => ({ id: transactionId, copy })),
+    )
   return [
     ...found.map(({ id, copy }) => ({ id, copy })),
-    ...refunds.flatMap(({ id, parsed }) =>
-      intents
-        .filter((intent) => intent.id === parsed.row.payment_intent_id)
-        .map(({ copy }) => ({ id, copy })),
-    ),
+    ...besides(refunds, intents),
+    ...besides(payouts, recipients),
   ]
 }
 
 /**
  * Restores missing disbursements under way, with their holds whatever their merchants have, and counts refunds in their
- * intents.
+ * intents. Recipients that were added after the copy are in the address book again.
  */
 export async function restorePaid(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
   const parsed = copies.map((copy) => ({ copy, ...(JSON.parse(copy) as { kind: string }) }))
   const textsOf = (kind: string) => parsed.filter((each) => each.kind === kind).map(({ copy }) => copy)
   const refunds = textsOf('refund')
   await restoreIntents(tx, textsOf('paymentIntent'))
+  await restoreRecipients(tx, textsOf('recipient'))
   // Locked before their refunds refer to them, as requests do.
   await lockPaymentIntents(
     tx,

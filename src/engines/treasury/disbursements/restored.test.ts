@@ -275,6 +275,9 @@ it('property 144: an intent that the copy lacks is there again with its refund; 
     async () => (await available(again)) === left - sumOf([payout, refund]),
     'both are restored and held',
   )
+  // The address book has the recipient of the payout again, who was added after the copy.
+  const { status } = await call(again, 'GET', `/v1/addressBook/recipients/${payees.recipient.id}`)
+  expect(status).toBe('active')
   const refunded = async () =>
     (await call(again, 'GET', `/v1/paymentIntents/${payees.intentId}`)).amountRefunded.amount
   expect(Number(await refunded()) * 1_000_000).toBe(Number(refund.amountAtomic))

@@ -128,3 +128,18 @@ export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
 
 /** Wakes the workers, also those of other processes, when this `tx` commits. */
 export const announceReview = (tx: Db) => tx.run(sql`select pg_notify('recipients', '')`)
+
+type RecipientKey = Pick<Recipient, 'entityId' | 'id'>
+
+/** The rows of these recipients as JSON texts, deleted ones included. */
+export const copyRecipients = (db: Db, keys: readonly RecipientKey[]) =>
+  db.all<{ id: string; copy: string }>(sql`select r.id,
+      jsonb_build_object('kind', 'recipient', 'row', to_jsonb(r))::text as copy
+    from unnest(${keys.map((key) => key.entityId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as n(e, i)
+    join recipients r on r.entity_id = n.e and r.id = n.i`)
+
+/** Restores missing recipients. The latest copy of each counts. */
+export const restoreRecipients = (tx: Db, copies: readonly string[]) =>
+  tx.run(sql`insert into recipients select distinct on (r.entity_id, r.id) r.*
+    from unnest(${copies}::text[]) as n(text), row_of_copy(null::recipients, n.text::jsonb->'row') r
+    order by r.entity_id, r.id, r.update_date desc on conflict do nothing`)
