@@ -217,10 +217,14 @@ export type Accounts = {
   attachOwner(operation: UnsignedOperation, signature: Buffer): UserOperation
   /** The gas that an operation may use, in all its parts. */
   gasLimitOf(operation: UnsignedOperation): bigint
+  /** The gas that the sponsor of an operation pays for at most: more than its limits where a chain charges those of transactions. */
+  gasPaidFor(operation: UnsignedOperation): bigint
   /** The deposit that the EntryPoint requires for an operation before it executes it. */
   requiredDeposit(operation: UnsignedOperation): bigint
   /** The call with which the sponsor executes operations, whose gas its paymaster pays to it. */
   bundleCall(operations: readonly UserOperation[], sponsor: Address): AddressedCall
+  /** The gas with which that call is sent, so that each operation can use all of its limits. */
+  bundleGas(operations: readonly UserOperation[], sponsor: Address): bigint
   simulate(operations: readonly UserOperation[], sponsor: Address): Promise<BundleSimulation>
   /** The operations in a block, and what was paid for them. */
   executedIn(block: {

@@ -45,6 +45,8 @@ export type Network = {
   /** Set where the chain takes part in unified balances. */
   unifiedBalance?: true
   eip1559: boolean
+  /** Set where a transaction pays for its whole gas limit, whatever it uses. */
+  chargesGasLimit?: true
   /**
    * Maximum of signed transactions of one address that are in no block yet: the number that every pool of this network
    * keeps for an account. A pool refuses or drops transactions beyond it.

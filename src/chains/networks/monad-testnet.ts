@@ -37,6 +37,7 @@ export const monadTestnet: Network = {
   businessChain: 'MONAD',
   rpcPath: 'monadTestnet',
   eip1559: true,
+  chargesGasLimit: true,
   inFlightMax: 16,
   blockTimeMs: 400,
 }

@@ -23,6 +23,7 @@ export const monad: Network = {
   businessChain: 'MONAD',
   rpcPath: 'monad',
   eip1559: true,
+  chargesGasLimit: true,
   inFlightMax: 16,
   blockTimeMs: 400,
 }

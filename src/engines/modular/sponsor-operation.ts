@@ -117,7 +117,7 @@ async function requireWithin(
   owner: { entityId: string; blockchain: string; walletId: string },
   operation: UnsignedOperation,
 ): Promise<bigint> {
-  const gas = chain.accounts.gasLimitOf(operation)
+  const gas = chain.accounts.gasPaidFor(operation)
   const limits = await gasLimitsOf(ctx, owner, 'page')
   const excess = excessOf(limits, gas, owner.blockchain)
   if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)

@@ -34,6 +34,7 @@ export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './jo
 export type { JournaledResources } from './journal/resources.ts'
 export { noteStates } from './note-states.ts'
 export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
+export { countFailedBundles } from './operations/count-failed-bundles.ts'
 export { denyListed } from './operations/deny-listed.ts'
 export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
 export { sponsoredPriceMax } from './operations/limit-price.ts'

@@ -6,14 +6,20 @@ import type { TreasuryRow } from './store/treasuries.ts'
 import { signatoryOf } from './treasuries.ts'
 
 /** A call of a contract; `id` is that of its transaction. */
-export type TreasuryCall = { id: string; refId: string; call: Call & { to: Address } }
+export type TreasuryCall = {
+  id: string
+  refId: string
+  call: Call & { to: Address }
+  /** Estimated when it is signed where absent. */
+  gasLimit?: bigint | undefined
+}
 
 /** Submits a call of a treasury in `ctx.db`'s tx. */
 export async function submitTreasuryCall(
   ctx: EntityCtx,
   chain: Chain,
   treasury: TreasuryRow,
-  { id, refId, call }: TreasuryCall,
+  { id, refId, call, gasLimit }: TreasuryCall,
 ): Promise<void> {
   const { address } = treasury
   const { id: tokenId } = await nativeToken(ctx.db, treasury.blockchain)
@@ -21,7 +27,7 @@ export async function submitTreasuryCall(
     id,
     chain,
     call,
-    fee: {},
+    fee: { gasLimit },
     refId,
     shown: {
       operation: 'CONTRACT_EXECUTION',

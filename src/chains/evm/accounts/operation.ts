@@ -28,6 +28,8 @@ import type {
 } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import { entryPoint } from '../../entry-point.ts'
+import type { Network } from '../../network.ts'
+import { intrinsicGas } from '../build.ts'
 import { splitSignature } from '../signature.ts'
 import { accountCreation, ownedBy } from './account.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
@@ -45,11 +47,18 @@ const executionGas = 15_000n
 /** A call from a contract pays more for coins than a transaction does: for the transfer, and for an account that is new. */
 const coinsGas = 34_000n
 /** Work of the EntryPoint for one operation outside the measured parts. */
-const overheadGas = 40_000n
+const overheadGas = 43_000n
 /** That work, with the gas of a bundle of one operation, as tests measure it: what is charged covers what is burnt. */
-const leastOverheadGas = 37_000n
+const leastOverheadGas = 40_000n
 const byteGas = 16n
 const zeroByteGas = 4n
+/**
+ * Gas that the EntryPoint measures of any operation: it verifies the signatures of an owner and of the sponsor. A transaction with
+ * much data pays a floor for it, instead of what it executes (EIP-7623): what the EntryPoint measures is a part of that floor.
+ */
+const measuredGas = 40_000n
+/** The bytes of a signature and of a sponsorship that an estimate may not have yet, at the price of the floor. */
+const unknownBytesGas = 10_000n
 
 export const encodeExecution = ({ to, valueAtomic, data }: AddressedCall): Hex =>
   encodeFunctionData({ abi: smartAccountAbi, functionName: 'execute', args: [to as Hex, valueAtomic, data] })
@@ -60,13 +69,21 @@ export function gasOf({
   gas,
   dataGas,
 }: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas' | 'dataGas'>): OperationGas {
-  const bytes = BigInt((encodeExecution(call).length - 2) / 2 + (isDeployed ? 600 : 1_600))
+  const data = encodeExecution(call)
+  const others = isDeployed ? 600 : 1_600
+  const ofWork = overheadGas + byteGas * BigInt(size(data) + others)
+  const floor = floorGas(concatHex([data, noise(others)]))
   return {
     callGas: gas + executionGas + (call.valueAtomic > 0n ? coinsGas : 0n),
     verificationGas: isDeployed ? verificationGas : creationGas,
-    preVerificationGas: overheadGas + byteGas * bytes + dataGas,
+    preVerificationGas: larger(ofWork, floor) + dataGas,
   }
 }
+
+/** The part of the floor for the data of a bundle that is left to gas that the EntryPoint does not measure. */
+const floorGas = (data: Hex): bigint => intrinsicGas({ to: entryPointAddress, data }) - measuredGas
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 const unsigned: Hex = `0x${'0'.repeat(130)}`
 /** The first bytes of the data for a paymaster: two times of six bytes, between which it pays. */
@@ -186,6 +203,37 @@ export function gasLimitOf(operation: UnsignedOperation): bigint {
   return callGas + verification + preVerificationGas + ofSponsor
 }
 
+/** Gas of a bundle beside the limits of its operations, and a share of them: the EntryPoint passes on 63 of 64 parts. */
+const bundleOverheadGas = 60_000n
+const bundleShare = 16n
+
+/**
+ * The gas with which a bundle is sent: each operation can use all of its limits. An estimate would let an operation that uses
+ * more in the block than in the estimate end the bundle, whose gas no paymaster pays back.
+ */
+export function bundleGas(
+  { l1Fee }: Network,
+  operations: readonly UserOperation[],
+  sponsor: Address,
+): bigint {
+  const limits = operations.reduce((sum, operation) => sum + gasLimitOf(operation), 0n)
+  // Where the fee for data takes no gas, limits have it in their overhead.
+  const ofData =
+    l1Fee === 'op'
+      ? operations.reduce((sum, { preVerificationGas }) => sum + preVerificationGas, 0n) -
+        intrinsicGas(bundleCall(operations, sponsor)) -
+        overheadGas * BigInt(operations.length)
+      : 0n
+  const gas = limits - larger(ofData, 0n)
+  return gas + gas / (l1Fee === 'arb' ? 4n : bundleShare) + bundleOverheadGas
+}
+
+/** The gas that a sponsor pays for an operation at most. */
+export const gasPaidFor = (network: Network, operation: UnsignedOperation): bigint => {
+  const limits = gasLimitOf(operation)
+  return network.chargesGasLimit ? limits + limits / bundleShare + bundleOverheadGas : limits
+}
+
 export const requiredDeposit = (operation: UnsignedOperation): bigint =>
   gasLimitOf(operation) * operation.maxFeeAtomic
 
@@ -238,12 +286,13 @@ export function preVerificationGas(operation: UserOperation, dataGas: bigint): P
   const bytes = bytesOf(data)
   const zeros = BigInt(bytes.filter((byte) => byte === 0).length)
   const others = BigInt(size(data)) - zeros
-  const ofWork = overheadGas + byteGas * (zeros + others)
+  const floor = floorGas(data)
+  const ofWork = larger(overheadGas + byteGas * (zeros + others), floor + unknownBytesGas)
   return {
     estimated: ofWork + withMargin(dataGas),
     // The EntryPoint charges all of it. The price of the parent chain may have fallen since the estimate.
     most: ofWork + ofWork / 4n + 2n * withMargin(dataGas),
-    least: leastOverheadGas + zeroByteGas * zeros + byteGas * others + dataGas,
+    least: larger(leastOverheadGas + zeroByteGas * zeros + byteGas * others, floor) + dataGas,
     ofData: withMargin(dataGas),
   }
 }

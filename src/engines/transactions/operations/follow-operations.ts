@@ -1,3 +1,4 @@
+import { networkOf } from '#chains/networks/index'
 import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'
 import { transactionsOfAccounts } from '../store/operations.ts'
@@ -40,17 +41,19 @@ async function countGas(
   { own, others }: Awaited<ReturnType<typeof operationsIn>>,
   gasOf: (seen: ObservedOperation) => bigint | null,
 ): Promise<void> {
+  const isWhole = networkOf(blockchain)?.chargesGasLimit === true
   if (own.length > 0)
     await setUsedGasOf(
       tx,
       nowMs,
+      { isWhole },
       own.map(({ entityId, id, seen }) => ({ entityId, id, gasUsed: gasOf(seen) })),
     )
   if (others.length > 0)
     await setUsedGas(
       tx,
       nowMs,
-      blockchain,
+      { blockchain, isWhole },
       others.map((seen) => ({ ...seen, gasUsed: gasOf(seen) })),
     )
 }

@@ -130,7 +130,7 @@ async function coverGas(
   const covered: Ready[] = []
   const exceeding: Failure[] = []
   for (const plan of plans) {
-    const gas = chain.accounts.gasLimitOf(unsponsored(chain, account, plan).operation)
+    const gas = chain.accounts.gasPaidFor(unsponsored(chain, account, plan).operation)
     const isPromised = promised.has(plan.row.id)
     const excess = isPromised ? undefined : (tooLarge(plan) ?? beyondLimits(limits, gas, blockchain))
     if (excess) exceeding.push({ entityId, id: plan.row.id, ...excess })
@@ -206,7 +206,7 @@ async function signAll(
     plans.map(({ row: { entityId, id, walletId } }, index) => ({
       ...{ entityId, blockchain, walletId: walletId!, transactionId: id, expireDate: undefined },
       userOpHash: hashes[index]!.hash,
-      gas: chain.accounts.gasLimitOf(operations[index]!),
+      gas: chain.accounts.gasPaidFor(operations[index]!),
       createDate: formatInstant(nowMs),
     })),
   )

@@ -152,6 +152,16 @@ export const depositsInFlight = async (db: Db, entityId: string, blockchain: str
         and (o.is_external or t.state = 'SENT')`)
   ).amount
 
+/** The bundles among these that failed in a block. */
+export const failedInBlocks = (db: Db, bundles: readonly Ref[]) =>
+  db.all<
+    Ref & { blockchain: string; blockHash: string; txHash: string }
+  >(sql`select b.entity_id as "entityId", b.id,
+      b.blockchain, b.block_hash as "blockHash", b.tx_hash as "txHash"
+    from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions b on b.entity_id = n.e and b.id = n.i
+    where b.state = 'FAILED' and b.error_reason = 'FAILED_ON_CHAIN' and b.block_hash is not null and b.tx_hash is not null`)
+
 /**
  * Lets operations wait for another bundle, as far as no block holds them. The bytes of those in a bundle that was signed may
  * be known; the others are as they were before.

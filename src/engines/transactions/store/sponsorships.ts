@@ -21,7 +21,7 @@ export const lockSponsorships = (tx: Db, entityId: string, blockchain: string) =
 
 /**
  * The gas that an entity sponsors on a chain, for all its wallets and for one: open promises in full, and what blocks since a
- * time used. A promise that expired before a block held it does not count: nothing can use it.
+ * time used, bundles that failed included. A promise that expired before a block held it does not count: nothing can use it.
  */
 export const sponsoredGas = (
   db: Db,
@@ -34,7 +34,9 @@ export const sponsoredGas = (
     from (select wallet_id, gas from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
         and gas_used is null and expire_date > ${formatInstant(nowMs)}
       union all select wallet_id, gas_used from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
-        and gas_used is not null and used_date > ${formatInstant(sinceMs)}) s`)
+        and gas_used is not null and used_date > ${formatInstant(sinceMs)}
+      union all select wallet_id, failed_gas from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
+        and failed_date > ${formatInstant(sinceMs)}) s`)
 
 /** Inserts sponsorships; that of a transaction which is signed again replaces the one before. */
 export async function insertSponsorships(tx: Db, rows: readonly PromisedGas[]): Promise<void> {
@@ -66,21 +68,41 @@ export const releaseSponsorships = (tx: Db, nowMs: number, refs: readonly Ref[])
 /** The gas that an executed operation used; null of one whose block was orphaned. */
 export type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
 
-const usedAt = (nowMs: number) =>
-  sql`gas_used = n.g, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`
+const usedAt = (nowMs: number, { isWhole }: { isWhole: boolean }) =>
+  sql`gas_used = case when ${isWhole} and n.g is not null then greatest(s.gas, n.g) else n.g end, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`
 
-export const setUsedGas = (tx: Db, nowMs: number, blockchain: string, rows: readonly UsedGas[]) =>
-  tx.run(sql`update sponsorships s set ${usedAt(nowMs)}
+/** `isWhole`: the sponsor paid for all the gas that it promised, whatever was used. */
+export const setUsedGas = (
+  tx: Db,
+  nowMs: number,
+  { blockchain, isWhole }: { blockchain: string; isWhole: boolean },
+  rows: readonly UsedGas[],
+) =>
+  tx.run(sql`update sponsorships s set ${usedAt(nowMs, { isWhole })}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[],
       ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, h, g)
     where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)
 
 /** The same by transaction, whichever of its signed operations was executed. */
-export const setUsedGasOf = (tx: Db, nowMs: number, rows: readonly (Ref & Pick<UsedGas, 'gasUsed'>)[]) =>
-  tx.run(sql`update sponsorships s set ${usedAt(nowMs)}
+export const setUsedGasOf = (
+  tx: Db,
+  nowMs: number,
+  { isWhole }: { isWhole: boolean },
+  rows: readonly (Ref & Pick<UsedGas, 'gasUsed'>)[],
+) =>
+  tx.run(sql`update sponsorships s set ${usedAt(nowMs, { isWhole })}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, i, g)
     where s.entity_id = n.e and s.transaction_id = n.i`)
+
+/** Adds the gas of a bundle that failed to its operations, in equal parts. */
+export const addFailedGas = (tx: Db, nowMs: number, { entityId, id }: Ref, gasUsed: bigint) =>
+  tx.run(sql`with carried as materialized (select entity_id, blockchain, user_op_hash from operations
+      where entity_id = ${entityId} and bundle_id = ${id})
+    update sponsorships s set failed_date = ${formatInstant(nowMs)},
+      failed_gas = s.failed_gas + ceil(${gasUsed.toString()}::numeric / (select count(*) from carried))
+    from carried o
+    where s.entity_id = o.entity_id and s.blockchain = o.blockchain and s.user_op_hash = o.user_op_hash`)
 
 /** Counts all the gas of operations that made bundles fail: the treasury paid for those. */
 export const countWholly = (

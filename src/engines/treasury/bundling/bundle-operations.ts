@@ -40,7 +40,6 @@ const claimedMax = 200
 const bundledMax = 40
 /** Gas of one bundle, well below what a block of any supported chain takes. */
 const bundleGasMax = 12_000_000n
-const bundleOverheadGas = 60_000n
 /** One with others, and one alone. */
 const failedBundlesMax = 2
 
@@ -122,7 +121,8 @@ async function bundleOf(
     const operations = rows.map(({ parsed }) => parsed)
     const call = chain.accounts.bundleCall(operations, treasury.address)
     const scope = actingFor(ctx, tx, treasury)
-    const bundleId = await submitCall(scope, chain, treasury, 'bundle', call)
+    const gasLimit = chain.accounts.bundleGas(operations, treasury.address)
+    const bundleId = await submitCall(scope, chain, treasury, 'bundle', { ...call, gasLimit })
     const sent = await markBundled(tx, ctx.clock.nowMs(), rows, bundleId)
     await noteStates(ctx, tx, sent, 'SENT')
     failpoint('before-treasury-commit')
@@ -138,7 +138,7 @@ function firstOf({ accounts }: Chain, waiting: readonly Bundleable[]): Bundleabl
   const [first] = waiting
   if (first && first.failedBundles > 0) return [first]
   const fresh = waiting.filter(({ failedBundles }) => failedBundles === 0)
-  let gas = bundleOverheadGas
+  let gas = 0n
   const end = fresh.findIndex(({ parsed }, index) => {
     gas += accounts.gasLimitOf(parsed)
     return index > 0 && (index >= bundledMax || gas > bundleGasMax)
@@ -172,7 +172,10 @@ async function hasGas(
   chosen: readonly Bundleable[],
   gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
-  const gas = chosen.reduce((sum, { parsed }) => sum + chain.accounts.gasLimitOf(parsed), bundleOverheadGas)
+  const gas = chain.accounts.bundleGas(
+    chosen.map(({ parsed }) => parsed),
+    treasury.address,
+  )
   const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
   const found = await gasOf(ctx.database, treasury, gas * maxFeeAtomic)
   if (found !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)

@@ -1,6 +1,6 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
-import { announceWork, releaseBundles } from '#engines/transactions/index'
+import { announceWork, countFailedBundles, releaseBundles } from '#engines/transactions/index'
 import { succeedOnce } from '#lib/once'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
@@ -37,6 +37,7 @@ async function settleEnded(ctx: EngineCtx, blockchain: string, turn: Turn): Prom
     const withoutEffect = ended.filter(({ state }) => state !== 'CONFIRMED' && state !== 'COMPLETE')
     for (const { entityId, id, purpose, state, errorDetails } of withoutEffect)
       ctx.log.warn({ entityId, id, blockchain, purpose, state, errorDetails }, 'a call for accounts failed')
+    await countFailedBundles(tx, ctx.clock.nowMs(), withoutEffect)
     await releaseBundles(tx, ctx.clock.nowMs(), withoutEffect)
     return ended.length
   })

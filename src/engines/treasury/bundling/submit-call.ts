@@ -14,13 +14,13 @@ export async function submitCall(
   chain: Chain,
   treasury: TreasuryRow,
   purpose: CallPurpose,
-  call: Call & { to: Address },
+  { gasLimit, ...call }: Call & { to: Address; gasLimit?: bigint },
 ): Promise<string> {
   const { entityId, blockchain } = treasury
   const id = newId(ctx.nowMs)
   const createDate = formatInstant(ctx.nowMs)
   await insertAccountCall(ctx.db, { entityId, id, blockchain, purpose, createDate })
-  await submitTreasuryCall(ctx, chain, treasury, { id, refId: `${purpose} ${id}`, call })
+  await submitTreasuryCall(ctx, chain, treasury, { id, refId: `${purpose} ${id}`, call, gasLimit })
   return id
 }
 

@@ -1,0 +1,242 @@
+/**
+ * Attacks on the gas that a sponsor pays by operations that pass every check: much data, calls that use more in their block than
+ * before, operations that others execute first. The chain is asked what the bundles burnt.
+ */
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { operationFromJson } from '#chains/operation-json'
+import { sql } from '#runtime/db/db'
+import { freshAddress } from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
+import {
+  entryPoint,
+  inHex,
+  type Prepared,
+  pageRequests,
+  prepared,
+} from '../../../../testing/page-operations.ts'
+import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
+import { until } from '../../../../testing/until.ts'
+
+type ModularPage = Awaited<ReturnType<typeof openModularAccount>>
+
+let harness: Harness
+let pages: ModularPage[]
+beforeAll(async () => {
+  harness = await openHarness()
+  pages = await Promise.all([1, 2, 3].map(openAccount))
+})
+afterAll(() => harness?.close())
+beforeEach(() => void (key += 1n))
+
+let key = 0n
+const { ask, refusal, sponsoredAgain } = pageRequests(() => harness)
+const chain = () => harness.ctx.chains.find('BASE-SEPOLIA')!
+const payment = () => usdcPayment(harness, freshAddress())
+
+async function openAccount() {
+  const opened = await openModularAccount(harness, harness)
+  await executeOperation(opened.bundler, [payment()])
+  return opened
+}
+
+const executing = (to: string, data: Hex): Hex =>
+  encodeFunctionData({
+    abi: parseAbi(['function execute(address target, uint256 value, bytes data)']),
+    args: [to as Hex, 0n, data],
+  })
+
+async function send({ account }: ModularPage, operation: Prepared): Promise<Hex> {
+  const { result, error } = await ask('eth_sendUserOperation', [
+    await sponsoredAgain(account, operation),
+    entryPoint,
+  ])
+  expect(error).toBeUndefined()
+  return result
+}
+
+const receiptOf = ({ bundler }: ModularPage, hash: Hex) =>
+  bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
+
+/** What limits count of an operation now, and what its bundles burnt that failed. */
+const countedOf = (hash: string) =>
+  harness.database.one<{ used: bigint | null; failed: bigint }>(
+    sql`select gas_used as used, failed_gas as failed from sponsorships where user_op_hash = ${hash}`,
+  )
+
+async function counted(hash: string): Promise<bigint> {
+  await until(async () => (await countedOf(hash)).used !== null, 'it is counted')
+  return (await countedOf(hash)).used!
+}
+
+describe('property 111: the gas of an operation that is charged and counted is at least what its bundle burns', () => {
+  /** The least overhead with which the operation is sponsored. */
+  async function leastOverhead(operation: Prepared): Promise<bigint> {
+    const cheap = [{ ...inHex(operation), preVerificationGas: '0x1' }, entryPoint]
+    const [, message] = await refusal('pm_getPaymasterData', cheap)
+    return BigInt(/preVerificationGas must be at least (\d+)/.exec(message)![1]!)
+  }
+
+  it.each([0, 4_000, 20_000])('also where it executes nothing and has %i bytes of data', async (bytes) => {
+    const [page] = pages as [ModularPage]
+    const callData = executing(freshAddress(), `0x${'ff'.repeat(bytes)}`)
+    const operation = { ...(await prepared(page.bundler, [payment()])), callData, callGasLimit: 1n }
+    // The first operation of a nonce's key writes more than the next one.
+    for (const sequence of [0n, 1n]) {
+      const nonce = ((100n + key) << 64n) + sequence
+      const preVerificationGas = (await leastOverhead({ ...operation, nonce })) + 200n
+      const hash = await send(page, { ...operation, nonce, preVerificationGas })
+      const { receipt, actualGasUsed, success } = await receiptOf(page, hash)
+      expect(success).toBe(false)
+      expect(actualGasUsed).toBeGreaterThanOrEqual(receipt.gasUsed)
+      expect(await counted(hash)).toBeGreaterThanOrEqual(receipt.gasUsed)
+    }
+  })
+
+  it('also where a client takes the estimate for much data', async () => {
+    const [page] = pages as [ModularPage]
+    const good = await prepared(page.bundler, [payment()])
+    const callData = executing(freshAddress(), `0x${'ff'.repeat(20_000)}`)
+    const nonce = (100n + key) << 64n
+    const open = { callGasLimit: '0x0', verificationGasLimit: '0x0', preVerificationGas: '0x0' }
+    const { result } = await ask('eth_estimateUserOperationGas', [
+      { ...inHex({ ...good, callData, nonce }), ...open },
+      entryPoint,
+    ])
+    const { callGasLimit, preVerificationGas } = result
+    const limits = { callGasLimit: BigInt(callGasLimit), preVerificationGas: BigInt(preVerificationGas) }
+    const { receipt, actualGasUsed } = await receiptOf(
+      page,
+      await send(page, { ...good, ...limits, callData, nonce }),
+    )
+    expect(actualGasUsed).toBeGreaterThanOrEqual(receipt.gasUsed)
+  })
+
+  it('also where the chain charges the whole limit of the bundle', async () => {
+    const [page] = pages as [ModularPage]
+    const { network } = chain()
+    Object.assign(network, { chargesGasLimit: true })
+    try {
+      const good = await prepared(page.bundler, [payment()])
+      const hash = await send(page, { ...good, callGasLimit: 3_000_000n })
+      const { receipt } = await receiptOf(page, hash)
+      const { gas } = await harness
+        .chain()
+        .rpc<{ gas: Hex }>('eth_getTransactionByHash', [receipt.transactionHash])
+      expect(await counted(hash)).toBeGreaterThanOrEqual(BigInt(gas))
+    } finally {
+      delete network.chargesGasLimit
+    }
+  })
+})
+
+/**
+ * Code that does nothing until a call with data sets its switch; from then on, a call without data burns all the gas that it gets.
+ */
+const switchedCode = '0x36600f57600054600b57005b600b565b60003560005500'
+
+describe('property 157: an operation that changes before its block costs the sponsor nothing that is not counted', () => {
+  it('when each operation of its bundle uses all gas that its limits allow', async () => {
+    const target = freshAddress()
+    const { rpc, outsider } = harness.chain()
+    await rpc('anvil_setCode', [target, switchedCode])
+    await harness.stopEngines()
+    const hashes: Hex[] = []
+    for (const page of pages) {
+      const operation = { ...(await prepared(page.bundler, [payment()])), callData: executing(target, '0x') }
+      hashes.push(await send(page, { ...operation, callGasLimit: 3_000_000n }))
+    }
+    const nonce = BigInt(await rpc<Hex>('eth_getTransactionCount', [await sponsorAddress(), 'latest']))
+    await harness.chain().setAutomine(false)
+    harness.startEngines()
+    try {
+      await until(
+        async () => (await bundlesOf(hashes)).every(({ isSigned }) => isSigned),
+        'the bundles are signed',
+      )
+      // The stranger's call is in the block before them.
+      const price = '0x174876e800'
+      const first = {
+        from: outsider,
+        to: target,
+        gas: '0x20000',
+        maxFeePerGas: price,
+        maxPriorityFeePerGas: price,
+      }
+      await rpc('eth_sendTransaction', [{ ...first, data: `0x${'1'.padStart(64, '0')}` }])
+    } finally {
+      await harness.chain().mine()
+      await harness.chain().setAutomine(true)
+    }
+    const receipts = await Promise.all(hashes.map((hash, index) => receiptOf(pages[index]!, hash)))
+    for (const { success, actualGasUsed } of receipts) {
+      expect(success).toBe(false)
+      expect(actualGasUsed).toBeGreaterThan(3_000_000n)
+    }
+    for (const hash of hashes) expect((await countedOf(hash)).failed).toBe(0n)
+    // As many transactions as bundles: none failed before.
+    const sent = BigInt(await rpc<Hex>('eth_getTransactionCount', [await sponsorAddress(), 'latest'])) - nonce
+    expect(sent).toBe(BigInt(new Set(receipts.map(({ receipt }) => receipt.transactionHash)).size))
+  })
+
+  it('when a stranger executes it first, and the bundle of others fails with it', async () => {
+    await harness.stopEngines()
+    const hashes: Hex[] = []
+    for (const page of pages) hashes.push(await send(page, await prepared(page.bundler, [payment()])))
+    await harness.chain().setAutomine(false)
+    harness.startEngines()
+    try {
+      await until(
+        async () => (await bundlesOf(hashes)).every(({ isSigned }) => isSigned),
+        'the bundle is signed',
+      )
+    } finally {
+      await harness.stopEngines()
+    }
+    const last = await harness.database.one<{ operation: string }>(
+      sql`select operation::text as operation from operations where user_op_hash = ${hashes.at(-1)!}`,
+    )
+    const bundles = new Set((await bundlesOf(hashes)).map(({ txHash }) => txHash))
+    for (const hash of bundles) await harness.chain().rpc('anvil_dropTransaction', [hash])
+    await executeBesideSponsor(harness, operationFromJson(last.operation))
+    await harness.chain().setAutomine(true)
+    harness.startEngines()
+    for (const index of [0, 1]) await receiptOf(pages[index]!, hashes[index]!)
+    const failed = await failedGas()
+    expect(failed).toBeGreaterThan(0n)
+    const rows = await Promise.all(hashes.map(countedOf))
+    expect(rows.reduce((sum, row) => sum + row.failed, 0n)).toBeGreaterThanOrEqual(failed)
+    const { ofEntity } = await limitsNow()
+    expect(ofEntity).toBeGreaterThanOrEqual(failed)
+  })
+})
+
+const sponsorAddress = async () =>
+  (
+    await harness.database.one<{ address: Hex }>(
+      sql`select address from sponsors where entity_id = ${harness.entityId}`,
+    )
+  ).address
+
+/** The bundles of operations, and whether they are signed. */
+const bundlesOf = (hashes: readonly string[]) =>
+  harness.database.all<{ isSigned: boolean; txHash: string | null }>(
+    sql`select a.tx_hash is not null as "isSigned", a.tx_hash as "txHash" from operations o
+      left join attempts a on a.entity_id = o.entity_id and a.transaction_id = o.bundle_id
+      where o.user_op_hash = any(${hashes}::text[])`,
+  )
+
+/** The gas that failed transactions of the treasury burnt. */
+const failedGas = async () =>
+  (
+    await harness.database.one<{ gas: bigint }>(
+      sql`select coalesce(sum(gas_used), 0) as gas from observed_transactions
+        where address = ${await sponsorAddress()} and not success`,
+    )
+  ).gas
+
+const limitsNow = () =>
+  harness.database.one<{ ofEntity: bigint }>(
+    sql`select sum(coalesce(gas_used, 0) + failed_gas) as "ofEntity" from sponsorships`,
+  )
