@@ -111,6 +111,10 @@ const calls: Record<string, (to: Hex, route: Route) => [contract: string, data: 
       [freshAddress(), to, 1n, 0n, 9n, zero, 27, zero, zero],
     ),
   ],
+  'the creation of a contract that pays it': (to) => [
+    freshAddress(),
+    encode('function deploy(bytes32,bytes)', [zero, `0x5f5f5f5f4773${to.slice(2)}5af100`]),
+  ],
   'a function that is unknown here': (to) => [
     freshAddress(),
     encode('function swapAndSend(uint256,address[],address)', [7n, [freshAddress()], to]),

@@ -28,7 +28,7 @@ import type { TestChain } from './chain.ts'
 import { countAlarm } from './count-alarm.ts'
 import { detoursBetween, zero } from './detours.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { openModularAccount, usdcPayment } from './modular-accounts.ts'
+import { addressOwner, openModularAccount, usdcPayment } from './modular-accounts.ts'
 import { entryPoint, pageRequests, prepared, signed } from './page-operations.ts'
 import { openReceiver } from './receiver.ts'
 import {
@@ -202,6 +202,17 @@ describe('property 115: a signature is refused', () => {
           ...{ spender: freshAddress(), nonce: '0', deadline: '9', witness: { recipient: wordOf(to) } },
         },
       ),
+    'that writes it as a number': (to) =>
+      data(
+        token(),
+        'Trade',
+        { Trade: ['uint256 taker', 'uint160[] makers'] },
+        { taker: '7', makers: ['7', BigInt(to).toString()] },
+      ),
+    'that names it within a text': (to) =>
+      data(token(), 'Withdraw', { Withdraw: ['string terms'] }, { terms: `all coins to ${to}, at once` }),
+    'whose bytes are code that pays it': (to) =>
+      data(token(), 'Run', { Run: ['bytes program'] }, { program: `0x5f5f5f5f4773${to.slice(2)}5af1` }),
     'of a form that is unknown here, which names it': (to) =>
       data(
         token(),
@@ -240,6 +251,13 @@ describe('property 115: an operation of a modular wallet', () => {
     expect(await refused(freshAddress() as Hex)).toEqual(
       Object.keys(detours).map((name) => [name, undefined]),
     )
+    const owner = addressOwner()
+    const created = await openModularAccount(harness, harness, owner)
+    const first = await prepared(created.bundler, [usdcPayment(harness, freshAddress())])
+    await list(owner.address)
+    expect((await sponsor(first)).error?.code).toBe(-32006)
+    await unlist(owner.address)
+    expect((await sponsor(first)).error).toBeUndefined()
     const later = freshAddress()
     const operation = await prepared(bundler, [usdcPayment(harness, later)])
     const sent = await signed(account, operation)

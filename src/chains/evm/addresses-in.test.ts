@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
 import { expect, it } from 'vitest'
-import { addressesIn, addressesInHook } from './addresses-in.ts'
+import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 
 const one = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const vanity = '0x00000000000000adc04c56bf30ac9d3c0aaf14dc'
@@ -24,4 +24,12 @@ it('finds addresses in arguments, in calls within calls and in lists', () => {
 it('finds the address that a hook begins with', () => {
   expect(addressesInHook(`${one}a9059cbb`)).toEqual([one])
   expect(addressesInHook('0x1234')).toEqual([])
+})
+
+it('finds constants in code, and addresses in texts', () => {
+  expect(addressesInCode(`0x6000${'73'}${one.slice(2)}3173${other.slice(2)}5af1`)).toEqual([one, other])
+  // A digit that is half of two bytes begins nothing.
+  expect(addressesInCode(`0x07${'3'}${one.slice(2)}0`)).toEqual([])
+  expect(addressesInCode(`0x73${one.slice(2, 40)}`)).toEqual([])
+  expect(addressesInText(`pay ${one.replace('c', 'C')}, then ${other}ff`)).toEqual([one])
 })

@@ -23,14 +23,33 @@ export function addressesIn(data: Hex): Address[] {
   return [...found]
 }
 
+const addressDigits = addressGroups * group
+const pushAddress = '73'
+
+/** The addresses that code would put on its stack (PUSH20): constants of a constructor, which may pay them when it runs. */
+export function addressesInCode(code: Hex): Address[] {
+  const digits = code.slice(2).toLowerCase()
+  const found = new Set<Address>()
+  for (let at = digits.indexOf(pushAddress); at >= 0; at = digits.indexOf(pushAddress, at + 1)) {
+    const isByte = at % 2 === 0 && at + 2 + addressDigits <= digits.length
+    if (isByte && isAddress(digits, at + 2)) found.add(`0x${digits.slice(at + 2, at + 2 + addressDigits)}`)
+  }
+  return [...found]
+}
+
+/** The addresses that a text writes out. */
+export const addressesInText = (text: string): Address[] =>
+  [...text.matchAll(/0x([0-9a-f]{40})(?![0-9a-f])/gi)].map(
+    ([, digits]) => `0x${digits!.toLowerCase()}` as Address,
+  )
+
 /** Whether neither the first eight bytes nor the last eight are zero: then it is a number, or the end of one. */
 const isAddress = (digits: string, at: number) =>
   !digits.startsWith(zeros + zeros, at) && !digits.startsWith(zeros + zeros, at + (addressGroups - 2) * group)
 
 /** The same, and an address that the data begins with: hooks are packed so for the contracts that run them. */
 export function addressesInHook(hook: Hex): Address[] {
-  const first = hook.slice(2, 2 + addressGroups * group).toLowerCase()
-  const target: Address[] =
-    first.length === addressGroups * group && isAddress(first, 0) ? [`0x${first}`] : []
+  const first = hook.slice(2, 2 + addressDigits).toLowerCase()
+  const target: Address[] = first.length === addressDigits && isAddress(first, 0) ? [`0x${first}`] : []
   return [...new Set([...target, ...addressesIn(hook)])]
 }

@@ -8,7 +8,7 @@ import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { TransferSpec } from '../crosschain/transfer-spec.ts'
 import type { Danger, Effects, Party } from '../effects.ts'
-import { addressesIn } from './addresses-in.ts'
+import { addressesIn, addressesInCode } from './addresses-in.ts'
 import { arrivalOf } from './arrival.ts'
 import { knownCall } from './known-calls.ts'
 import { metBySpec } from './known-crosschain-calls.ts'
@@ -40,8 +40,10 @@ export const effectsOf = ({ effects, dangers, parties }: FoundEffects): Effects 
 /** Adds the effects of a call, and every address in its data: also those in arguments of functions that are not known. */
 export function addOuterCall(found: FoundEffects, blockchain: string, call: DecodableCall): void {
   addCall(found, blockchain, call, 0)
-  const words = call.to === undefined ? lastWords(call.data) : call.data
-  for (const address of addressesIn(words.slice(0, 2 + 2 * dataBytesMax) as Hex))
+  const data = call.data.slice(0, 2 + 2 * dataBytesMax) as Hex
+  const words = call.to === undefined ? lastWords(call.data) : data
+  // Calls can carry code too, for a contract that creates others.
+  for (const address of new Set([...addressesIn(words), ...addressesInCode(data)]))
     found.parties.push({ blockchain, address, guessed: true })
 }
 

@@ -6,7 +6,7 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Effects } from '../effects.ts'
 import { networks } from '../networks/index.ts'
-import { addressesInHook } from './addresses-in.ts'
+import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'
 import { addOuterCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
 import { type DecodableTypedData, dangerousShape, type StructFields } from './typed-data-shapes.ts'
@@ -87,10 +87,18 @@ function addMentioned(found: FoundEffects, { message }: DecodableTypedData): voi
   const waiting: unknown[] = [message]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value))
-    if (typeof value !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(value)) continue
-    for (const address of addressesInHook(value as Hex))
-      found.parties.push({ blockchain, address, guessed: true })
+    for (const address of addressesInValue(value)) found.parties.push({ blockchain, address, guessed: true })
   }
+}
+
+/** Numbers stand for addresses in some forms, and texts in others. */
+function addressesInValue(value: unknown): Address[] {
+  if (typeof value === 'bigint')
+    return addressesIn(`0x${BigInt.asUintN(256, value).toString(16).padStart(64, '0')}`)
+  if (typeof value !== 'string') return []
+  const inText = addressesInText(value)
+  if (!/^0x([0-9a-fA-F]{2})*$/.test(value)) return inText
+  return [...inText, ...addressesInHook(value as Hex), ...addressesInCode(value as Hex)]
 }
 
 type Reading = {

@@ -12,7 +12,7 @@ import { ApiError } from '#lib/errors'
 export async function requireAllowed(
   ctx: Ctx,
   chain: Chain,
-  { account, callData }: UserOperation,
+  { account, callData, creation }: UserOperation,
 ): Promise<void> {
   const decoded = chain.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
   if (decoded.dangers.includes('undecodable'))
@@ -21,7 +21,14 @@ export async function requireAllowed(
       'Screening denies the operation: its call data is not understood to its last byte, and may pay any address.',
     )
   const scope = { ...ctx, db: ctx.database }
-  const [decision] = await screenRecipients(scope, [counterpartiesOf(chain.network.blockchain, decoded)])
+  const { blockchain } = chain.network
+  const concerned = counterpartiesOf(blockchain, decoded)
+  // The first owners of an account that the operation creates.
+  if (creation) {
+    const call = { to: creation.factory as Address, valueAtomic: 0n, data: creation.data }
+    concerned.push(...counterpartiesOf(blockchain, chain.decodeCall(call)))
+  }
+  const [decision] = await screenRecipients(scope, [concerned])
   if (decision?.actions.includes('DENY'))
     throw new ApiError('rpcOperationDenied', `Screening denies the operation (${decision.ruleName ?? ''}).`)
 }
