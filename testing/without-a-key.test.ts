@@ -11,6 +11,7 @@ import { type Harness, openHarness } from './harness.ts'
 import { type RawAnswer, rawHttp } from './raw-http.ts'
 import { addressOf } from './sample-requests.ts'
 import { httpAs } from './tenant.ts'
+import { until } from './until.ts'
 
 /*
  * A caller without a valid key costs next to nothing: its body is not read, its key is looked up in one batch with those
@@ -48,6 +49,46 @@ const headOnly = (method: string, path: string, length: number, key?: string) =>
   }\r\n`
 
 const statusAndCode = ({ status, body }: RawAnswer) => [status, JSON.parse(body).code]
+
+describe('requests that are sent before the answers of earlier ones', () => {
+  const request = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  /** Opens a connection that counts its answers. */
+  async function opened(url: string) {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    cleanUps.push(async () => socket.destroy())
+    const seen = { answers: 0, ended: false }
+    socket.on('data', (bytes) => {
+      seen.answers += bytes.toString().split('HTTP/1.1 404').length - 1
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      seen.ended = true
+    })
+    await new Promise((resolve) => socket.once('connect', resolve))
+    return { socket, seen }
+  }
+
+  it('property 65: are answered one after another, and others have their turns between them', async () => {
+    const url = await production()
+    const [many, other] = [await opened(url), await opened(url)]
+    many.socket.write(request.repeat(30))
+    other.socket.write(request)
+    await until(async () => other.seen.answers === 1, 'the other one is answered')
+    expect(many.seen.answers).toBeLessThan(15)
+    await until(async () => many.seen.answers === 30, 'all are answered')
+    expect(many.seen.ended).toBe(false)
+  })
+
+  it('property 65: end their connection where they are hundreds', async () => {
+    const url = await production()
+    const many = await opened(url)
+    many.socket.write(request.repeat(400))
+    await until(async () => many.seen.ended, 'the connection has ended')
+    expect(many.seen.answers).toBeLessThan(40)
+  })
+})
 
 describe('the body of a request', () => {
   const strangers = { nobody: undefined, 'a made-up key': `TEST_API_KEY:${randomUUID()}:x` }

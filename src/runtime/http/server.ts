@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type ServerOptions, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
@@ -7,13 +7,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 import { createAuthenticate } from '#runtime/auth/authenticate'
-import type { Config } from '#runtime/config'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { admitRequests } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
+import { newListener } from './listener.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
@@ -42,10 +42,6 @@ export type ServerInput = {
   refusal?: string | undefined
 }
 
-/** Time limits for the headers and for the whole request; the connection is closed after either. */
-const headersMaxMs = 5_000
-const requestMaxMs = 15_000
-
 /** Creates the HTTP server with every endpoint registered; the caller adds pages of its own and listens. */
 export async function createServer(input: ServerInput): Promise<FastifyInstance> {
   const { config } = input.scope
@@ -54,9 +50,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     clientErrorHandler: refuseUnreadable,
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-    ...listenerOf(config),
-    requestTimeout: requestMaxMs,
-    connectionTimeout: 60_000,
+    serverFactory: (handler) => newListener(config, handler),
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: true,
     frameworkErrors: (thrown, request, reply) => {
@@ -84,16 +78,6 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   for (const removed of input.removed) registerRemoved(server, removed)
   for (const route of fixedPathsOf(input.notBuilt)) server.route({ ...route, handler: answerNotFound })
   return server
-}
-
-/** The options of Node's server, which answers https where the configuration has a certificate. */
-function listenerOf({ tls }: Config): { http: ServerOptions } {
-  const limits = { headersTimeout: headersMaxMs, connectionsCheckingInterval: 1_000 }
-  if (!tls) return { http: limits }
-  // The framework's types tell the two servers apart; nothing here does.
-  return { https: { ...limits, ...tls, handshakeTimeout: headersMaxMs } } as unknown as {
-    http: ServerOptions
-  }
 }
 
 /** An API key is no cookie, so pages of all origins may send requests and read the responses. */
