@@ -111,6 +111,14 @@ const calls: Record<string, (to: Hex, route: Route) => [contract: string, data: 
       [freshAddress(), to, 1n, 0n, 9n, zero, 27, zero, zero],
     ),
   ],
+  'a bridge that takes the recipient as bytes': (to) => [
+    freshAddress(),
+    encode('function swap(uint16,address,uint256,bytes,bytes)', [1, freshAddress(), 5n, to, '0x']),
+  ],
+  'a bridge that takes the recipient as a text': (to) => [
+    freshAddress(),
+    encode('function sendToken(string,string,string,uint256)', ['Avalanche', to, 'USDC', 5n]),
+  ],
   'the creation of a contract that pays it': (to) => [
     freshAddress(),
     encode('function deploy(bytes32,bytes)', [zero, `0x5f5f5f5f4773${to.slice(2)}5af100`]),

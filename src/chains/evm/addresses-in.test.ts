@@ -26,6 +26,12 @@ it('finds the address that a hook begins with', () => {
   expect(addressesInHook('0x1234')).toEqual([])
 })
 
+it('finds addresses that bridges take as bytes, and as texts', () => {
+  const abi = parseAbi(['function send(uint256 amount, bytes to, string also)'])
+  const data = encodeFunctionData({ abi, args: [10n ** 24n, one, `${other}`] })
+  expect(addressesIn(data)).toEqual(expect.arrayContaining([one, other]))
+})
+
 it('finds constants in code, and addresses in texts', () => {
   expect(addressesInCode(`0x6000${'73'}${one.slice(2)}3173${other.slice(2)}5af1`)).toEqual([one, other])
   // A digit that is half of two bytes begins nothing.

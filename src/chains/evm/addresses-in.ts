@@ -9,19 +9,25 @@ const zeros = '0'.repeat(group)
 
 /**
  * The addresses that stand in words of 32 bytes anywhere in the data, each once: arguments begin behind a selector of four
- * bytes, and calls within calls at a multiple of them. Numbers below 2^96 are no addresses.
+ * bytes, and calls within calls at a multiple of them. An argument of bytes has its zeros behind the address; bridges take
+ * recipients so, or as texts. Numbers below 2^96 are no addresses.
  */
 export function addressesIn(data: Hex): Address[] {
   const digits = data.slice(2).toLowerCase()
   const found = new Set<Address>()
   let padding = 0
   for (let at = 0; at + addressGroups * group <= digits.length; at += group) {
-    if (padding >= paddingGroups && isAddress(digits, at))
-      found.add(`0x${digits.slice(at, at + addressGroups * group)}`)
+    const end = at + addressGroups * group
+    if ((padding >= paddingGroups || isPaddedBehind(digits, end)) && isAddress(digits, at))
+      found.add(`0x${digits.slice(at, end)}`)
     padding = digits.startsWith(zeros, at) ? padding + 1 : 0
   }
+  for (const address of addressesInText(Buffer.from(digits, 'hex').toString('latin1'))) found.add(address)
   return [...found]
 }
+
+/** Whether zeros fill the word behind an address. */
+const isPaddedBehind = (digits: string, end: number) => digits.startsWith(zeros.repeat(paddingGroups), end)
 
 const addressDigits = addressGroups * group
 const pushAddress = '73'

@@ -2,7 +2,7 @@ import type { UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
 import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { counterpartiesOf, recipientsOf } from '#engines/transactions/index'
+import { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 
 /**
@@ -21,13 +21,10 @@ export async function requireAllowed(
       'Screening denies the operation: its call data is not understood to its last byte, and may pay any address.',
     )
   const scope = { ...ctx, db: ctx.database }
-  const { blockchain } = chain.network
-  const concerned = counterpartiesOf(blockchain, decoded)
-  // The first owners of an account that the operation creates.
-  if (creation) {
-    const call = { to: creation.factory as Address, valueAtomic: 0n, data: creation.data }
-    concerned.push(...counterpartiesOf(blockchain, chain.decodeCall(call)))
-  }
+  const concerned = [
+    ...counterpartiesOf(chain.network.blockchain, decoded),
+    ...counterpartiesOfCreation(chain, { creation }),
+  ]
   const [decision] = await screenRecipients(scope, [concerned])
   if (decision?.actions.includes('DENY'))
     throw new ApiError('rpcOperationDenied', `Screening denies the operation (${decision.ruleName ?? ''}).`)

@@ -39,7 +39,12 @@ export { denyListed } from './operations/deny-listed.ts'
 export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
 export { sponsoredPriceMax } from './operations/limit-price.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
-export { counterpartiesOf, counterpartiesOfCall, recipientsOf } from './recipients.ts'
+export {
+  counterpartiesOf,
+  counterpartiesOfCall,
+  counterpartiesOfCreation,
+  recipientsOf,
+} from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'

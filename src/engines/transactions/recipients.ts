@@ -1,4 +1,5 @@
-import type { Call, Chain } from '#chains/chain'
+import type { UserOperation } from '#chains/accounts'
+import type { Address, Call, Chain } from '#chains/chain'
 import { isScreeningChain, parseScreenedAddress } from '#chains/screening-chains'
 import type { Operation } from '#custody/index'
 import type { Counterparty } from '#engines/compliance/index'
@@ -61,3 +62,12 @@ const distinct = (all: readonly Counterparty[]): Counterparty[] => {
 /** The addresses that a call concerns. */
 export const counterpartiesOfCall = (chain: Chain, call: Call): Counterparty[] =>
   counterpartiesOf(chain.network.blockchain, chain.decodeCall(call))
+
+/** The addresses that the creation of an operation's account concerns: its first owners. */
+export const counterpartiesOfCreation = (
+  chain: Chain,
+  { creation }: Pick<UserOperation, 'creation'>,
+): Counterparty[] =>
+  creation
+    ? counterpartiesOfCall(chain, { to: creation.factory as Address, valueAtomic: 0n, data: creation.data })
+    : []

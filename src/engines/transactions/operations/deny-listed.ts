@@ -1,10 +1,11 @@
 import type { Chain } from '#chains/chain'
+import { operationFromJson } from '#chains/operation-json'
 import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { denyUnsigned } from '../end-unsent.ts'
 import { callOf } from '../intent.ts'
-import { counterpartiesOfCall } from '../recipients.ts'
+import { counterpartiesOfCall, counterpartiesOfCreation } from '../recipients.ts'
 import { endOperations, type WaitingOperation } from '../store/operations.ts'
 
 /**
@@ -20,7 +21,10 @@ export async function denyListed(
 ): Promise<Set<string>> {
   if (waiting.length === 0) return new Set()
   await shareLists(tx)
-  const groups = waiting.map((row) => counterpartiesOfCall(chain, callOf(row)))
+  const groups = waiting.map((row) => [
+    ...counterpartiesOfCall(chain, callOf(row)),
+    ...counterpartiesOfCreation(chain, operationFromJson(row.operation)),
+  ])
   const decisions = await screenRecipients({ ...ctx, db: tx }, groups)
   const listed = waiting.flatMap((row, index) => {
     const { actions, ruleName = '' } = decisions[index]!
