@@ -23,15 +23,20 @@ export async function transactionCost(chain: Chain): Promise<bigint> {
 /** Classifies the gas of a treasury. `low`: enough for this transaction, but below the reserve. */
 export async function gasOf(
   db: Db,
-  { entityId, blockchain, address }: TreasuryRow,
+  treasury: TreasuryRow,
   costAtomic: bigint,
 ): Promise<'plenty' | 'low' | 'none'> {
+  const leftAtomic = await freeCoinsOf(db, treasury)
+  if (leftAtomic >= reserveTransactions * costAtomic) return 'plenty'
+  return leftAtomic >= costAtomic ? 'low' : 'none'
+}
+
+/** The native coins of a treasury that nothing has reserved. */
+export async function freeCoinsOf(db: Db, { entityId, blockchain, address }: TreasuryRow): Promise<bigint> {
   const native = await nativeToken(db, blockchain)
   const balances = await balancesOf(db, entityId, blockchain, [address])
   const coins = balances.find(({ tokenId }) => tokenId === native.id)
-  const leftAtomic = coins ? coins.postedAtomic - coins.heldAtomic : 0n
-  if (leftAtomic >= reserveTransactions * costAtomic) return 'plenty'
-  return leftAtomic >= costAtomic ? 'low' : 'none'
+  return coins ? coins.postedAtomic - coins.heldAtomic : 0n
 }
 
 const askedAtMs = new Map<string, number>()

@@ -5,7 +5,9 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { operationFromJson } from '#chains/operation-json'
+import { startEngines } from '#context'
 import { sql } from '#runtime/db/db'
+import { mineAtBaseFee } from '../../../../testing/base-fee.ts'
 import { freshAddress } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
@@ -212,10 +214,73 @@ describe('property 157: an operation that changes before its block costs the spo
   })
 })
 
-const sponsorAddress = async () =>
+describe('property 158: what a stranger asks a treasury to pay for', () => {
+  /** As in production: no faucet gives the treasury coins. */
+  async function withoutFaucet(run: () => Promise<void>) {
+    const engines = startEngines(harness.ctx)
+    try {
+      await run()
+    } finally {
+      await engines.stop()
+      harness.startEngines()
+    }
+  }
+
+  const rpc = <Type>(method: string, ...params: unknown[]) => harness.chain().rpc<Type>(method, params)
+  const coinsOf = async (address: Hex) => BigInt(await rpc<Hex>('eth_getBalance', address, 'latest'))
+  const depositOf = (sponsor: Hex) =>
+    chain().accounts.depositOf(chain().accounts.paymasterOf(sponsor).address)
+
+  /** A block with a base fee at which the coins pay for this much gas, at twice that fee. */
+  async function mineWhere(coins: bigint, payableGas: bigint) {
+    const baseFee = coins / payableGas / 2n
+    await mineAtBaseFee(harness.chain(), baseFee)
+    const price = async () => (await ask('circle_getUserOperationGasPrice', [])).result.medium.maxFeePerGas
+    await until(async () => BigInt(await price()) > baseFee, 'the price is known')
+  }
+
+  it('delays no operation of others where its coins do not suffice', async () => {
+    const [dear, usual] = pages as [ModularPage, ModularPage]
+    const sponsor = await sponsorAddress()
+    const { to, data } = chain().accounts.depositCall(chain().accounts.paymasterOf(sponsor).address, 0n)
+    const { outsider } = harness.chain()
+    await rpc('anvil_setBalance', outsider, `0x${(10n ** 24n).toString(16)}`)
+    const value = `0x${(5n * 10n ** 23n).toString(16)}`
+    await rpc('eth_sendTransaction', { from: outsider, to, data, gas: '0x30000', value })
+    await harness.stopEngines()
+    await mineWhere(await coinsOf(sponsor), 4_000_000n)
+    const good = await prepared(dear.bundler, [payment()])
+    const first = await send(dear, { ...good, callGasLimit: 7_000_000n })
+    const second = await send(usual, await prepared(usual.bundler, [payment()]))
+    await withoutFaucet(async () => {
+      expect((await receiptOf(usual, second)).success).toBe(true)
+      expect((await ask('eth_getUserOperationReceipt', [first])).result).toBe(null)
+    })
+  })
+
+  it('moves no more of its coins into a deposit than half, or than it needs', async () => {
+    const other = await harness.newEntity()
+    const page = await openModularAccount(harness, other)
+    // With this the entity has a sponsor.
+    await prepared(page.bundler, [payment()])
+    const sponsor = await sponsorAddress(other.entityId)
+    await harness.stopEngines()
+    const coins = 10n ** 18n
+    await harness.chain().send(sponsor, coins)
+    await mineWhere(coins, 30_000_000n)
+    await withoutFaucet(async () => {
+      const { success } = await executeOperation(page.bundler, [payment()])
+      expect(success).toBe(true)
+    })
+    expect(await depositOf(sponsor)).toBeLessThanOrEqual(coins / 2n)
+    expect(await coinsOf(sponsor)).toBeGreaterThan(coins / 4n)
+  })
+})
+
+const sponsorAddress = async (entityId = harness.entityId) =>
   (
     await harness.database.one<{ address: Hex }>(
-      sql`select address from sponsors where entity_id = ${harness.entityId}`,
+      sql`select address from sponsors where entity_id = ${entityId}`,
     )
   ).address
 

@@ -29,9 +29,9 @@ import {
 import { failpoint } from '#lib/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
-import { type GasFaucet, gasOf, refillGas } from '../gas.ts'
+import { freeCoinsOf, type GasFaucet, gasOf, refillGas } from '../gas.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
-import { availableDeposit } from './fund-paymaster.ts'
+import { availableDeposit, coveredBy } from './fund-paymaster.ts'
 import { treasuryOf } from './sponsor.ts'
 import { submitCall } from './submit-call.ts'
 
@@ -99,14 +99,18 @@ async function bundleOf(
   // Neither a deposit nor a bundle goes to an EntryPoint that is none.
   if (await accountTrouble(ctx, chain, 'bundling')) return 'blocked'
   const treasury = treasuryOf(sponsor, capabilitiesOf(blockchain).keys!)
-  const chosen = firstOf(chain, await withoutSpoilers(ctx, chain, waiting))
+  const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
+  const coinsAtomic = await freeCoinsOf(ctx.database, treasury)
+  const ready = await withoutSpoilers(ctx, chain, waiting)
+  const chosen = firstOf(chain, treasury, ready, maxFeeAtomic > 0n ? coinsAtomic / maxFeeAtomic : coinsAtomic)
+  await refillFor(ctx, chain, treasury, chosen.length > 0 ? chosen : ready, gasFaucet)
   if (chosen.length === 0) return 'blocked'
-  if (!(await hasGas(ctx, chain, treasury, chosen, gasFaucet))) return 'blocked'
-  const neededAtomic = chosen.reduce((sum, { requiredDepositAtomic }) => sum + requiredDepositAtomic, 0n)
-  const parsed = chosen.map((row) => row.parsed)
-  const depositAtomic = await availableDeposit(ctx, chain, treasury, parsed, neededAtomic)
+  const spareAtomic = coinsAtomic - gasOfBundle(chain, treasury, chosen) * maxFeeAtomic
+  const depositAtomic = await availableDeposit(ctx, chain, treasury, chosen, spareAtomic)
   if (depositAtomic === 'calling') return 'calling'
-  const passing = await passingOf(ctx, chain, treasury, within(chosen, depositAtomic))
+  const covered = coveredBy(chosen, depositAtomic)
+  if (covered.length === 0) await refillGas(ctx, chain, treasury, gasFaucet)
+  const passing = await passingOf(ctx, chain, treasury, covered)
   if (passing.length === 0) return 'blocked'
   const isBundled = await ctx.database.tx(async (tx) => {
     const locked = new Set((await lockWaiting(tx, passing)).map(({ id }) => id))
@@ -133,17 +137,36 @@ async function bundleOf(
   return isBundled ? 'bundled' : 'blocked'
 }
 
-/** The first operations, as many as fit into one bundle; at least one. One whose bundles failed goes alone. */
-function firstOf({ accounts }: Chain, waiting: readonly Bundleable[]): Bundleable[] {
-  const [first] = waiting
+/**
+ * The first operations, as many as fit into one bundle; one whose bundles failed goes alone. Those that need more gas than the
+ * treasury can pay for now are passed by.
+ */
+function firstOf(
+  chain: Chain,
+  treasury: TreasuryRow,
+  waiting: readonly Bundleable[],
+  payableGas: bigint,
+): Bundleable[] {
+  const gasAlone = (row: Bundleable) => gasOfBundle(chain, treasury, [row])
+  const payable = waiting.filter((row) => gasAlone(row) <= payableGas)
+  const [first] = payable
   if (first && first.failedBundles > 0) return [first]
-  const fresh = waiting.filter(({ failedBundles }) => failedBundles === 0)
-  let gas = 0n
-  const end = fresh.findIndex(({ parsed }, index) => {
-    gas += accounts.gasLimitOf(parsed)
-    return index > 0 && (index >= bundledMax || gas > bundleGasMax)
+  const fresh = payable.filter(({ failedBundles }) => failedBundles === 0)
+  let [limits, gas] = [0n, 0n]
+  const end = fresh.findIndex((row, index) => {
+    limits += chain.accounts.gasLimitOf(row.parsed)
+    gas += gasAlone(row)
+    return index > 0 && (index >= bundledMax || limits > bundleGasMax || gas > payableGas)
   })
   return fresh.slice(0, end < 0 ? fresh.length : end)
+}
+
+/** The gas that the treasury needs coins for: where the fee for data takes no gas, limits have it in their overhead. */
+function gasOfBundle({ accounts }: Chain, { address }: TreasuryRow, rows: readonly Bundleable[]): bigint {
+  const operations = rows.map(({ parsed }) => parsed)
+  const limits = operations.reduce((sum, operation) => sum + accounts.gasLimitOf(operation), 0n)
+  const gas = accounts.bundleGas(operations, address)
+  return gas > limits ? gas : limits
 }
 
 /**
@@ -158,28 +181,18 @@ async function withoutSpoilers(ctx: EngineCtx, chain: Chain, waiting: readonly B
   return waiting.filter((row) => !isSpoiler(row))
 }
 
-/** The first operations that this deposit covers together. */
-function within(waiting: readonly Bundleable[], depositAtomic: bigint): Bundleable[] {
-  let left = depositAtomic
-  const end = waiting.findIndex(({ requiredDepositAtomic }) => (left -= requiredDepositAtomic) < 0n)
-  return waiting.slice(0, end < 0 ? waiting.length : end)
-}
-
-async function hasGas(
+/** Refills the treasury where its coins pay for few bundles like this one. */
+async function refillFor(
   ctx: EngineCtx,
   chain: Chain,
   treasury: TreasuryRow,
-  chosen: readonly Bundleable[],
+  rows: readonly Bundleable[],
   gasFaucet: GasFaucet | undefined,
-): Promise<boolean> {
-  const gas = chain.accounts.bundleGas(
-    chosen.map(({ parsed }) => parsed),
-    treasury.address,
-  )
+): Promise<void> {
+  if (rows.length === 0) return
   const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
-  const found = await gasOf(ctx.database, treasury, gas * maxFeeAtomic)
+  const found = await gasOf(ctx.database, treasury, gasOfBundle(chain, treasury, rows) * maxFeeAtomic)
   if (found !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)
-  return found !== 'none'
 }
 
 /** Codes of the EntryPoint for what passes by itself: a nonce that a block has used, a deposit that is short. */
