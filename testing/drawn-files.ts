@@ -60,6 +60,7 @@ export const drawnFiles = [
   'src/engines/transactions/screening.test.ts',
   'src/api/json-rpc/user-operations/user-operations.test.ts',
   'src/api/json-rpc/user-operations/sponsor-attacks.test.ts',
+  'src/api/json-rpc/user-operations/bundle-costs.test.ts',
   'testing/public-work.test.ts',
   'src/chains/evm/read-turns.test.ts',
   'src/engines/transactions/price-refusals.test.ts',
