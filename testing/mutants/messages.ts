@@ -65,6 +65,7 @@ export const messageMutants: readonly Mutant[] = [
         'destination_domain = ${domain} and forward_fee is not null',
         "destination_domain = ${domain} and forwards and state = 'complete'",
       ),
+      edit(store, 'forward_fee * 1000000 >=', 'coalesce(forward_fee, 1000000000) * 1000000 >='),
     ],
     test: deliveries('allows no fee for its delivery'),
   },
