@@ -4,6 +4,7 @@ const operations = `${engine}/operations`
 const bundling = 'src/engines/treasury/bundling/bundle-operations.ts'
 const modular = 'src/engines/modular'
 const accounts = 'src/chains/evm/accounts'
+const costs = (title: string) => proof('src/api/json-rpc/user-operations/bundle-costs.test.ts', title)
 const passkeys = 'src/api/json-rpc/passkeys'
 
 const bundles = (title: string) => proof(`${operations}/bundles.test.ts`, `property 76: ${title}`)
@@ -167,6 +168,48 @@ const operationMutants: readonly Mutant[] = [
     about: 'an operation that makes each block of its bundles fail is carried again and again',
     edits: [edit(bundling, 'failedBundles >= failedBundlesMax', 'failedBundles > 10 ** 6')],
     test: paged('though another one in its bundle tells blocks from simulations'),
+  },
+  {
+    name: 'data-floor-uncharged',
+    about: 'an operation with much data is charged less gas than its transaction pays',
+    edits: [
+      edit(
+        `${accounts}/operation.ts`,
+        'least: larger(leastOverheadGas + zeroByteGas * zeros + byteGas * others, floor) + dataGas',
+        'least: leastOverheadGas + zeroByteGas * zeros + byteGas * others + dataGas',
+      ),
+    ],
+    test: costs('property 111'),
+  },
+  {
+    name: 'failed-bundles-uncounted',
+    about: 'the gas of a bundle that a stranger makes fail counts for nobody',
+    edits: [
+      edit(
+        'src/engines/treasury/bundling/start-bundling.ts',
+        'await countFailedBundles(tx, ctx.clock.nowMs(), withoutEffect)',
+        'void countFailedBundles',
+      ),
+    ],
+    test: costs('when a stranger executes it first'),
+  },
+  {
+    name: 'bundle-sent-by-estimate',
+    about: 'an operation that uses more gas in its block than before makes the bundle of others fail',
+    edits: [
+      edit(
+        bundling,
+        'const gasLimit = chain.accounts.bundleGas(operations, treasury.address)',
+        'const gasLimit = chain.accounts.bundleGas(operations, treasury.address) / 2n',
+      ),
+    ],
+    test: costs('when each operation of its bundle uses all gas'),
+  },
+  {
+    name: 'unpayable-operation-blocks',
+    about: 'an operation that the treasury cannot pay for stops those behind it',
+    edits: [edit(bundling, 'gasAlone(row) <= payableGas', 'gasAlone(row) > 0n')],
+    test: costs('delays no operation of others'),
   },
 ]
 

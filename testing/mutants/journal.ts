@@ -153,4 +153,12 @@ export const journalMutants: readonly Mutant[] = [
     ],
     test: proof('src/runtime/directory-lock/lock.test.ts', 'property 29: of'),
   },
+  {
+    name: 'unknown-journal-ignored',
+    about: 'after a restore, the journal of a worker that the copy does not know is not waited for',
+    edits: [
+      edit('src/engines/transactions/journal/merge.ts', 'await awaitUnknown(tx, ctx,', 'void (tx, ctx,'),
+    ],
+    test: proof('src/engines/transactions/journal/unknown-journals.test.ts', 'property 163'),
+  },
 ]

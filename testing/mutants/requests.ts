@@ -47,4 +47,12 @@ export const requestMutants: readonly Mutant[] = [
     ],
     test: proof('src/engines/webhooks/webhooks.test.ts', 'property 50: are in order by their header'),
   },
+  {
+    name: 'pipelined-at-once',
+    about: 'requests that one connection sends at once are handled before those of others',
+    edits: [
+      edit('src/runtime/http/listener.ts', 'if (!queue) {', 'if (!queue || queue.length < waitingMax) {'),
+    ],
+    test: proof('testing/without-a-key.test.ts', 'property 65: are answered one after another'),
+  },
 ]

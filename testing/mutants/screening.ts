@@ -131,4 +131,34 @@ export const screeningMutants: readonly Mutant[] = [
     edits: [edit(`${engine}/sign.ts`, 'await readIssuers(ctx, chain, planned)', 'void readIssuers')],
     test: proof(`${engine}/screening.test.ts`, 'is read from the contract where no event told'),
   },
+  {
+    name: 'code-unread',
+    about: 'code that pays a listed address is deployed',
+    edits: [edit('src/chains/evm/decode-call.ts', ', ...addressesInCode(data)]', ']')],
+    test: proof('testing/sanctions.test.ts', 'property 115: a call is DENIED where'),
+  },
+  {
+    name: 'first-owner-unscreened',
+    about: 'an operation that creates the account of a listed owner is carried',
+    edits: [
+      edit(
+        'src/engines/modular/screen-operation.ts',
+        'counterpartiesOfCreation(chain, { creation })',
+        'counterpartiesOfCreation(chain, {})',
+      ),
+    ],
+    test: proof('testing/sanctions.test.ts', 'property 115: an operation of a modular wallet'),
+  },
+  {
+    name: 'denied-shown-in-one-form',
+    about: 'a client that reads the screening in `data` takes a denied address for a clean one',
+    edits: [
+      edit(
+        'src/api/screenings/screen-address.ts',
+        '{ ...screening, data: screening }',
+        '{ ...screening, data: {} as typeof screening }',
+      ),
+    ],
+    test: proof('src/api/screenings/screenings.test.ts', 'property 160'),
+  },
 ]
