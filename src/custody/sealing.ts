@@ -1,19 +1,11 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto'
+import { createCipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { decrypt, nonceBytes, tagBytes } from './decrypt.ts'
 
 // Wire format of everything sealed: version (1) | nonce (12) | AES-256-GCM ciphertext | tag (16).
 // The key is HMAC-SHA256(sealing key, context): each context has its own, so random nonces never run out,
 // and bytes moved to another row, entity or purpose do not open. The context is authenticated as well.
 
 const version = 1
-const nonceBytes = 12
-const tagBytes = 16
 
 /** The identity of a sealed value: purpose, entity, id and anything else that it is bound to. */
 export type SealContext = readonly [purpose: string, ...bound: string[]]
@@ -38,18 +30,10 @@ export function unseal(key: KeyObject, context: SealContext, sealed: Buffer): Bu
   const bound = encode(context)
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== version) throw new SealBroken(context[0])
   const nonce = sealed.subarray(1, 1 + nonceBytes)
-  const decipher = withContextKey(key, bound, (own) =>
-    createDecipheriv('aes-256-gcm', own, nonce, { authTagLength: tagBytes }),
+  const plain = withContextKey(key, bound, (own) =>
+    decrypt(own, nonce, bound, sealed.subarray(1 + nonceBytes)),
   )
-  decipher.setAAD(bound)
-  decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
-  const plain = decipher.update(sealed.subarray(1 + nonceBytes, sealed.length - tagBytes))
-  try {
-    decipher.final()
-  } catch {
-    plain.fill(0)
-    throw new SealBroken(context[0])
-  }
+  if (!plain) throw new SealBroken(context[0])
   return plain
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
+import { drawn } from '../../../testing/drawn.ts'
 import { type GuessingProcess, startGuessing } from '../../../testing/guessing-processes.ts'
 import { addBytes, addText, foundInMemory, memoryUnreadable } from '../../../testing/process-memory.ts'
 import { sizeOf } from '../../../testing/size.ts'
@@ -20,6 +21,8 @@ import { joinAnswers, normalAnswer } from './answers.ts'
 import { createStretcher, pinCost } from './stretch.ts'
 
 const openingsTotal = sizeOf('MEMORY_OPENINGS', { usual: 3, deep: 100 })
+/** What a bug leaves behind is often overwritten before the search: the work of each user is one more occasion to find it. */
+const users = drawn([...Array(12).keys()], 3)
 /** The real memory: less would be reused before the search. */
 const { memoryKib } = pinCost
 const [firstPin, pin, restoredPin] = ['480159', '714286', '936204']
@@ -45,16 +48,21 @@ if (memoryUnreadable) console.warn(`property 40 is not tested here: ${memoryUnre
 it.skipIf(memoryUnreadable)(
   'property 40: neither PIN, answer, key nor what is between them is in memory after use',
   async () => {
-    const [user, other] = [await newPageUser(entity), await newPageUser(entity)]
-    const answers = [`Tschüss ${randomUUID()}`, `GRÜN ${randomUUID()}`]
-    await useKey(user, answers)
+    const other = await newPageUser(entity)
     await setPinOf(other)
-    const { wiped, collected } = await secretsOf(user, answers)
     // The sealing key is held as long as the process runs: finding it shows that the search works.
     const kept = new Map([['root sealing key', test.custody.vault.root.export()]])
-    expect(await heldBesides(other, new Map([...wiped, ...kept]))).toEqual([...kept.keys()])
+    const all = new Map<string, Buffer>(kept)
+    for (const count of users) {
+      const user = await newPageUser(entity)
+      const answers = [`Tschüss ${randomUUID()}`, `GRÜN ${randomUUID()}`]
+      await useKey(user, answers)
+      const { wiped, collected } = await secretsOf(user, answers)
+      expect(await heldBesides(other, new Map([...wiped, ...kept]))).toEqual([...kept.keys()])
+      for (const [name, value] of [...wiped, ...collected]) all.set(`${name} of user ${count}`, value)
+    }
     await tested.collect()
-    expect(await heldBesides(other, new Map([...wiped, ...collected, ...kept]))).toEqual([...kept.keys()])
+    expect(await heldBesides(other, all)).toEqual([...kept.keys()])
   },
 )
 
@@ -138,7 +146,7 @@ async function secretsOf(user: PageUser, answers: readonly string[]) {
     userKey = unseal(takeKey(Buffer.from(stretched)), userKeyInner(ref, kind, ''), inner)
     addBytes(collected, 'key of the user', userKey)
   }
-  await addWalletSecrets(wiped, userKey)
+  await addWalletSecrets(wiped, user, userKey)
   return { wiped, collected }
 }
 
@@ -148,12 +156,15 @@ const stretch = (secret: Buffer, salt: Buffer, pepper: Buffer) =>
     run({ secret, salt, pepper, cost: { memoryKib, passes: 1 } }),
   )
 
-async function addWalletSecrets(wiped: Map<string, Buffer>, userKey: Buffer): Promise<void> {
+async function addWalletSecrets(
+  wiped: Map<string, Buffer>,
+  { userId }: PageUser,
+  userKey: Buffer,
+): Promise<void> {
   const walletKey = takeKey(Buffer.from(userKey))
   const row = await test.database.one<{ setId: string; entropy: Buffer; keyId: string; key: Buffer }>(sql`
     select s.id as "setId", s.sealed_entropy as entropy, k.id as "keyId", k.sealed_private_key as key
-    from wallet_sets s join keys k on k.wallet_set_id = s.id where s.entity_id = ${entity.id}
-    order by s.id limit 1`)
+    from wallet_sets s join keys k on k.wallet_set_id = s.id where s.entity_id = ${entity.id} and s.user_id = ${userId}`)
   const entropy = unseal(walletKey, walletSetEntropy(entity.id, row.setId), row.entropy)
   addBytes(wiped, 'entropy', entropy)
   addBytes(wiped, 'seed', await seedOf(entropy))

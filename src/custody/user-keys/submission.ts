@@ -20,8 +20,9 @@
  *
  * and `purposes` says which fields follow one another. A submission works once, by its bytes.
  */
-import { createDecipheriv, createHash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { parseBase64 } from '#lib/base64'
+import { decrypt, nonceBytes, tagBytes } from '../decrypt.ts'
 
 /** The fields of each purpose, in their order. */
 export const purposes = {
@@ -58,8 +59,6 @@ export type OpenedSubmission = {
 }
 
 const version = 1
-const nonceBytes = 12
-const tagBytes = 16
 const bytesMax = 16_384
 const overhead = 1 + nonceBytes + tagBytes
 
@@ -69,27 +68,17 @@ export function openSubmission(submission: Submission, purpose: Purpose): Opened
   const sha256 = createHash('sha256').update(bytes).digest()
   const isWellFormed = bytes.length >= overhead && bytes.length <= bytesMax && bytes[0] === version
   // Zeros take the same work and never open.
-  const plain = decrypt(submission, purpose, isWellFormed ? bytes : Buffer.alloc(overhead))
+  const plain = plainOf(submission, purpose, isWellFormed ? bytes : Buffer.alloc(overhead))
   return { sha256, plain }
 }
 
-function decrypt(
+function plainOf(
   { encryptionKey, userId, challengeId }: Submission,
   purpose: Purpose,
   bytes: Buffer,
 ): Buffer | undefined {
-  const nonce = bytes.subarray(1, 1 + nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', encryptionKey, nonce, { authTagLength: tagBytes })
-  decipher.setAAD(Buffer.from(['bezant submission 1', userId, challengeId, purpose].join('\n')))
-  decipher.setAuthTag(bytes.subarray(bytes.length - tagBytes))
-  const plain = decipher.update(bytes.subarray(1 + nonceBytes, bytes.length - tagBytes))
-  try {
-    decipher.final()
-    return plain
-  } catch {
-    plain.fill(0)
-    return undefined
-  }
+  const bound = Buffer.from(['bezant submission 1', userId, challengeId, purpose].join('\n'))
+  return decrypt(encryptionKey, bytes.subarray(1, 1 + nonceBytes), bound, bytes.subarray(1 + nonceBytes))
 }
 
 /** The fields as views of the plain bytes; `undefined` unless they are those of the purpose. */

@@ -1,0 +1,33 @@
+import { createDecipheriv } from 'node:crypto'
+
+export const nonceBytes = 12
+export const tagBytes = 16
+
+/** A key that protects nothing: what it decrypts only overwrites memory. */
+const unusedKey = Buffer.alloc(32)
+
+/**
+ * Opens AES-256-GCM: `sealed` is the ciphertext with its tag behind it. Returns the plain bytes, which the caller wipes, or
+ * `undefined` when the tag does not fit.
+ *
+ * Node decrypts into one piece of memory, copies the plain bytes into another one, and frees the first unwiped. The allocator
+ * gives the piece that was freed last to the next one who asks for as much: a second decryption of that length overwrites it.
+ */
+export function decrypt(key: Buffer, nonce: Buffer, bound: Buffer, sealed: Buffer): Buffer | undefined {
+  const options = { authTagLength: tagBytes }
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, options)
+  const overwriting = createDecipheriv('aes-256-gcm', unusedKey, nonce, options)
+  const end = sealed.length - tagBytes
+  const zeros = Buffer.alloc(end)
+  decipher.setAAD(bound)
+  decipher.setAuthTag(sealed.subarray(end))
+  const plain = decipher.update(sealed.subarray(0, end))
+  overwriting.update(zeros)
+  try {
+    decipher.final()
+    return plain
+  } catch {
+    plain.fill(0)
+    return undefined
+  }
+}
