@@ -77,7 +77,7 @@ const operationMutants: readonly Mutant[] = [
     name: 'signed-operation-cancelled',
     about: 'a transaction is cancelled although its operation is signed',
     edits: [edit(`${engine}/store/replacements.ts`, 'and user_op_hash is null and not', 'and not')],
-    test: bundles('of a bundle that its owner accelerates'),
+    test: listed('a signed operation to it goes into no bundle'),
   },
   {
     name: 'operation-accelerated-alone',
@@ -109,8 +109,8 @@ const operationMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${operations}/deny-listed.ts`,
-        'const left = new Set(listed.map(({ id }) => id))',
-        'const left = new Set(denied.slice(0, 0).map(({ id }) => id))',
+        "return actions.includes('DENY') ?",
+        "return actions.includes('DENY') && row.wasBundled ?",
       ),
     ],
     test: listed('a signed operation to it goes into no bundle'),
@@ -208,7 +208,14 @@ const operationMutants: readonly Mutant[] = [
   {
     name: 'unpayable-operation-blocks',
     about: 'an operation that the treasury cannot pay for stops those behind it',
-    edits: [edit(bundling, 'gasAlone(row) <= payableGas', 'gasAlone(row) > 0n')],
+    edits: [
+      edit(
+        'src/engines/treasury/bundling/fund-paymaster.ts',
+        'if (requiredDepositAtomic > left) return false',
+        'if (requiredDepositAtomic > left) return ((left = -1n), false)',
+      ),
+      edit(bundling, 'gasAlone(row) <= payableGas', 'gasAlone(row) > 0n'),
+    ],
     test: costs('delays no operation of others'),
   },
 ]

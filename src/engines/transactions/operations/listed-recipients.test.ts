@@ -55,11 +55,21 @@ async function firstIsDenied({ listed, other, ids }: Awaited<ReturnType<typeof s
   await checkLedger(harness.database)
 }
 
-it('a signed operation to it goes into no bundle, and is denied', async () => {
+const deniedBundles = () =>
+  harness.database.all(sql`select state from transactions t
+    join account_calls c on c.entity_id = t.entity_id and c.id = t.id and c.purpose = 'bundle'
+    where t.state = 'DENIED' and t.tx_hash is null`)
+
+it('a signed operation to it goes into no bundle, and is denied; neither can be cancelled before', async () => {
   const pair = await signedPair()
+  for (const id of pair.ids) {
+    const { status, body } = await transferActions(harness).ask(id, 'cancel')
+    expect([status, body.code]).toEqual([400, 155229])
+  }
   await list(pair.listed)
   engines.start('treasury')
   await firstIsDenied(pair)
+  expect(await deniedBundles()).toEqual([])
 })
 
 it('a bundle that holds it is not signed, and its other operations go into another one', async () => {
@@ -70,10 +80,7 @@ it('a bundle that holds it is not signed, and its other operations go into anoth
   await list(pair.listed)
   engines.start('transactions')
   await firstIsDenied(pair)
-  const bundles = await harness.database.all(sql`select state from transactions t
-    join account_calls c on c.entity_id = t.entity_id and c.id = t.id and c.purpose = 'bundle'
-    where t.state = 'DENIED' and t.tx_hash is null`)
-  expect(bundles).toHaveLength(1)
+  expect(await deniedBundles()).toHaveLength(1)
 })
 
 it('a bundle that holds it is cancelled instead of accelerated, and its other operations go into another one', async () => {
