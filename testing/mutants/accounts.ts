@@ -209,12 +209,12 @@ const operationMutants: readonly Mutant[] = [
     name: 'unpayable-operation-blocks',
     about: 'an operation that the treasury cannot pay for stops those behind it',
     edits: [
-      edit(
-        'src/engines/treasury/bundling/fund-paymaster.ts',
-        'if (requiredDepositAtomic > left) return false',
-        'if (requiredDepositAtomic > left) return ((left = -1n), false)',
-      ),
       edit(bundling, 'gasAlone(row) <= payableGas', 'gasAlone(row) > 0n'),
+      edit(
+        bundling,
+        "if (chosen.length === 0) return 'blocked'",
+        "if (chosen.length === 0 || gasOfBundle(chain, treasury, chosen) * maxFeeAtomic > coinsAtomic) return 'blocked'",
+      ),
     ],
     test: costs('delays no operation of others'),
   },
