@@ -146,7 +146,7 @@ const operationMutants: readonly Mutant[] = [
       edit(
         'src/engines/treasury/bundling/fund-paymaster.ts',
         'if (leftAtomic < neededAtomic)',
-        'if (leftAtomic < neededAtomic && depositAtomic > 0n)',
+        'if (leftAtomic < neededAtomic && (depositAtomic > 0n || missing.length > 0))',
       ),
     ],
     test: once('a deposit that another party drained'),
