@@ -29,3 +29,7 @@ export function formatAmount(atomic: bigint, decimals: number, minDecimals = 0):
     .padEnd(minDecimals, '0')
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
+
+export const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+export const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)

@@ -5,7 +5,9 @@ const group = 8
 /** Groups of four bytes: those of the zeros before an address in a word, and those of the address. */
 const paddingGroups = 3
 const addressGroups = 5
+const addressDigits = addressGroups * group
 const zeros = '0'.repeat(group)
+const padding = zeros.repeat(paddingGroups)
 
 /**
  * The addresses that stand in words of 32 bytes anywhere in the data, each once: arguments begin behind a selector of four
@@ -15,21 +17,20 @@ const zeros = '0'.repeat(group)
 export function addressesIn(data: Hex): Address[] {
   const digits = data.slice(2).toLowerCase()
   const found = new Set<Address>()
-  let padding = 0
-  for (let at = 0; at + addressGroups * group <= digits.length; at += group) {
-    const end = at + addressGroups * group
-    if ((padding >= paddingGroups || isPaddedBehind(digits, end)) && isAddress(digits, at))
+  let zeroGroups = 0
+  for (let at = 0; at + addressDigits <= digits.length; at += group) {
+    const end = at + addressDigits
+    if ((zeroGroups >= paddingGroups || isPaddedBehind(digits, end)) && isAddress(digits, at))
       found.add(`0x${digits.slice(at, end)}`)
-    padding = digits.startsWith(zeros, at) ? padding + 1 : 0
+    zeroGroups = digits.startsWith(zeros, at) ? zeroGroups + 1 : 0
   }
   for (const address of addressesInText(Buffer.from(digits, 'hex').toString('latin1'))) found.add(address)
   return [...found]
 }
 
 /** Whether zeros fill the word behind an address. */
-const isPaddedBehind = (digits: string, end: number) => digits.startsWith(zeros.repeat(paddingGroups), end)
+const isPaddedBehind = (digits: string, end: number) => digits.startsWith(padding, end)
 
-const addressDigits = addressGroups * group
 const pushAddress = '73'
 
 /** The addresses that code would put on its stack (PUSH20): constants of a constructor, which may pay them when it runs. */

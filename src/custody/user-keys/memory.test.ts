@@ -21,7 +21,7 @@ import { joinAnswers, normalAnswer } from './answers.ts'
 import { createStretcher, pinCost } from './stretch.ts'
 
 const openingsTotal = sizeOf('MEMORY_OPENINGS', { usual: 3, deep: 100 })
-/** What a bug leaves behind is often overwritten before the search: the work of each user is one more occasion to find it. */
+/** Memory that a bug forgets to wipe is often overwritten before the search: each user is one more chance to find it. */
 const users = drawn([...Array(12).keys()], 3)
 /** The real memory: less would be reused before the search. */
 const { memoryKib } = pinCost

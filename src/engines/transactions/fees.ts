@@ -1,4 +1,5 @@
 import type { Chain, FeeSuggestion } from '#chains/chain'
+import { larger, smaller } from '#lib/amounts'
 import type { Level } from './store/transactions.ts'
 
 /** Fees per gas, in wei. `maxFeeAtomic` is the gas price on chains without EIP-1559. */
@@ -39,13 +40,11 @@ export function priceNow(
   { maxFeeAtomic, priorityFeeAtomic }: Pick<Fee, 'maxFeeAtomic' | 'priorityFeeAtomic'>,
 ): bigint {
   const price = baseFeeAtomic + priorityFeeAtomic
-  return larger(price < maxFeeAtomic ? price : maxFeeAtomic, 1n)
+  return larger(smaller(price, maxFeeAtomic), 1n)
 }
 
 /** The price plus a tenth, rounded up, and at least one: the minimum that nodes require of a replacement. */
 const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
-
-export const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** Whether the chain suggests more than the offer, so that a node may refuse it for its price. */
 export function isBelowSuggestion(

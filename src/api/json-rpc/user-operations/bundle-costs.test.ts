@@ -61,7 +61,7 @@ async function send({ account }: ModularPage, operation: Prepared): Promise<Hex>
 const receiptOf = ({ bundler }: ModularPage, hash: Hex) =>
   bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
 
-/** What limits count of an operation now, and what its bundles burnt that failed. */
+/** The gas of an operation that limits count now, and its part of the gas that failed bundles burnt. */
 const countedOf = (hash: string) =>
   harness.database.one<{ used: bigint | null; failed: bigint }>(
     sql`select gas_used as used, failed_gas as failed from sponsorships where user_op_hash = ${hash}`,

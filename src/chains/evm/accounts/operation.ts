@@ -2,6 +2,7 @@
  * User operations of EntryPoint 0.7: packed as the EntryPoint takes them, their hash, and the signatures of the owner and of
  * the sponsor.
  */
+
 import {
   concatHex,
   encodeFunctionData,
@@ -15,6 +16,7 @@ import {
   type TypedDataDomain,
 } from 'viem'
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction'
+import { larger } from '#lib/amounts'
 import { bytesOf, type Hex } from '#lib/hex'
 import { newestCore } from '#lib/sca-cores'
 import type {
@@ -82,8 +84,6 @@ export function gasOf({
 
 /** The part of the floor for the data of a bundle that is left to gas that the EntryPoint does not measure. */
 const floorGas = (data: Hex): bigint => intrinsicGas({ to: entryPointAddress, data }) - measuredGas
-
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 const unsigned: Hex = `0x${'0'.repeat(130)}`
 /** The first bytes of the data for a paymaster: two times of six bytes, between which it pays. */

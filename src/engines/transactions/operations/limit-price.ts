@@ -1,5 +1,6 @@
 import type { FeeSuggestion } from '#chains/chain'
-import { feeAt, larger } from '../fees.ts'
+import { larger } from '#lib/amounts'
+import { feeAt } from '../fees.ts'
 
 /**
  * Multiple of the price at HIGH that a sponsor pays at most. Clients double the price that they read, and blocks pass until they

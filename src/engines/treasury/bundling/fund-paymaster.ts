@@ -2,6 +2,7 @@ import type { UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { depositsInFlight } from '#engines/transactions/index'
+import { larger, smaller } from '#lib/amounts'
 import { actor } from '../actor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { createContracts, missingOf } from './create-contracts.ts'
@@ -54,9 +55,6 @@ export async function availableDeposit(
     await deposit(ctx, chain, treasury, paymaster.address, larger(neededAtomic - leftAtomic, usual))
   return missing.length > 0 || (leftAtomic <= 0n && neededAtomic > 0n) ? 'calling' : leftAtomic
 }
-
-const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 const deposit = (
   ctx: EngineCtx,

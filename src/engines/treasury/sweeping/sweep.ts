@@ -12,6 +12,7 @@ import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { balancesOf } from '#engines/ledger/index'
 import { announceWork, submitFromTreasury } from '#engines/transactions/index'
+import { smaller } from '#lib/amounts'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -92,8 +93,6 @@ async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
   known.set(token, separator)
   return separator
 }
-
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
 /**
  * Returns the richest addresses that together cover the shortage, each with its credited amount, capped at its available
