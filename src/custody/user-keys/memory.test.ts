@@ -91,18 +91,23 @@ async function heldBesides(other: PageUser, values: ReadonlyMap<string, Buffer>)
   return held
 }
 
-/** Every use of a PIN and of answers: right and wrong, new, changed and restored; the key makes a wallet and signs. */
-async function useKey(user: PageUser, [one, other]: readonly string[]): Promise<void> {
-  const answered: PlainField[] = [
-    ['A', one!],
-    ['A', other!],
-  ]
+/** The ends of the answers, because an allocator that got the bytes back may have overwritten the first of them. */
+const endsOf = (answers: readonly string[]) =>
+  new Map(answers.map((answer) => [`end of ${answer}`, normalAnswer(Buffer.from(answer))!.subarray(-20)]))
+
+/**
+ * Every use of a PIN and of answers: right and wrong, new, changed and restored; the key makes a wallet and signs. Answers are
+ * searched for at once, before other work takes the memory that a bug forgets to wipe.
+ */
+async function useKey(user: PageUser, answers: readonly string[]): Promise<void> {
+  const answered = answers.map((answer): PlainField => ['A', answer])
   const asked = answered.flatMap((answer, index): PlainField[] => [['Q', `Which? ${index}`], answer])
   const handle = async (purpose: 'setPin' | 'changePin' | 'restorePin', fields: PlainField[]) =>
     expect(await tested.handle(Date.now(), purpose, [submissionOf(user, purpose, fields)])).toEqual([0])
   const guess = async (tried: string, code: number) =>
     expect(await tested.guess(Date.now(), [submissionOf(user, 'open', [['P', tried]])])).toEqual([code])
   await handle('setPin', [['N', firstPin], ...asked])
+  expect(await heldOf(endsOf(answers))).toEqual([])
   await handle('changePin', [
     ['P', firstPin],
     ['N', pin],
@@ -110,6 +115,7 @@ async function useKey(user: PageUser, [one, other]: readonly string[]): Promise<
   await guess(restoredPin, 155112)
   for (let count = 0; count < openingsTotal; count++) await guess(pin, 0)
   await handle('restorePin', [...answered, ['N', restoredPin]])
+  expect(await heldOf(endsOf(answers))).toEqual([])
   await guess(restoredPin, 0)
 }
 
