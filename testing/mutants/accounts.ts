@@ -218,6 +218,20 @@ const operationMutants: readonly Mutant[] = [
     ],
     test: costs('delays no operation of others'),
   },
+  {
+    name: 'listed-operation-blocks',
+    about: 'an operation that screening keeps out of bundles stops those behind it',
+    edits: [
+      edit(bundling, 'else await postpone(ctx, chain, passing)', 'else await postpone(ctx, chain, waiting)'),
+    ],
+    test: proof(`${operations}/bundles.test.ts`, 'because its recipient was listed, delays no other'),
+  },
+  {
+    name: 'executed-operation-waits',
+    about: 'an operation that a stranger executed waits for a bundle for ever',
+    edits: [edit('src/engines/transactions/follow.ts', 'await endOperations(tx, changed)', '')],
+    test: once('an operation that a stranger bundles is executed once'),
+  },
 ]
 
 /** Bugs in the requests of pages, and in what is read from blocks. */

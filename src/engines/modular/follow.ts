@@ -4,7 +4,7 @@ import {
   countWholly,
   endOperations,
   type Ref,
-  reviveExternal,
+  reviveOperations,
   takeEndedExternal,
 } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
@@ -20,7 +20,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (kind === 'undone') {
     const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
     const sent = returned.filter(({ state }) => state === 'SENT')
-    await reviveExternal(tx, sent)
+    await reviveOperations(tx, sent)
     await noteByState(ctx, tx, returned)
     await unbindBlock(tx, blockchain, blockHash)
     return revertTransfers(ctx, tx, step)

@@ -20,7 +20,7 @@ import {
   returnToSent,
 } from './store/chain-effects.ts'
 import { noopFeeHolders } from './store/gaps.ts'
-import { releaseOrphaned } from './store/operations.ts'
+import { endOperations, reviveOperations } from './store/operations.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** Applies one step of the feed to the transactions. */
@@ -77,7 +77,11 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
 async function confirmOperations(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const mined = await minedOperations(tx, nowMs, step)
-  if (mined.length > 0) await confirm(ctx, tx, await markInBlock(tx, nowMs, mined))
+  if (mined.length === 0) return
+  const changed = await markInBlock(tx, nowMs, mined)
+  // A stranger's bundle may have executed one that waits for ours.
+  await endOperations(tx, changed)
+  await confirm(ctx, tx, changed)
 }
 
 async function confirm(ctx: EngineCtx, tx: Db, changed: readonly (Ref & { success: boolean })[]) {
@@ -143,7 +147,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   const revived = await reviveOrphaned(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
-  await releaseOrphaned(tx, sent)
+  await reviveOperations(tx, sent)
   await returnGas(tx, nowMs, step)
   await followUpgrades(ctx, tx, sent)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))

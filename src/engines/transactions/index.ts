@@ -58,7 +58,7 @@ export {
   lockWaiting,
   markBundled,
   releaseBundles,
-  reviveExternal,
+  reviveOperations,
   signAgain,
   takeEndedExternal,
   type WaitingOperation,

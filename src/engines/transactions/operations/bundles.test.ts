@@ -93,14 +93,19 @@ async function sentBundle() {
 
 type SentBundle = Awaited<ReturnType<typeof sentBundle>>
 
+/** The state of an operation of a page. */
+async function stateOf(userOpHash: string): Promise<string> {
+  const { state } = await harness.database.one<{ state: string }>(
+    sql`select state from user_operations where user_op_hash = ${userOpHash}`,
+  )
+  return state
+}
+
 /** Mines until all operations are complete, and asserts that each had its effect once. */
 async function eachOnce({ recipients, ids, fromPage, hash }: SentBundle) {
   const areComplete = async () => {
-    const { state } = await harness.database.one<{ state: string }>(
-      sql`select state from user_operations where user_op_hash = ${hash}`,
-    )
     const states = (await Promise.all(ids.map(accounts.read))).map((row) => row.state)
-    return [state, ...states].every((each) => each === 'COMPLETE')
+    return [await stateOf(hash), ...states].every((each) => each === 'COMPLETE')
   }
   await mineUntil(harness.chain(), areComplete, 'all operations are complete')
   await accounts.movedOnce(wallet, recipients)
@@ -216,18 +221,29 @@ drawnIt(
   },
 )
 
+/** Makes the bundle fail in its block by the first operation, which a stranger executes before; its others wait again. */
+async function failedBundle() {
+  const sent = await sentBundle()
+  await engines.stop('treasury')
+  await executeAsStranger(sent.ids[0]!, mineOnly)
+  await mineUntil(
+    harness.chain(),
+    async () => (await on.attemptsOf(sent.bundleId)).some(({ state }) => state === 'mined'),
+    'the bundle has failed in a block',
+  )
+  return { ...sent, known: sent.ids[1]!, paidByKnown: sent.recipients[1]! }
+}
+
+const list = (address: string) =>
+  addEntry(
+    { database: harness.database, clock: harness.ctx.clock, actor: 'operator' },
+    { list: 'block', entry: parseScreenedAddress('BASE-SEPOLIA', address)!, reason: 'test' },
+  )
+
 drawnIt(
   'property 76: an operation that a bundle made known is neither cancelled nor denied, and executed once',
   async () => {
-    const sent = await sentBundle()
-    const known = sent.ids[1]!
-    await engines.stop('treasury')
-    await executeAsStranger(sent.ids[0]!, mineOnly)
-    await mineUntil(
-      harness.chain(),
-      async () => (await on.attemptsOf(sent.bundleId)).some(({ state }) => state === 'mined'),
-      'the bundle has failed in a block',
-    )
+    const { known, paidByKnown, ...sent } = await failedBundle()
     const code = await rpc('eth_getCode', wallet.address, 'latest')
     await rpc('anvil_setCode', wallet.address, '0xfe')
     await engines.stop('transactions')
@@ -236,10 +252,7 @@ drawnIt(
     const refused = await on.ask(known, 'cancel')
     expect([refused.status, refused.body.code]).toEqual([400, 155229])
     await rpc('anvil_setCode', wallet.address, code)
-    await addEntry(
-      { database: harness.database, clock: harness.ctx.clock, actor: 'operator' },
-      { list: 'block', entry: parseScreenedAddress('BASE-SEPOLIA', sent.recipients[1]!)!, reason: 'test' },
-    )
+    await list(paidByKnown)
     engines.start('transactions')
     await accounts.signed(known)
     // A bundle of the treasury in the same block would call the other code of its paymaster, and have no effect.
@@ -263,4 +276,21 @@ it('an operation is cancelled until it is signed', async () => {
   const { oracle, tokens } = harness.chain()
   expect(await oracle.balanceOf(to, tokens.USDC)).toBe(0n)
   await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+})
+
+it('property 158: an operation that goes into no further bundle, because its recipient was listed, delays no other', async () => {
+  const { known, paidByKnown, fromPage, hash } = await failedBundle()
+  await list(paidByKnown)
+  // Operations that have waited for long are deferred until the same instant.
+  await harness.database.run(sql`update operations set create_date = create_date - interval '1 hour'`)
+  engines.start('treasury')
+  await mineUntil(
+    harness.chain(),
+    async () => (await stateOf(hash)) === 'COMPLETE',
+    'the operation of the page is complete',
+  )
+  await accounts.movedOnce(page.account, [fromPage])
+  expect(await accounts.read(known)).toMatchObject({ state: 'SENT' })
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.balanceOf(paidByKnown, tokens.USDC)).toBe(0n)
 })

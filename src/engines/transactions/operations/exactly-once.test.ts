@@ -118,7 +118,7 @@ it('property 76: an operation whose block is orphaned is executed once in anothe
   await accounts.movedOnce(wallet, [to])
 })
 
-it('property 76: an operation that a stranger bundles is recognised, and not executed again', async () => {
+it('property 76: an operation that a stranger bundles is executed once, also after a reorg', async () => {
   engines.start('indexer', 'transactions')
   const to = freshAddress()
   const id = await accounts.transfer(wallet, to)
@@ -127,12 +127,29 @@ it('property 76: an operation that a stranger bundles is recognised, and not exe
   const { operation } = await harness.database.one<{ operation: string }>(
     sql`select operation::text as operation from operations where id = ${id}`,
   )
-  const txHash = await executeBesideSponsor(harness, operationFromJson(operation))
+  const sponsored = operationFromJson(operation)
+  const txHash = await executeBesideSponsor(harness, sponsored)
   await accounts.reaches(id, 'COMPLETE')
   expect(await accounts.read(id)).toMatchObject({ txHash })
   engines.start('treasury')
   const next = freshAddress()
   await transferred(await accounts.transfer(wallet, next))
+  await accounts.movedOnce(wallet, [to, next])
+  expect(await harness.database.all(sql`select id from operations where state = 'signed'`)).toEqual([])
+  await engines.stop('treasury', 'transactions')
+  const { blockHeight } = await accounts.read(id)
+  const { rpc, reorg, height } = harness.chain()
+  const paymaster = sponsored.sponsorship!.address
+  const code = await rpc('eth_getCode', [paymaster, 'latest'])
+  await reorg((await height()) - blockHeight + 1)
+  // The reorg brings back the code with which the stranger's bundle was paid.
+  await rpc('anvil_setCode', [paymaster, code])
+  engines.start('transactions', 'treasury')
+  await until(async () => {
+    const { state, txHash: now } = await accounts.read(id)
+    return state === 'COMPLETE' && now !== txHash
+  }, 'the treasury has executed it')
+  await transferred(await accounts.transfer(wallet, freshAddress()))
   await accounts.movedOnce(wallet, [to, next])
 })
 

@@ -242,18 +242,13 @@ export const takeEndedExternal = (tx: Db, blockchain: string) =>
     returning o.entity_id as "entityId", o.id, ended.user_op_hash as "userOpHash", ended.end_reason as reason,
       ended.failed_bundles > 0 as "spoiledBundles"`)
 
-/** Lets external operations of an orphaned block be carried again: by their bundle, or by another one where it ended. */
-export async function reviveExternal(tx: Db, refs: readonly Ref[]): Promise<void> {
+/** Lets operations of an orphaned block be carried again: by their bundle, or by another one where it ended without effect. */
+export async function reviveOperations(tx: Db, refs: readonly Ref[]): Promise<void> {
+  const ids = sql`unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)`
   await tx.run(sql`update operations o set end_reason = null, was_bundled = true,
       state = case when o.bundle_id is null then 'signed' else 'bundled' end
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    where o.entity_id = n.e and o.id = n.i and o.is_external`)
-  await releaseOrphaned(tx, refs)
-}
-
-/** Lets operations of an orphaned block wait for another bundle where theirs ended without effect. */
-export const releaseOrphaned = (tx: Db, refs: readonly Ref[]) =>
-  tx.run(sql`update operations o set state = 'signed', bundle_id = null, was_bundled = true
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    where o.entity_id = n.e and o.id = n.i and o.state = 'bundled' and exists (select 1 from transactions b
+    from ${ids} where o.entity_id = n.e and o.id = n.i`)
+  await tx.run(sql`update operations o set state = 'signed', bundle_id = null
+    from ${ids} where o.entity_id = n.e and o.id = n.i and o.state = 'bundled' and exists (select 1 from transactions b
       where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state in ('FAILED', 'DENIED', 'CANCELLED'))`)
+}

@@ -66,7 +66,7 @@ export async function bundleWaiting(
         ctx.log.error({ err: error, entityId, blockchain }, 'cannot bundle operations yet; will retry')
       return 'blocked'
     })
-    did ||= outcome === 'bundled'
+    did ||= outcome === 'bundled' || outcome === 'set aside'
     if (outcome === 'blocked') await postpone(ctx, chain, waiting)
   }
   return did
@@ -82,8 +82,11 @@ const postpone = (ctx: EngineCtx, chain: Chain, rows: readonly Bundleable[]) =>
     }),
   )
 
-/** `calling`: the treasury's own calls are under way, whose end wakes the loop. */
-type BundleOutcome = 'bundled' | 'calling' | 'blocked'
+/**
+ * `set aside`: none of the chosen operations can be executed now, and they alone are deferred. `calling`: the treasury's own
+ * calls are under way, whose end wakes the loop.
+ */
+type BundleOutcome = 'bundled' | 'set aside' | 'calling' | 'blocked'
 
 /** Bundles the first of the operations of an entity; the others go into the next bundle. */
 async function bundleOf(
@@ -109,9 +112,13 @@ async function bundleOf(
   const depositAtomic = await availableDeposit(ctx, chain, treasury, chosen, spareAtomic)
   if (depositAtomic === 'calling') return 'calling'
   const covered = coveredBy(chosen, depositAtomic)
-  if (covered.length === 0) await refillGas(ctx, chain, treasury, gasFaucet)
+  if (covered.length === 0) {
+    await refillGas(ctx, chain, treasury, gasFaucet)
+    await postpone(ctx, chain, chosen)
+    return 'set aside'
+  }
   const passing = await passingOf(ctx, chain, treasury, covered)
-  if (passing.length === 0) return 'blocked'
+  if (passing.length === 0) return 'set aside'
   const isBundled = await ctx.database.tx(async (tx) => {
     const locked = new Set((await lockWaiting(tx, passing)).map(({ id }) => id))
     const allowed = await denyListed(
@@ -134,7 +141,9 @@ async function bundleOf(
   })
   failpoint('after-treasury-commit')
   if (isBundled) await announceWork(ctx.database, blockchain)
-  return isBundled ? 'bundled' : 'blocked'
+  // Those that screening keeps out of every bundle would be chosen first again.
+  else await postpone(ctx, chain, passing)
+  return isBundled ? 'bundled' : 'set aside'
 }
 
 /**
