@@ -2,7 +2,7 @@ import { mutants } from '../../testing/mutants/mutants.ts'
 import { placesOf } from '../../testing/mutants/tokens.ts'
 import type { Repository, Rule } from './repository.ts'
 
-const table = 'docs/reliability.md'
+const page = 'docs/reliability.md'
 
 /** Property numbers in the names of tests, by file. */
 function provenIn(repository: Repository): Map<number, Set<string>> {
@@ -13,32 +13,37 @@ function provenIn(repository: Repository): Map<number, Set<string>> {
   return found
 }
 
+/** The sections of the page by the number in their heading, in the order of the page. */
+const sectionsOf = (text: string) =>
+  text.split(/^(?=##)/m).flatMap((section) => {
+    const number = /^### (\d+)\. /.exec(section)?.[1]
+    return number ? [[Number(number), section] as const] : []
+  })
+
 export const promiseRule: Rule = {
   name: 'what is promised is proven',
-  why: `${table} names a test for each property, and every test that proves one is in it.`,
+  why: `${page} names a test for each property, and every test that proves one is in it.`,
   check: (repository) => {
-    const lines = repository.files.find(({ path }) => path === table)?.lines ?? []
-    const numbered = lines.flatMap((line) => {
-      const number = /^\| (\d+) \|/.exec(line)?.[1]
-      return number ? [[Number(number), line] as const] : []
-    })
-    const rows = new Map(numbered)
-    const repeated = numbered.filter(([number, line]) => rows.get(number) !== line)
+    const numbered = sectionsOf(repository.files.find(({ path }) => path === page)?.text ?? '')
+    const sections = new Map(numbered)
+    const misplaced = numbered.filter(([number], index) => index > 0 && number <= numbered[index - 1]![0])
     const proven = provenIn(repository)
     const unlisted = [...proven].flatMap(([number, files]) => {
-      const missing = [...files].filter((file) => !rows.get(number)?.includes(`\`${file}\``))
-      return missing.map((file) => `${table} does not name ${file} for property ${number}`)
+      const missing = [...files].filter((file) => !sections.get(number)?.includes(`\`${file}\``))
+      return missing.map((file) => `${page} does not name ${file} for property ${number}`)
     })
-    const unproven = [...rows].flatMap(([number, line]) =>
-      [...line.matchAll(/`([\w./-]+\.test\.ts)`/g)]
+    const unproven = [...sections].flatMap(([number, section]) =>
+      [...section.matchAll(/`([\w./-]+\.test\.ts)`/g)]
         .filter(([, file]) => !proven.get(number)?.has(file!))
-        .map(([, file]) => `${table} names ${file} for property ${number}, which has no test of that name`)
-        .concat(proven.has(number) ? [] : [`${table} lists property ${number}, which no test proves`]),
+        .map(([, file]) => `${page} names ${file} for property ${number}, which has no test of that name`)
+        .concat(proven.has(number) ? [] : [`${page} lists property ${number}, which no test proves`]),
     )
     return [
       ...unlisted,
       ...unproven,
-      ...repeated.map(([number]) => `${table} lists property ${number} twice`),
+      ...misplaced.map(
+        ([number]) => `${page} lists property ${number} twice, or not in the order of numbers`,
+      ),
     ]
   },
 }
