@@ -9,6 +9,7 @@ import {
   packagedLinkRule,
   settingRule,
 } from './tidy/documents.ts'
+import { exportRule } from './tidy/exports.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
@@ -24,6 +25,7 @@ const rules: Rule[] = [
   importRule,
   cycleRule,
   fenceRule,
+  exportRule,
   tableOwnerRule,
   migrationNumberRule,
   tenantKeyRule,

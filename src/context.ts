@@ -190,7 +190,7 @@ const drainMs = 2_500
 export type ListeningServer = { url: string; stop(): Promise<void> }
 
 /** Additions of a sandbox to the API. */
-export type SandboxParts = {
+type SandboxParts = {
   faucet: Faucet
   /** Shows the mails; used unless SMTP is configured. */
   mailer?: Mailer

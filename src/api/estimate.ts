@@ -14,7 +14,7 @@ import { readableBy } from '#runtime/owner'
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 
 /** The sender of an estimate. An address that is no wallet here counts as the address of a key. */
-export type EstimatedSource = Pick<Wallet, 'blockchain' | 'address' | 'accountType'>
+type EstimatedSource = Pick<Wallet, 'blockchain' | 'address' | 'accountType'>
 
 const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
 const gweiDecimals = 9

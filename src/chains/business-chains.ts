@@ -4,7 +4,7 @@ import { tokenAddress } from './network.ts'
 import { networkOfBusinessChain } from './networks/index.ts'
 import { addressIn, type ScreenedAddress } from './screening-chains.ts'
 
-export type BusinessCurrency = 'USD' | 'EUR'
+type BusinessCurrency = 'USD' | 'EUR'
 
 /** Limits of the memo or tag that tells apart recipients who share an address. */
 const tags = {

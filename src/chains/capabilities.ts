@@ -1,7 +1,7 @@
 import { type Blockchain, blockchains, type ChainFamily, familyOf, isVirtual } from './blockchains.ts'
 
 /** The operations that this program offers on a blockchain, once it is connected. */
-export type Capabilities = {
+type Capabilities = {
   /** The family of the keys of its accounts; `undefined` while custody derives none. */
   keys: 'evm' | undefined
   /** Signs messages, typed data and transactions that the caller sends. */

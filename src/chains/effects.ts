@@ -14,7 +14,7 @@ export type Effects = { effects: Effect[]; dangers: Danger[]; parties: Party[] }
 export type Party = { blockchain: string; address: string; guessed?: true }
 
 /** `blockchain` is the chain of the effect: `*` for typed data that names no chain and so is valid on every one. */
-export type Effect =
+type Effect =
   /** Arguments of an unknown function are not decoded. */
   | { kind: 'call'; blockchain: string; contract: Address; selector: string; known: boolean }
   /**

@@ -4,7 +4,7 @@ import type { Blockchain, ChainFamily, Environment } from './blockchains.ts'
 
 export type TokenSymbol = 'USDC' | 'EURC'
 
-export type NativeToken = { id: string; name: string; symbol: string; decimals: number }
+type NativeToken = { id: string; name: string; symbol: string; decimals: number }
 
 export type NetworkToken = {
   id: string

@@ -3,7 +3,7 @@ import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 
 /** ERC20 tokens are fungible; the items of the others are told apart by an id. */
-export const tokenStandards = ['ERC20', 'ERC721', 'ERC1155'] as const
+const tokenStandards = ['ERC20', 'ERC721', 'ERC1155'] as const
 export type TokenStandard = (typeof tokenStandards)[number]
 
 /** A transfer as the log of any contract claims it. Nothing but the balance of the contract proves it. */
@@ -38,7 +38,7 @@ export type Holding = {
   owner: Address
 }
 
-export type ItemAmount = { itemId: bigint; amountAtomic: bigint }
+type ItemAmount = { itemId: bigint; amountAtomic: bigint }
 
 /** A change of the blocklist that the issuer of a token keeps in its contract. */
 export type IssuerChange = { token: Address; address: Address; blocked: boolean }

@@ -83,7 +83,7 @@ export const endAttestationKey = ({ db, clock }: CustodyScope, id: string): Prom
     return true
   })
 
-export type AttestationRequest = {
+type AttestationRequest = {
   /** Subject of the signature: the nonce of a message, the hash of a transfer, or a burn. */
   subject: string
   /** 32 bytes. */

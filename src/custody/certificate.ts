@@ -30,7 +30,7 @@ const basicConstraints = '2.5.29.19'
 const extendedKeyUsage = '2.5.29.37'
 const serverAuth = '1.3.6.1.5.5.7.3.1'
 
-export type CertificateInput = {
+type CertificateInput = {
   /** An RSA key, or one of an elliptic curve. */
   privateKey: KeyObject
   name: string

@@ -12,7 +12,7 @@ import type { SigningKey } from './user-token-keys.ts'
 /** The life of a device token, and of a code that was sent with it. */
 export const loginMs = 10 * 60_000
 
-export type DeviceSession = { deviceToken: string; deviceEncryptionKey: string }
+type DeviceSession = { deviceToken: string; deviceEncryptionKey: string }
 
 /** Issues the token of a device, by which a page may log a user in; the former one of the device ends. */
 export async function issueDeviceToken(

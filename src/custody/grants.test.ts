@@ -11,6 +11,7 @@ import {
   type TestCustody,
   type TestEntity,
 } from '../../testing/custody.ts'
+import type { SigningRequest } from './grants.ts'
 import {
   type Custody,
   createPlatformKey,
@@ -22,7 +23,6 @@ import {
   freeze,
   grantSigning,
   openEntitySecret,
-  type SigningRequest,
   signForIntents,
   signWithPlatformKey,
   unfreeze,

@@ -98,7 +98,7 @@ export async function signForIntents(
 }
 
 /** A user operation of a smart account; its contract executes one operation of an intent at most. */
-export type OperationSigningRequest = IntentRef & { intent: Buffer; payload: Buffer; blockchain: string }
+type OperationSigningRequest = IntentRef & { intent: Buffer; payload: Buffer; blockchain: string }
 
 /** The same for user operations, whose nonce the contract of the account keeps. */
 export async function signOperations(

@@ -82,7 +82,7 @@ function wipe({ privateKey, chainCode }: ExtendedKey): void {
   chainCode.fill(0)
 }
 
-export type DerivedKey = { index: number; privateKey: Buffer; address: string }
+type DerivedKey = { index: number; privateKey: Buffer; address: string }
 
 /** Derives the keys at `indexes` and yields to the event loop now and then; the caller wipes the private keys. */
 export async function deriveKeys(

@@ -4,7 +4,6 @@ import type { Custody } from './custody.ts'
 
 export { findKeptAnswer, keepAnswer, keptAnswer } from './answers.ts'
 export {
-  type AttestationRequest,
   createAttestationKey,
   endAttestationKey,
   importAttestationKey,
@@ -44,8 +43,6 @@ export {
   grantPlatformSigning,
   grantSigning,
   hasGrant,
-  type OperationSigningRequest,
-  type SigningRequest,
   signForIntents,
   signOperations,
 } from './grants.ts'
@@ -62,29 +59,22 @@ export type { Notary } from './notary.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'
 export {
   type Decision,
-  type DecisionRequest,
   decidePolicy,
   releaseAllowance,
   repeatDecision,
   reserveAllowanceAgain,
   type SignedIntent,
 } from './policy/decide-policy.ts'
-export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
-export { type PolicyChange, policyHistory } from './policy/history.ts'
-export type { Operation, OperationDanger, OperationEffect, OperationKind } from './policy/operation.ts'
+export { freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
+export { policyHistory } from './policy/history.ts'
+export type { Operation, OperationDanger, OperationEffect } from './policy/operation.ts'
 export { parseRules, type Rules } from './policy/rules.ts'
 export { type PolicySubject, permissive, setPolicy, startPermissive } from './policy/set-policy.ts'
 export { signNow } from './policy/sign-now.ts'
 export { registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
 export { SealBroken } from './sealing.ts'
-export {
-  type KeptPayload,
-  recordPayloads,
-  restorePayloads,
-  SecondPayload,
-  signedDigest,
-} from './signing-ledger.ts'
+export { recordPayloads, restorePayloads, SecondPayload, signedDigest } from './signing-ledger.ts'
 export {
   type AttestationKey,
   type AttestationPurpose,
@@ -103,9 +93,8 @@ export {
   policiesInForce,
   restoreSpending,
   type VersionRow,
-  versionsOf,
 } from './store/policies.ts'
-export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
+export { type NonceRef, payloadsOf } from './store/signatures.ts'
 export { findSigningCertificate } from './store/signing-certificates.ts'
 export { type SecretState, secretStatuses } from './store/user-guesses.ts'
 export { listUsers, type User } from './store/users.ts'
@@ -117,7 +106,6 @@ export {
   listWallets,
   ownerOfAccount,
   type WalletCore,
-  type WalletFilters,
   walletsMadeWith,
 } from './store/wallets.ts'
 export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
@@ -157,7 +145,6 @@ export {
   requireWallet,
   type SmartAccountKind,
   updateWallet,
-  walletsPerSetMax,
 } from './wallets.ts'
 export { rotateWebhookKeys, type WebhookSigner } from './webhook-signer.ts'
 

@@ -6,7 +6,7 @@ import { type SealContext, seal } from './sealing.ts'
 import type { SigningKey } from './user-token-keys.ts'
 
 /** The type in the header, so that no token passes for one of another kind. */
-export type TokenType = 'JWT' | 'device+jwt' | 'otp+jwt'
+type TokenType = 'JWT' | 'device+jwt' | 'otp+jwt'
 
 /** The claims of every token: its id, its life from now on, and its entity. */
 export function claimsOf(

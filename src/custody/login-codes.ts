@@ -40,7 +40,7 @@ export async function makeLoginCode(
 }
 
 /** The id of the code of a token: 155130 after its ten minutes, 155131 for one that this server did not sign. */
-export async function readOtpToken(ctx: CustodyCtx, text: string): Promise<string> {
+async function readOtpToken(ctx: CustodyCtx, text: string): Promise<string> {
   const claims = await readClaims(ctx, text, 'otp+jwt').catch((error) => {
     if (error instanceof errors.JWTExpired && error.payload['entityId'] === ctx.entity.id)
       throw new ApiError('otpTokenExpired')

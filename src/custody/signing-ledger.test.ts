@@ -5,6 +5,7 @@ import { type Database, openAsOwner, openDatabase, sql } from '#runtime/db/db'
 import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import { isDeep, sizeOf } from '../../testing/size.ts'
 import { whenConnected } from '../../testing/when-connected.ts'
+import type { SigningRequest } from './grants.ts'
 import {
   createWalletSet,
   createWallets,
@@ -12,7 +13,6 @@ import {
   openEntitySecret,
   payloadsOf,
   SecondPayload,
-  type SigningRequest,
   signForIntents,
   type Wallet,
 } from './index.ts'

@@ -75,7 +75,7 @@ export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigin
   throw new SecondPayload(`nothing of this price was signed for nonce ${ref.nonce} of ${ref.address}`)
 }
 
-export type KeptPayload = PayloadRow & { ordinal: number; createDate: string }
+type KeptPayload = PayloadRow & { ordinal: number; createDate: string }
 
 /** Records signed payloads again that a restored backup lacks. A nonce with other payloads on record stays unchanged. */
 export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Promise<void> {

@@ -17,7 +17,7 @@ import {
 
 const makePair = promisify(generateKeyPair)
 const modulusBits = 4096
-export const ciphertextBytes = modulusBits / 8
+const ciphertextBytes = modulusBits / 8
 const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' } as const
 
 /** Concurrent decryptions: as many as Node's own thread pool has threads. A key handle is locked while it is in use. */

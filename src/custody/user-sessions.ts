@@ -23,7 +23,7 @@ import { type SigningKey, tokenMaxMs } from './user-token-keys.ts'
 import { issueUserToken, type UserSession } from './user-tokens.ts'
 import { createUser, requireUser } from './users.ts'
 
-export type RenewedSession = UserSession & { refreshToken: string }
+type RenewedSession = UserSession & { refreshToken: string }
 
 /** The user behind a proven address, who is made at the first login. */
 export async function userOfEmail(ctx: CustodyCtx, email: string): Promise<User> {

@@ -17,7 +17,7 @@ export type UserSession = { userToken: string; encryptionKey: string }
 const endedText = 'The user token is invalid: its session has ended. Let the user log in again.'
 
 /** The life of a token that an app asks for. */
-export const userTokenMs = 60 * 60_000
+const userTokenMs = 60 * 60_000
 
 /** The key that signs tokens now; called outside a `tx`, before one of them is issued. */
 export const openTokenKey = ({ custody }: { custody: Custody }): Promise<SigningKey> =>

@@ -13,8 +13,8 @@ import {
   requireWallet,
   updateWallet,
   type Wallet,
-  walletsPerSetMax,
 } from './index.ts'
+import { walletsPerSetMax } from './wallets.ts'
 
 const sequences = isDeep ? 15 : 6
 const callers = isDeep ? 40 : 12

@@ -16,7 +16,7 @@ import {
   type WebhookKeyRow,
 } from './store/webhook-keys.ts'
 
-export type WebhookSignatures = {
+type WebhookSignatures = {
   /** The id under which the public keys are served. */
   keyId: string
   /** ECDSA on P-256 with SHA-256 over the bytes of the body: ASN.1 DER as base64. */

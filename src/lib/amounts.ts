@@ -3,7 +3,7 @@
 const decimalPattern = /^(0|[1-9][0-9]{0,77})(\.[0-9]{1,77})?$/
 const maxAtomic = 2n ** 256n - 1n
 
-export type AmountProblem = 'format' | 'decimals' | 'range'
+type AmountProblem = 'format' | 'decimals' | 'range'
 
 /** Parses `text` (for example "12.50") into base units, or returns the problem. Total: never throws. */
 export function parseAmount(text: unknown, decimals: number): bigint | AmountProblem {

@@ -24,7 +24,7 @@ export const decodeXrplBase58 = decoder(base58xrp)
 /** Decodes base58 in the blocks of Monero. */
 export const decodeMoneroBase58 = decoder(base58xmr)
 
-export type Bech32 = { prefix: string; encoding: 'bech32' | 'bech32m'; words: number[] }
+type Bech32 = { prefix: string; encoding: 'bech32' | 'bech32m'; words: number[] }
 
 /** Returns the prefix and the 5-bit words of bech32 text (BIP-173, BIP-350), without the checksum. Total. */
 export function decodeBech32(text: string): Bech32 | undefined {

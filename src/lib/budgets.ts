@@ -1,12 +1,12 @@
 /** Amounts that callers may use within a time, by name: token buckets, each full at first. */
-export type Budgets = {
+type Budgets = {
   /** Whether something is left of each of these. */
   hasLeft(names: readonly string[]): boolean
   /** Takes an amount from each of these. What is known only afterwards may be more than there was. */
   spend(names: readonly string[], amount: number): void
 }
 
-export type BudgetLimits = { perSecond: number; burst: number; now?: () => number }
+type BudgetLimits = { perSecond: number; burst: number; now?: () => number }
 
 /** Number of buckets above which half of them are forgotten, those first that were used longest ago. */
 const keptMax = 10_000

@@ -1,5 +1,5 @@
 /** Number of failures of each key since its last success. */
-export type FailureCounts = {
+type FailureCounts = {
   /** Counts a failure; returns the number so far. */
   failed(key: string): number
   /** Resets a key that succeeded or is finished. */

@@ -132,7 +132,7 @@ export type Config = {
 export const guessDirectoryOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'guesses')
 
 /** The environment. The compiler checks that every name read from it is a setting. */
-export type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
+type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
 
 /** Names that operators do not set. */
 type OwnName = 'BEZANT_FAILPOINT' | 'npm_lifecycle_event'

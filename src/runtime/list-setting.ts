@@ -1,4 +1,4 @@
-export type ListSetting = {
+type ListSetting = {
   name: string
   example: string
   /** The words of errors for the list: "a list", or one with its limit. */

@@ -17,7 +17,7 @@ const safetyMs = 2_000
 const quiet = { afterMs: 60_000, restMs: 8_000 } as const
 
 /** Callbacks for the outcome of each turn. */
-export type TurnCallbacks = { failed(error: unknown): void; went?(): void }
+type TurnCallbacks = { failed(error: unknown): void; went?(): void }
 
 /**
  * Logs the first failure of a task, each change of its error, and its recovery. An unreachable node fails every turn, which

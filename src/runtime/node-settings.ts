@@ -18,7 +18,7 @@ export type NodeSetting = {
   crosschain?: CrosschainSetting
 }
 
-export type CrosschainSetting = {
+type CrosschainSetting = {
   messageTransmitter: string
   tokenMessenger: string
   tokenMinter: string

@@ -28,9 +28,10 @@ export const attesterAccount: SandboxAccount = {
   privateKey: '0xe4b9263ed845d40bda55fd05b1a85d3a1545a0b1bf3b1c47d7fc84dd8cbd03da',
 }
 
-export const devMnemonic = 'test test test test test test test test test test test junk'
-
-/** The accounts that every Ethereum development node funds with 10,000 native coins each, for developers to use. */
+/**
+ * The accounts that every Ethereum development node funds with 10,000 native coins each, for developers to use: the first of the
+ * mnemonic "test test test test test test test test test test test junk".
+ */
 export const devAccounts: readonly SandboxAccount[] = [
   {
     address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',

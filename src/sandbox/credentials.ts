@@ -16,8 +16,8 @@ export const sandboxEntity = {
 export const sandboxKeyId = '00000000-0000-4000-8000-00000000000a'
 export const sandboxKeySecret = 'sandbox0000000000000000000000000000000000000000000000000000bezant'
 
-export const sandboxClientKeyId = '00000000-0000-4000-8000-00000000000c'
-export const sandboxClientKeySecret = 'client00000000000000000000000000000000000000000000000000000bezant'
+const sandboxClientKeyId = '00000000-0000-4000-8000-00000000000c'
+const sandboxClientKeySecret = 'client00000000000000000000000000000000000000000000000000000bezant'
 
 export const sandboxApiKey = keyText('TEST_API_KEY', sandboxKeyId, sandboxKeySecret)
 export const sandboxClientKey = keyText('TEST_CLIENT_KEY', sandboxClientKeyId, sandboxClientKeySecret)

@@ -18,7 +18,7 @@ const chainSchema = Type.Object(
 )
 
 /** The data that a developer needs to use a running sandbox; printed as one line with `--json`. */
-export const sandboxAnswerSchema = Type.Object(
+const sandboxAnswerSchema = Type.Object(
   {
     url: text('The base address of the API.'),
     apiKey: text('The API key, which is public.'),

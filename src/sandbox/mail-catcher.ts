@@ -6,7 +6,7 @@ import type { RequestScope } from '#runtime/scope'
 const keptMax = 200
 
 /** Keeps the last mails in place of sending them. */
-export type MailCatcher = Mailer & { mails(to?: string): readonly Mail[] }
+type MailCatcher = Mailer & { mails(to?: string): readonly Mail[] }
 
 export function openMailCatcher(): MailCatcher {
   const kept: Mail[] = []

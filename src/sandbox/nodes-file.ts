@@ -2,7 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** One chain of a running sandbox: its API name and the address of its node. */
-export type PublishedNode = { blockchain: string; rpcUrl: string; local: boolean }
+type PublishedNode = { blockchain: string; rpcUrl: string; local: boolean }
 
 const pathIn = (dataDir: string) => join(dataDir, 'nodes.json')
 

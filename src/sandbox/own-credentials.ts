@@ -8,7 +8,7 @@ import { publicCredentials, type SandboxCredentials, sandboxEntity, sandboxKeys 
 /** The secrets of a sandbox that others may reach, in its data directory. */
 type OwnSecrets = Pick<SandboxCredentials, 'apiKey' | 'clientKey' | 'entitySecret'>
 
-export type CredentialsInput = {
+type CredentialsInput = {
   dataDir: string
   /** Whether the network may reach this sandbox, so that public credentials would open it to strangers. */
   isExposed: boolean

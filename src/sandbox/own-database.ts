@@ -14,7 +14,7 @@ const pathIn = (dataDir: string) => join(dataDir, 'database')
 
 const unsetUrl = 'unset DATABASE_URL to use the embedded one'
 
-export type OwnDatabase = {
+type OwnDatabase = {
   /** Whether this directory's sandbox initialized it before. */
   isKnown: boolean
   /** Records that this directory's sandbox initializes it; must be called before any write to it. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** Ends nodes and removes a directory when this process dies without having stopped them itself. */
-export type ProcessWatchdog = { watch(pids: readonly number[]): void; dismiss(): void }
+type ProcessWatchdog = { watch(pids: readonly number[]): void; dismiss(): void }
 
 /**
  * Each line replaces the list of pids; the end of input means that this process has ended. The directory is removed again

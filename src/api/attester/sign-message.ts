@@ -10,7 +10,7 @@ import type { Ctx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import type { signatureBody } from './schema.ts'
 
-export type SignatureBody = Static<typeof signatureBody>
+type SignatureBody = Static<typeof signatureBody>
 
 const requestOf = ({ domain, nonce, message, attester }: SignatureBody): SignatureRequest => ({
   domain,

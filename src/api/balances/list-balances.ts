@@ -8,7 +8,7 @@ import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { showBalance, showNft, uriOf } from './schema.ts'
 
-export type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
+type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
 
 type ShownWallet = Pick<Wallet, 'blockchain' | 'address'>
 

@@ -3,7 +3,7 @@ import { showRiskEvaluation } from '#api/risk-evaluation'
 import { showWaitingFor } from '#api/waiting-for'
 import type { Transfer } from '#engines/treasury/index'
 
-export type ShowTransfer = {
+type ShowTransfer = {
   /** Whether `running` is shown; some clients know pending, complete and failed only. */
   running: boolean
   returnIdentities?: boolean | undefined

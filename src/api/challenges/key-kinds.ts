@@ -10,7 +10,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { details } from './summarize.ts'
 import type { ChallengeKind, ChallengeOutcome, Summary } from './types.ts'
 
-export type NewWallets = {
+type NewWallets = {
   blockchains: string[]
   accountType?: 'EOA' | 'SCA'
   /** One for each of `blockchains`. */

@@ -12,7 +12,7 @@ const spareGas = 30_000n
 const priceRoom = 2n
 
 /** The line of the most that a call costs its user, and the limit that its transaction keeps. */
-export type FeeQuote = { lines: SummaryLine[]; feeMax?: string }
+type FeeQuote = { lines: SummaryLine[]; feeMax?: string }
 
 /**
  * Quotes the fee of a call whose price is left to the chain. The transaction is not signed above it, so the line is a promise.

@@ -1,7 +1,7 @@
 import { parseInstant } from '#lib/time'
 import type { ChallengeRow } from './store.ts'
 
-export type ShownStatus = ChallengeRow['status'] | 'EXPIRED'
+type ShownStatus = ChallengeRow['status'] | 'EXPIRED'
 
 export const statusOf = ({ status, expireDate }: ChallengeRow, nowMs: number): ShownStatus =>
   status === 'PENDING' && parseInstant(expireDate)! <= nowMs ? 'EXPIRED' : status

@@ -26,7 +26,7 @@ const columns = sql`c.id, c.user_id as "userId", c.type, c.request, c.summary, c
   c.correlation_ids as "correlationIds", c.error_code as "errorCode", c.error_message as "errorMessage",
   c.expire_date as "expireDate", c.create_date as "createDate"`
 
-export type NewChallenge = ChallengeOwner & {
+type NewChallenge = ChallengeOwner & {
   id: string
   type: ChallengeType
   request: object

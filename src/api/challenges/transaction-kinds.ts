@@ -119,7 +119,7 @@ export const walletUpgrade: ChallengeKind<UpgradeBody> = {
   execute: async (ctx, request, key) => created(await submitUpgrade(ctx, request, key)),
 }
 
-export type ControlRequest = { id: string }
+type ControlRequest = { id: string }
 
 /** A replacement costs more than what it replaces; how much more, its price decides. */
 function mostText(ctx: Ctx, blockchain: string): string {

@@ -30,7 +30,7 @@ export type Summary = { details: SummaryLine[]; warnings: { name: string; text: 
 export type PricedSummary = Summary & { feeMax?: string }
 
 /** The limit of the fee beside the request of a challenge. */
-export type WithFeeMax<Request> = Request & { feeMax?: string }
+type WithFeeMax<Request> = Request & { feeMax?: string }
 
 /** The resources that came of an approved challenge, and the `result` that the page alone gets. */
 export type ChallengeOutcome = { correlationIds: string[]; result?: object }

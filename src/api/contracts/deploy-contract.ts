@@ -32,7 +32,7 @@ export type Creation = {
 
 export type Deployed = { contractId: string; transactionId: string }
 
-export type DeployBody = DeploymentFields & {
+type DeployBody = DeploymentFields & {
   abiJson: string
   bytecode: string
   constructorParameters?: unknown[]

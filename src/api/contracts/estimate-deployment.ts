@@ -7,7 +7,7 @@ import { invalid } from '#lib/errors'
 import { readOrRefuse, requireAbi, requireContractChain } from './contract-request.ts'
 import { constructorOf, requireCreation } from './deploy-contract.ts'
 
-export type EstimateDeploymentBody = EstimateSource & {
+type EstimateDeploymentBody = EstimateSource & {
   bytecode: string
   abiJson?: string
   constructorSignature?: string

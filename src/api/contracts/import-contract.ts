@@ -12,7 +12,7 @@ import { servedSources } from './served-sources.ts'
 import { findContractAt, type Implementation, insertContract, replaceInterface } from './store.ts'
 import { type VerifiedSources, verifiedSources } from './verified-sources.ts'
 
-export type ImportBody = {
+type ImportBody = {
   name: string
   address: string
   blockchain: Blockchain
@@ -21,7 +21,7 @@ export type ImportBody = {
   abiJson?: string
 }
 
-export type FoundContract = DescribedAbi & {
+type FoundContract = DescribedAbi & {
   address: Address
   implementation: Implementation | undefined
   /** Whether the server of verified sources may know more of the implementation. */

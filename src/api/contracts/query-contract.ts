@@ -9,7 +9,7 @@ import { abiOfContract } from './contract-abi.ts'
 import { readOrRefuse, requireAbi, requireAddress, requireContractChain } from './contract-request.ts'
 import { findContractAt } from './store.ts'
 
-export type QueryBody = {
+type QueryBody = {
   address: string
   blockchain: Blockchain
   abiFunctionSignature?: string

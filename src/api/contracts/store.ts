@@ -10,7 +10,7 @@ export type InputType = 'IMPORT' | 'BYTECODE' | 'TEMPLATE'
 /** The contract behind a proxy. */
 export type Implementation = DescribedAbi & { contractAddress: string; blockchain: string }
 
-export type NewContract = DescribedAbi & {
+type NewContract = DescribedAbi & {
   entityId: string
   id: string
   name: string

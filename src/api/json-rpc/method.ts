@@ -4,7 +4,7 @@ import { ApiError, ended, invalid } from '#lib/errors'
 import { checkOf } from '#runtime/http/validate'
 import { type RpcBody, readId } from './schema.ts'
 
-export type RpcReply = { result: unknown } | { error: { code: number; message: string; data?: unknown } }
+type RpcReply = { result: unknown } | { error: { code: number; message: string; data?: unknown } }
 
 /** One method of a JSON-RPC endpoint. `Place` is what the path of the endpoint names, such as its chain. */
 export type RpcMethod<Place = undefined> = (

@@ -12,7 +12,7 @@ import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import { askForMessages, serviceOf } from './attestation-service.ts'
 
-export type MessageFilters = { transactionHash?: string; nonce?: string }
+type MessageFilters = { transactionHash?: string; nonce?: string }
 
 /**
  * The service that answers for a domain; `undefined` where this server attests its messages itself, or is to ask none. 404 for a
@@ -54,7 +54,7 @@ function filtersOf({ transactionHash, nonce }: MessageFilters): MessageFilters {
 }
 
 /** The messages of a transaction or with a nonce; 404 until a block shows them. */
-export async function findMessages(
+async function findMessages(
   ctx: Ctx,
   domain: string,
   filters: MessageFilters,

@@ -8,7 +8,7 @@ import { meetGivenToken } from './meet-token.ts'
 import { type AmountFields, requireLeaving } from './transfer-items.ts'
 import { requireToken, type TokenFields } from './transfer-request.ts'
 
-export type EstimateBody = TokenFields & EstimateSource & AmountFields & { destinationAddress: string }
+type EstimateBody = TokenFields & EstimateSource & AmountFields & { destinationAddress: string }
 
 /** Estimates the cost of a transfer at each fee level. The sender may be any address, also one that is not a wallet here. */
 export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody }) {

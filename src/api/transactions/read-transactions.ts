@@ -15,7 +15,7 @@ export async function getTransaction(ctx: Ctx, id: string, txType?: string) {
   return { transaction: showTransaction(row) }
 }
 
-export type TransactionsQuery = Omit<TransactionFilters, 'walletIds'> & { walletIds?: string }
+type TransactionsQuery = Omit<TransactionFilters, 'walletIds'> & { walletIds?: string }
 
 export async function getTransactions(
   ctx: Ctx,

@@ -200,7 +200,7 @@ export const transactionsQuery = Type.Object({
 
 const optionalString = (description: string) => Type.Optional(Type.String({ description }))
 
-export const transactionShape = Type.Object(
+const transactionShape = Type.Object(
   {
     id: idField('The id of the transaction.'),
     blockchain: Type.String({ description: 'The blockchain.' }),

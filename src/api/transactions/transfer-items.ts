@@ -8,7 +8,7 @@ import { requireAmount } from './transfer-request.ts'
 export type AmountFields = { amounts?: readonly string[]; nftTokenIds?: readonly string[] }
 
 /** The amounts that a transfer takes from its sender, each of a token or an item, and its call. */
-export type LeavingAmounts = {
+type LeavingAmounts = {
   units: readonly { id: string; amountAtomic: bigint }[]
   amountTexts: readonly string[]
   nftTokenIds: readonly string[] | undefined

@@ -6,7 +6,7 @@ import { invalid } from '#lib/errors'
 export type Sources = { sources: readonly { depositor: string; domain?: number }[] }
 
 /** A depositor on one chain: as asked for, and in canonical form. */
-export type AskedHolder = { unified: UnifiedChain; shown: string; depositor: string }
+type AskedHolder = { unified: UnifiedChain; shown: string; depositor: string }
 
 /** The families of addresses on chains of unified balances, with or without this server. */
 const families = ['evm', 'solana'] as const

@@ -18,7 +18,7 @@ import type { Mailer } from '#runtime/mail/mailer'
 import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'
 
 /** The context of requests that send mails; a server without SMTP has no mailer. */
-export type MailCtx = Ctx & { mailer?: Mailer }
+type MailCtx = Ctx & { mailer?: Mailer }
 
 /** One @ and a dot behind it, without spaces, controls and the characters that separate addresses. */
 const addressPattern =

@@ -11,7 +11,7 @@ import {
 import type { WalletSet } from '#custody/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 
-export const walletSetShape = Type.Object(
+const walletSetShape = Type.Object(
   {
     id: idField('The id of the wallet set.'),
     custodyType: custodyField,

@@ -19,7 +19,7 @@ const scaCoreField = Type.Enum([...scaCores], {
   description: 'The version of a smart contract account.',
 })
 
-export const walletProperties = {
+const walletProperties = {
   id: idField('The id of the wallet.'),
   state: Type.Enum(['LIVE', 'FROZEN'], { description: 'A FROZEN wallet neither pays nor signs.' }),
   walletSetId: idField('The wallet set.'),
@@ -37,7 +37,7 @@ export const walletProperties = {
   createDate: createDateField,
 }
 
-export const walletShape = Type.Object(walletProperties, {
+const walletShape = Type.Object(walletProperties, {
   title: 'Wallet',
   description: 'An address on one blockchain whose key the platform holds.',
 })
@@ -56,7 +56,7 @@ export const metadataSchema = Type.Object(metadata, {
   description: 'The name and the reference of a wallet.',
 })
 
-export const walletsPerChainMax = 200
+const walletsPerChainMax = 200
 
 export const accountTypeField = Type.Optional(
   Type.Enum(['EOA', 'SCA'], {

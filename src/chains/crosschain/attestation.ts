@@ -27,7 +27,7 @@ export async function joinSignatures(digest: Hex, signatures: readonly Hex[]): P
   return hexOf(Buffer.concat(signed.map(({ bytes }) => bytes)))
 }
 
-export type Attested = {
+type Attested = {
   message: Hex
   attestation: Hex
   attesters: readonly Address[]
@@ -36,7 +36,7 @@ export type Attested = {
 }
 
 /** `length`: not exactly the signatures that are needed. `order`: not ascending by signer, or one signer twice. */
-export type AttestationProblem = 'length' | 'signature' | 'order' | 'not-attester'
+type AttestationProblem = 'length' | 'signature' | 'order' | 'not-attester'
 
 /** Why a transmitter with these attesters would refuse the attestation; undefined where it would not. */
 export async function attestationProblem({

@@ -4,7 +4,7 @@ import { MessageProblem } from './message-problem.ts'
 import { nativeForm } from './native-address.ts'
 
 /** A message as the attestation service shows it: all values are strings, numbers in decimal. */
-export type DecodedMessage = {
+type DecodedMessage = {
   sourceDomain: string
   destinationDomain: string
   nonce: Hex
@@ -18,7 +18,7 @@ export type DecodedMessage = {
   decodedMessageBody: DecodedBurnBody | null
 }
 
-export type DecodedBurnBody = {
+type DecodedBurnBody = {
   burnToken: string
   mintRecipient: string
   amount: string

@@ -9,7 +9,7 @@ import { bytesOf, type Hex, hexOf } from '#lib/hex'
  *   length       28      4  of the payload
  *   payload      32      …  data of the destination; the hook data of the depositor may follow
  */
-export type ForwardHook = { payload: Hex; rest: Hex }
+type ForwardHook = { payload: Hex; rest: Hex }
 
 const magic = Buffer.alloc(24)
 magic.write('cctp-forward', 'ascii')

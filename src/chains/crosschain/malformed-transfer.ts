@@ -1,4 +1,4 @@
-export type TransferFault =
+type TransferFault =
   /** Bytes end before the field, or before the element that a length or a count announces. */
   | 'too-short'
   | 'trailing-bytes'

@@ -54,7 +54,7 @@ export type CrosschainMessage = PackedValues<typeof headerFields> & { messageBod
 export type BurnBody = PackedValues<typeof burnFields> & { hookData: Hex }
 
 /** The fields that are zero in the message as a chain emits it, and that attesters fill in. */
-export type FilledFields = Pick<CrosschainMessage, 'nonce' | 'finalityThresholdExecuted'> &
+type FilledFields = Pick<CrosschainMessage, 'nonce' | 'finalityThresholdExecuted'> &
   Pick<BurnBody, 'feeExecuted' | 'expirationBlock'>
 
 const header = placesOf(headerFields)

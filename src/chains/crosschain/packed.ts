@@ -2,14 +2,14 @@ import { bytesOf, type Hex, hexOf, isHex } from '#lib/hex'
 import { type MessageFlaw, MessageProblem } from './message-problem.ts'
 
 /** How a value of one kind is written: big-endian, in a fixed number of bytes. */
-export type PackedField<Value> = {
+type PackedField<Value> = {
   sizeBytes: number
   read(bytes: Buffer): Value
   /** Throws MessageProblem for a value that does not fit. */
   write(value: Value, name: string): Buffer
 }
 
-export type PackedFields = Record<string, PackedField<number> | PackedField<bigint> | PackedField<Hex>>
+type PackedFields = Record<string, PackedField<number> | PackedField<bigint> | PackedField<Hex>>
 
 /** The values of some fields, by name. */
 export type PackedValues<Fields extends PackedFields> = {

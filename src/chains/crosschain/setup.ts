@@ -22,7 +22,7 @@ export type CrosschainTerms = {
 }
 
 /** A call of the payer; each is made when those before it are done. */
-export type SetupCall = { name: string; isDone: boolean; call: ContractCall }
+type SetupCall = { name: string; isDone: boolean; call: ContractCall }
 
 /** A call that is left to the account `by`, with the signature of the function and its values. */
 export type LeftCall = { to: Address; by: Address; signature: string; values: readonly string[]; why: string }

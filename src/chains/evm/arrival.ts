@@ -4,7 +4,7 @@ import { bytesOf, type Hex } from '#lib/hex'
 import { addressOfWord, isAddressWord } from '../crosschain/native-address.ts'
 import { networkOf, networks } from '../networks/index.ts'
 
-export type PlaceOfArrival = {
+type PlaceOfArrival = {
   /** The name of the chain, or `domain:NUMBER` where no network has that domain. */
   blockchain: string
   /** The account as its chain writes addresses; absent where that form is not known. */

@@ -6,10 +6,10 @@
 import { type AnswerLimits, isLimitCode, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
 /** The endpoint refuses a list of this many calls. None of them was executed, or a retry of them is harmless. */
-export class BatchRefused extends RpcUnreachable {}
+class BatchRefused extends RpcUnreachable {}
 
 /** Sends one request: a list of calls, or a single call. */
-export type AskOnce = <Result>(
+type AskOnce = <Result>(
   calls: readonly RpcCall[],
   limits: AnswerLimits | undefined,
   form: 'list' | 'call',

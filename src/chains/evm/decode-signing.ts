@@ -21,7 +21,7 @@ export function decodeMessage(bytes: Uint8Array): Effects {
   return { effects: [], dangers: isHash || spellsHash || isPreimage ? ['rawHash'] : [], parties: [] }
 }
 
-export type DecodableTransaction = DecodableCall & {
+type DecodableTransaction = DecodableCall & {
   chainId: number | undefined
   /** Number of its EIP-7702 authorisations. */
   authorizations: number

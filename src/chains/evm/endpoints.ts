@@ -52,7 +52,7 @@ export type Endpoints = Rpc & {
   health(): EndpointHealth[]
 }
 
-export type EndpointsInput = {
+type EndpointsInput = {
   urls: readonly string[]
   network: Network
   /** Without it, an endpoint is asked for its chain id only, and a single endpoint is not verified. */

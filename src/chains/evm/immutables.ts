@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 
 /** Runtime code as the compiler leaves it, with zeros in the places of immutables, which count in bytes. */
-export type CodeWithImmutables = { runtime: Hex; immutables: Readonly<Record<string, readonly number[]>> }
+type CodeWithImmutables = { runtime: Hex; immutables: Readonly<Record<string, readonly number[]>> }
 
 /** The runtime code as a constructor leaves it that set these values: numbers, addresses or words, by name. */
 export function withImmutables(

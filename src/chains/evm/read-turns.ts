@@ -18,14 +18,14 @@ const waitMs = 10_000
 /** The methods with which a node executes code that a request chooses. */
 const executing: readonly string[] = ['eth_call', 'eth_estimateGas']
 
-export type ReadTurns = {
+type ReadTurns = {
   /** The same endpoints for one asker: each request waits for its turn. An asker gets at most half of the turns at once. */
   inTurnOf(asker: ReadAsker): Endpoints
   /** Number of reads that wait for their turn. */
   waiting(): number
 }
 
-export type ReadTurnsInput = { blockchain: string; local: boolean; endpoints: number }
+type ReadTurnsInput = { blockchain: string; local: boolean; endpoints: number }
 
 export function createReadTurns(rpc: Endpoints, { blockchain, local, endpoints }: ReadTurnsInput): ReadTurns {
   const crowded = () =>

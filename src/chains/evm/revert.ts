@@ -85,7 +85,7 @@ function reasonIn(message: string): string {
   return said === undefined ? 'no reason is given' : quoteReason(said.replaceAll(/^'|'$/g, ''))
 }
 
-export function explainData(data: Hex, errors: readonly AbiError[] = []): string {
+function explainData(data: Hex, errors: readonly AbiError[] = []): string {
   if (data.length < 10) return `the bytes ${data}`
   try {
     const abi = [...knownErrors, ...errors.map((error) => ({ type: 'error', ...error }))] as Abi
@@ -116,7 +116,7 @@ const textOf = (value: unknown): string =>
     : String(value)
 
 /** A text of a contract, or of a node about one, cleaned for display. */
-export function quoteReason(text: string): string {
+function quoteReason(text: string): string {
   const stable = stableTexts[text]
   return stable === undefined ? `"${clean(text)}"` : `${stable} (${text})`
 }

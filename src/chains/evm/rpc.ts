@@ -32,7 +32,7 @@ const defaultAnswerBytesMax = 256 * 1024 * 1024
 /** Length of the start of an HTTP error that is searched for the reason of a refusal. */
 const errorBytesMax = 1_000
 
-export type RpcOptions = {
+type RpcOptions = {
   timeoutMs?: number | undefined
   /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined

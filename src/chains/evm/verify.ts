@@ -8,7 +8,7 @@ import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export type RpcEndpoint = { rpc: Rpc; health: Health }
 
-export type VerifyInput = {
+type VerifyInput = {
   network: Network
   inspection?: Inspection | undefined
   crosschain?: CrosschainAddresses | undefined

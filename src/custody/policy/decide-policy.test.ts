@@ -19,9 +19,9 @@ import {
   reserveAllowanceAgain,
   setPolicy,
   signNow,
-  versionsOf,
   type Wallet,
 } from '../index.ts'
+import { versionsOf } from '../store/policies.ts'
 
 /** With fewer, decisions made without the lock often do not overlap. */
 const racers = 200

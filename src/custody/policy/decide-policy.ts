@@ -29,7 +29,7 @@ import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'
 
-export type DecisionRequest = {
+type DecisionRequest = {
   /** Id of the transaction, or a fresh id where a request is signed at once. */
   intentId: string
   /** The content to sign: the intent's canonical bytes, or the payload where it is signed at once. */

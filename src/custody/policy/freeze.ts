@@ -15,7 +15,7 @@ import { findWallet } from '../store/wallets.ts'
 export class WalletFrozen extends Error {}
 
 /** A whole entity, or one of its wallets. */
-export type FreezeSubject = { entityId: string; walletId?: string | undefined }
+type FreezeSubject = { entityId: string; walletId?: string | undefined }
 
 type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
 

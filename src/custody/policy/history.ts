@@ -3,7 +3,7 @@ import { changesOf } from '#runtime/record/store'
 import { type VersionRow, versionsOf } from '../store/policies.ts'
 
 /** One change of the rules for signing: a policy version that came into force, or a freeze that began or ended. */
-export type PolicyChange =
+type PolicyChange =
   | (VersionRow & { change: 'set' })
   | {
       change: 'frozen' | 'unfrozen'

@@ -8,7 +8,7 @@ export const operationKinds = [
   'signTransaction',
 ] as const
 
-export type OperationKind = (typeof operationKinds)[number]
+type OperationKind = (typeof operationKinds)[number]
 
 /** Dangers that a policy must permit by name, whatever else it allows. */
 export const dangers = [

@@ -9,7 +9,7 @@ const two = '0000000000000000000000000000000000000000000000000000000000000002'
 const largest = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140'
 
 /** Published RFC 6979 vectors for secp256k1 with SHA-256. */
-export const knownAnswers: readonly KnownAnswer[] = [
+const knownAnswers: readonly KnownAnswer[] = [
   {
     privateKey: one,
     message: 'Satoshi Nakamoto',

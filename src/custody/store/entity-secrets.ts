@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-export type EntitySecretRow = { checkValue: Buffer; generation: number }
+type EntitySecretRow = { checkValue: Buffer; generation: number }
 
 export const findEntitySecret = (db: Db, entityId: string) =>
   db.maybe<EntitySecretRow>(sql`select check_value as "checkValue", generation
@@ -29,7 +29,7 @@ export const replaceEntitySecret = (
     update_date = ${row.updateDate} where entity_id = ${row.entityId}`)
 
 /** `request` identifies the only request that may show the ciphertext again; absent where none may. */
-export type Spent = { entityId: string; sha256: Buffer; request?: Buffer | undefined; createDate: string }
+type Spent = { entityId: string; sha256: Buffer; request?: Buffer | undefined; createDate: string }
 
 /**
  * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx. `outdated`: the secret is no

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 import { isFrozen } from './freezes.ts'
 
-export type GrantRow = { entityId: string; intentId: string; address: string; sealedKey: Buffer }
+type GrantRow = { entityId: string; intentId: string; address: string; sealedKey: Buffer }
 
 type NewGrant = GrantRow & { keyId: string; walletId: string; decisionId: string; createDate: string }
 

@@ -15,7 +15,7 @@ const columns = sql`k.entity_id as "entityId", k.id, k.class, k.wallet_set_id as
   k.derivation_index as "derivationIndex", k.address, k.sealed_private_key as "sealedPrivateKey"`
 
 /** A key with the user who alone opens it, if there is one. */
-export type OwnedKey = KeyRow & { userId: string | null }
+type OwnedKey = KeyRow & { userId: string | null }
 
 export const findKey = (db: Db, entityId: string, id: string) =>
   db.maybe<OwnedKey>(sql`select ${columns}, s.user_id as "userId" from keys k

@@ -2,7 +2,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, raw, sql } from '#runtime/db/db'
 import { removeExpired } from './expired.ts'
 
-export type DeviceToken = { id: string; deviceId: string; sealedEncryptionKey: Buffer; expireMs: number }
+type DeviceToken = { id: string; deviceId: string; sealedEncryptionKey: Buffer; expireMs: number }
 
 /** Stores the token of a device; it replaces the former one. */
 export async function putDeviceToken(

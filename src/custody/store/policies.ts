@@ -16,7 +16,7 @@ const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) 
     ? sql`select id, wallet_set_id from wallets where entity_id = ${entityId} and address = ${wallet.address}`
     : sql`select ${wallet.id}::uuid as id, ${wallet.walletSetId}::uuid as wallet_set_id`
 
-export type PolicyWallet = { id: string; walletSetId: string; address: string }
+type PolicyWallet = { id: string; walletSetId: string; address: string }
 
 /**
  * The policies over a wallet, the widest first. `lock` locks their rows in that order until the `tx` ends, so that decisions
@@ -38,7 +38,7 @@ export const rulesOfVersions = (db: Db, entityId: string, ids: readonly string[]
   db.all<{ id: string; rules: Rules }>(sql`select id, rules from policy_versions
     where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
 
-export type NewVersion = {
+type NewVersion = {
   entityId: string
   id: string
   subjectId: string

@@ -14,7 +14,7 @@ export type WrapRow = {
   passes: number | null
 }
 
-export type UserKeyRow = { sealedSecret: Buffer; questions: string[] | null }
+type UserKeyRow = { sealedSecret: Buffer; questions: string[] | null }
 
 export const findUserKey = (db: Db, { entityId, userId }: UserRef) =>
   db.maybe<UserKeyRow>(sql`select sealed_secret as "sealedSecret", questions from user_keys

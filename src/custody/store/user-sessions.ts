@@ -22,7 +22,7 @@ export const endSessionsOf = (tx: Db, entityId: string, userId: string, nowMs: n
   tx.run(sql`update user_sessions set ended_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and user_id = ${userId} and ended_date is null`)
 
-export type RefreshToken = {
+type RefreshToken = {
   sessionId: string
   userId: string
   deviceId: string

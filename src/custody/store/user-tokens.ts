@@ -3,7 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 import { removeExpired } from './expired.ts'
 import type { User } from './users.ts'
 
-export type NewUserToken = {
+type NewUserToken = {
   id: string
   userId: string
   sealedEncryptionKey: Buffer
@@ -26,7 +26,7 @@ export async function insertUserToken(tx: Db, entityId: string, token: NewUserTo
 export const removeTokensOf = (tx: Db, entityId: string, userId: string) =>
   tx.run(sql`delete from user_tokens where entity_id = ${entityId} and user_id = ${userId}`)
 
-export type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean; deviceId: string | null }
+type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean; deviceId: string | null }
 
 /** The user of a token. */
 export const findTokenUser = (db: Db, entityId: string, tokenId: string) =>

@@ -86,7 +86,7 @@ export async function findUser(
   return row && userOf(row, nowMs)
 }
 
-export type UserFilters = {
+type UserFilters = {
   pinStatus?: SecretStatus | undefined
   securityQuestionStatus?: SecretStatus | undefined
 }

@@ -46,7 +46,7 @@ export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
     and w.batch_id = (select made.batch_id from wallets made where made.entity_id = ${entityId} and made.id = ${id})
     order by w.derivation_index, w.id`)
 
-export type WalletFilters = {
+type WalletFilters = {
   address?: string | undefined
   blockchain?: string | undefined
   walletSetId?: string | undefined

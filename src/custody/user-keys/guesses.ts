@@ -20,13 +20,13 @@ import {
 } from '../store/user-guesses.ts'
 
 /** Guesses of a run; the last of them locks. */
-export const guessesMax = 4
+const guessesMax = 4
 /** Locks of a secret; the last of them ends only when the secret is replaced, or an operator ends it. */
-export const locksMax = 20
+const locksMax = 20
 const firstLockMs = 30 * 60_000
 const never = '9999-12-31T23:59:59.999Z'
 
-export const nouns = { pin: 'userPin', answers: 'userQuestions' } as const
+const nouns = { pin: 'userPin', answers: 'userQuestions' } as const
 const refusals = {
   pin: { wrong: 'pinWrong', locked: 'pinLocked' },
   answers: { wrong: 'answersWrong', locked: 'answersLocked' },
@@ -67,7 +67,7 @@ const afterReset = (state: Guesses): Guesses =>
   unlocked({ ...state, counted: state.counted + 1, cleared: state.counted + 1, locks: 0 })
 
 /** The part of a scope that changes counters; an operator's command has no request. */
-export type GuessScope = Pick<CustodyCtx, 'clock' | 'actor'> & {
+type GuessScope = Pick<CustodyCtx, 'clock' | 'actor'> & {
   custody: Pick<Custody, 'guessFiles'>
   requestId?: string | undefined
 }

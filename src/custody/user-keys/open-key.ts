@@ -20,7 +20,7 @@ import { fieldsOf, openSubmission, type Purpose, type Submission, type Submitted
 import { isOutdated, unwrapKey, type Wrapping, wrapKey } from './wraps.ts'
 
 /** A submission while it is handled. */
-export type Handled = {
+type Handled = {
   sha256: Buffer
   /** Undefined when it does not open: `spend` refuses it. */
   fields: readonly SubmittedField[] | undefined

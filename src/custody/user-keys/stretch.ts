@@ -27,7 +27,7 @@ const waitMs = 30_000
 const threadMs = 30_000
 const threadNiceness = 5
 
-export type StretchInput = { secret: Buffer; salt: Buffer; pepper: Buffer; cost: StretchCost }
+type StretchInput = { secret: Buffer; salt: Buffer; pepper: Buffer; cost: StretchCost }
 
 /** Returns 32 bytes, which the caller wipes. Inputs are unchanged. */
 export type Stretch = (input: StretchInput) => Promise<Buffer>

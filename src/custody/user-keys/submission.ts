@@ -51,7 +51,7 @@ export type Submission = {
 export type FieldKind = 'P' | 'N' | 'Q' | 'A' | 'D' | 'R'
 export type SubmittedField = { kind: FieldKind; bytes: Buffer }
 
-export type OpenedSubmission = {
+type OpenedSubmission = {
   /** Identifies the submission, opened or not. */
   sha256: Buffer
   /** Undefined when it does not open: malformed, of another session, challenge or purpose. */

@@ -90,7 +90,7 @@ export const setQuestions = (ctx: CustodyCtx, submission: Submission): Promise<K
   )
 
 /** Devices of a user; a further one takes the place of the one that was added first. */
-export const devicesMax = 100
+const devicesMax = 100
 
 /** Replaces the PIN by a new one; the old one opens the key for it. */
 export const changePin = (ctx: CustodyCtx, submission: Submission): Promise<KeyChange> =>

@@ -3,7 +3,7 @@ import { canonicalHashAt, contentHashesBetween } from '#engines/indexer/index'
 import type { MessageChain } from './networks.ts'
 import type { MessageHeights } from './store/messages.ts'
 
-export type PlacedBlock = { number: number; hash: string }
+type PlacedBlock = { number: number; hash: string }
 
 /** The blocks above the final one that are deep enough for attestations before finality; none when `to` is the lower one. */
 export function fastRange(

@@ -15,7 +15,7 @@ import { hasLostBurns } from './store/lost-burns.ts'
 import { type DelayReason, type MessageRow, setDelay, takeAllowance } from './store/messages.ts'
 
 /** A fast attestation can be delivered within a day; then it has to be attested again. */
-export const deliverableMs = 86_400_000
+const deliverableMs = 86_400_000
 /** One message may take this part of the allowance. */
 const allowanceParts = 10n
 

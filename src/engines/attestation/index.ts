@@ -23,12 +23,10 @@ import { proposalChannel } from './store/proposals.ts'
 export { askAgain } from './ask-again.ts'
 export { bookLoss } from './book-loss.ts'
 export { burnFees, forwardFees } from './fees.ts'
-export { isDomain, type MessageChain, messageChains } from './networks.ts'
+export { isDomain, messageChains } from './networks.ts'
 export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
 export { findLostBurn, type LostBurn, lostBurns } from './store/lost-burns.ts'
 export {
-  type MessageQuery,
-  type MessageRow,
   messageByDigest,
   messageByNonce,
   messagesBy,

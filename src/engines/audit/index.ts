@@ -17,7 +17,7 @@ export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
 /** Interval between batches, and the time for which an entry has no link. */
 const linkMs = 1_000
 
-export type AuditEngine = { stop(): Promise<void> }
+type AuditEngine = { stop(): Promise<void> }
 
 export function startAudit(ctx: EngineCtx): AuditEngine {
   const turn = newTurn('linking audit entries')

@@ -8,7 +8,7 @@ import { trailOf } from './trail.ts'
 /** One thing that is wrong, with the row that it was found at. */
 export type Finding = { entityId: string; position: number | null; entryId: string | null; problem: string }
 
-export type VerifierInput = {
+type VerifierInput = {
   /** The 32 bytes of the key that signs heads. */
   publicKey: Buffer
   /** The newest exported head of each entity. */
@@ -17,7 +17,7 @@ export type VerifierInput = {
 }
 
 /** Takes items by entity and position, and reports what is wrong with each as soon as it is known. */
-export type Verifier = { take(item: TrailItem): void; end(): { entries: number; entities: number } }
+type Verifier = { take(item: TrailItem): void; end(): { entries: number; entities: number } }
 
 type Trail = {
   entityId: string
@@ -135,7 +135,7 @@ function problemOfLink(link: AuditLink): string {
 /** Maximum findings of one kind that are not found at a position. */
 const straysMax = 1_000
 
-export type DatabaseVerification = VerifierInput & {
+type DatabaseVerification = VerifierInput & {
   entityId?: string | undefined
   progress?(entries: number): void
 }

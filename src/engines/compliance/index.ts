@@ -30,7 +30,7 @@ export {
   screenSubjects,
 } from './screen-counterparties.ts'
 export type { IssuerEntry } from './store/issuer-changes.ts'
-export { type ListedAddressOfCustomer, listedAddresses } from './store/listed-addresses.ts'
+export { listedAddresses } from './store/listed-addresses.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {
   type Review,
@@ -42,12 +42,7 @@ export {
   reviewsPage,
   withdrawReviews,
 } from './store/reviews.ts'
-export {
-  findScreening,
-  type Screening,
-  type ScreeningFilters,
-  screeningsPage,
-} from './store/screenings.ts'
+export { findScreening, type Screening, screeningsPage } from './store/screenings.ts'
 export { parseSubject } from './subject.ts'
 export {
   type Evaluation,

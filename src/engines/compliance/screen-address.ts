@@ -7,7 +7,7 @@ import { presentVersions } from './store/lists.ts'
 import { insertScreening, type Screening } from './store/screenings.ts'
 import type { Subject } from './types.ts'
 
-export type ScreeningRequest = { id: string; chain: ScreeningChain; subject: Subject }
+type ScreeningRequest = { id: string; chain: ScreeningChain; subject: Subject }
 
 /** Decides about an address as the receiver of value, and records the decision with the versions of the lists. */
 export async function screenAddress(ctx: Ctx, { id, chain, subject }: ScreeningRequest): Promise<Screening> {

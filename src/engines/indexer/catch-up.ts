@@ -9,7 +9,7 @@ const aheadMax = 16
 const readMs = { short: 200, long: 600 }
 
 /** Lets the caller stop `catchUp` between blocks. */
-export type Pace = {
+type Pace = {
   /** Checked between blocks. An old lease alone is no reason: blocks that were read are still applied. */
   stopping(): boolean
   /** Checked before more blocks are read. */

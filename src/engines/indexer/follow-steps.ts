@@ -7,7 +7,7 @@ import { hearNotices } from '#runtime/notices'
 import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
 
 /** The conditions under which an engine processes a step. */
-export type BeforeStep = {
+type BeforeStep = {
   /** The engine that must have processed the step. */
   after: string
   /** Prepares the step outside any `tx`, for example by calls to a node. */

@@ -36,17 +36,10 @@ export {
   lockCanonical,
 } from './store/blocks.ts'
 export { insertHistories, openHistories } from './store/event-histories.ts'
-export {
-  dataBytesMax,
-  type EventLog,
-  type EventLogFilters,
-  eventLogsPage,
-  findEventLog,
-} from './store/event-logs.ts'
+export { dataBytesMax, type EventLog, eventLogsPage, findEventLog } from './store/event-logs.ts'
 export {
   deleteEventMonitor,
   type EventMonitor,
-  type EventMonitorFilters,
   eventMonitorsPage,
   findEventMonitor,
   findMonitorOfEvent,
@@ -54,8 +47,7 @@ export {
   type NewEventMonitor,
   setEnabled,
 } from './store/event-monitors.ts'
-export type { TransferTotals } from './store/fork-totals.ts'
-export { findHalt, type Halt } from './store/halts.ts'
+export { findHalt } from './store/halts.ts'
 export {
   canonicalTransactionsBetween,
   finalNonceUses,
@@ -66,7 +58,7 @@ export {
 } from './store/observed.ts'
 export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
 export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
-export { type ObservedOwners, observedOwnersOf } from './store/observed-owners.ts'
+export { observedOwnersOf } from './store/observed-owners.ts'
 export {
   coveredIn,
   decideClaims,
@@ -85,7 +77,7 @@ export {
   lockFollowed,
   type Step,
 } from './store/steps.ts'
-export { syncBalances, syncNativeBalance } from './sync-balances.ts'
+export { syncBalances } from './sync-balances.ts'
 
 const leaseMs = 3_000
 

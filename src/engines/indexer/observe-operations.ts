@@ -10,7 +10,7 @@ import type { ObservedOwners } from './store/observed-owners.ts'
 export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
 
 /** The native coins that an operation moved; transfers of tokens have logs. */
-export type CoinMovement = {
+type CoinMovement = {
   txHash: string
   logIndex: number
   from: string

@@ -22,7 +22,7 @@ import type { ObservedOwners } from './store/observed-owners.ts'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
-export type Observation = {
+type Observation = {
   transfers: Omit<ObservedTransfer, 'id'>[]
   tokenTransfers: Omit<ObservedTokenTransfer, 'id'>[]
   /** Number of transfers of nothing that are not recorded. */

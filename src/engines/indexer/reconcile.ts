@@ -16,7 +16,7 @@ import { comparedTokens } from './sync-balances.ts'
 export type CompleteBlock = { number: number; hash: string }
 
 /** One token over all compared addresses. A chain and its books agree when `gaps` is empty. */
-export type ReconciledToken = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
+type ReconciledToken = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
 
 export type Reconciliation = {
   blockchain: string

@@ -4,20 +4,12 @@
  * entries sum to zero, that a hold is resolved once and that no amount is held twice.
  */
 export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
-export {
-  type BalanceFilters,
-  type ItemBalance,
-  listBalances,
-  listItems,
-  type TokenBalance,
-} from './store/balances.ts'
+export { type ItemBalance, listBalances, listItems, type TokenBalance } from './store/balances.ts'
 export { type BookError, checkBooks } from './store/check.ts'
 export { bookedAmounts, driftedAt, driftPosting, type UnlistedBalance } from './store/drifts.ts'
 export {
   availableForHold,
   type Hold,
-  type HoldAccount,
-  type HoldResolution,
   heldFor,
   InsufficientFunds,
   type OpenHold,
@@ -35,7 +27,6 @@ export {
   claimedEntries,
   currencyDecimals,
   unclaimedEntries,
-  type WalletMoney,
   walletEntries,
   walletMoney,
 } from './store/money.ts'

@@ -10,7 +10,7 @@ import { rejection } from './rejection.ts'
 const paymasterGas = 300_000n
 const paymasterGasMax = 1_000_000n
 
-export type EstimatedOperation = OperationGas & {
+type EstimatedOperation = OperationGas & {
   sponsorship?: { verificationGas: bigint; postOpGas: bigint }
 }
 

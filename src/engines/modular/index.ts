@@ -10,18 +10,13 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
-export { type EstimatedOperation, estimateOperation } from './estimate-operation.ts'
+export { estimateOperation } from './estimate-operation.ts'
 export { claimMappings, mappingsOfOwner } from './mappings.ts'
 export { verificationGas } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
 export type { OwnerMapping } from './store/mappings.ts'
-export {
-  findTransfer,
-  type ModularTransfer,
-  type ModularTransferFilters,
-  transfersPage,
-} from './store/transfers.ts'
+export { findTransfer, type ModularTransfer, transfersPage } from './store/transfers.ts'
 export {
   findByHash,
   findUserOperation,

@@ -15,7 +15,7 @@ import { followStep } from './follow.ts'
 import { checksOf, claimDueChecks, engine } from './store.ts'
 
 export { meetItems, meetingEnd, meetToken } from './meet.ts'
-export { type DescribedItem, metadataOf } from './metadata/fetch.ts'
+export { metadataOf } from './metadata/fetch.ts'
 export { compareNow } from './store.ts'
 
 const claimMax = 50

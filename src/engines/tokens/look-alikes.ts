@@ -22,7 +22,7 @@ const readAs: Record<string, string> = {
 }
 
 /** A name as a person reads it: without case, accents, spaces and signs, and with look-alikes of letters replaced. */
-export const foldName = (name: string): string =>
+const foldName = (name: string): string =>
   [
     ...name
       .normalize('NFKD')

@@ -6,7 +6,7 @@ import type { Db } from '#runtime/db/db'
 import { type BlockOfChain, keyOf, type ToldBalance } from './store.ts'
 
 /** A balance, and by how much it rose since it was compared last, not counting what the wallet sent. */
-export type RisenBalance = UnlistedBalance & {
+type RisenBalance = UnlistedBalance & {
   unit: Pick<ToldBalance['unit'], 'address' | 'standard' | 'itemId' | 'decimals' | 'lookAlike'>
   risenAtomic: bigint
 }

@@ -163,7 +163,7 @@ export async function lockChecks(
     where c.block_number <= ${number} order by c.entity_id, c.token_id, c.address for update of c`)
 }
 
-export type FinishedCheck = UnlistedBalance & {
+type FinishedCheck = UnlistedBalance & {
   changed: boolean
   risenAtomic: bigint
   /** Until the next comparison; without it, the balance is compared after its next transfer only. */

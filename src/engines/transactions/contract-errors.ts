@@ -4,7 +4,7 @@ import { ValueProblem } from '#chains/value-problem'
 import type { Db } from '#runtime/db/db'
 import { abisWithErrors } from './store/contract-abis.ts'
 
-export type CallOfEntity = {
+type CallOfEntity = {
   entityId: string
   /** Null where the call creates a contract. */
   callTo: string | null

@@ -18,7 +18,7 @@ export async function failUnsent(tx: Db, ctx: { clock: Clock }, failed: readonly
   await release(tx, ctx, 'FAILED', failed)
 }
 
-export type Denial = Ref & { ruleName: string; details: string }
+type Denial = Ref & { ruleName: string; details: string }
 
 /** Denies intents that nothing was signed for, and releases what they hold. */
 export async function denyUnsigned(tx: Db, ctx: { clock: Clock }, denied: readonly Denial[]): Promise<void> {

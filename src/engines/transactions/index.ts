@@ -39,19 +39,13 @@ export { denyListed } from './operations/deny-listed.ts'
 export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
 export { sponsoredPriceMax } from './operations/limit-price.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
-export {
-  counterpartiesOf,
-  counterpartiesOfCall,
-  counterpartiesOfCreation,
-  recipientsOf,
-} from './recipients.ts'
+export { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
-export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
+export { fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
 export { journalsAreAwaited } from './store/journals.ts'
 export {
   depositsInFlight,
-  type ExternalOperation,
   endOperations,
   insertExternalOperation,
   isPayingFor,
@@ -85,7 +79,6 @@ export {
 export {
   announceWork,
   findTransaction,
-  type Level,
   listTransactions,
   lockUnsigned,
   lowestNonceTransaction,
@@ -96,15 +89,7 @@ export {
   type TransactionRow,
 } from './store/transactions.ts'
 export { lockUpgrades, upgradeUnderWay } from './store/upgrades.ts'
-export {
-  type CallRequest,
-  type FeeRequest,
-  type LeavingToken,
-  requireNotHalted,
-  submit,
-  submitFromTreasury,
-  type TreasuryCallRequest,
-} from './submit.ts'
+export { type CallRequest, type FeeRequest, requireNotHalted, submit, submitFromTreasury } from './submit.ts'
 export { transactionUnderReview } from './under-review.ts'
 
 const engine = 'transactions'

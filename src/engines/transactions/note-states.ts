@@ -4,7 +4,7 @@ import { recordChanges } from '#runtime/record/store'
 import type { Ref } from './store/transactions.ts'
 
 /** A transaction whose state changed; `announced`: whether the change is notified. */
-export type Changed = Ref & { announced?: boolean }
+type Changed = Ref & { announced?: boolean }
 
 /** Records that these transactions entered the state. */
 export const noteStates = (

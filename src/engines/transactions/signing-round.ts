@@ -31,7 +31,7 @@ export type SignBatch = (
 ) => Promise<SigningOutcome>
 
 /** The work of a round: transactions of keys, or operations of smart accounts. */
-export type SigningRound = { ofAccounts: boolean; signBatch: SignBatch }
+type SigningRound = { ofAccounts: boolean; signBatch: SignBatch }
 
 /**
  * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is

@@ -58,10 +58,10 @@ export type CallRequest = Request & {
 }
 
 /** `ofUnlisted`: a token that no network lists. */
-export type LeavingToken = { id: string; amountAtomic: bigint; ofUnlisted: boolean }
+type LeavingToken = { id: string; amountAtomic: bigint; ofUnlisted: boolean }
 
 /** A call from an entity's treasury. */
-export type TreasuryCallRequest = Request & {
+type TreasuryCallRequest = Request & {
   /** The id of the disbursement or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
   id: string
   treasury: Signatory

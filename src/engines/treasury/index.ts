@@ -4,17 +4,8 @@
  * all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`, `merchant-balances.ts` and `reviewed-values.ts`, which
  * join them like this one.
  */
-export {
-  addRecipientAddress,
-  type NewRecipientAddress,
-  removeRecipientAddress,
-} from './address-book/recipient-addresses.ts'
-export {
-  addRecipient,
-  changeRecipient,
-  type NewRecipient,
-  removeRecipient,
-} from './address-book/recipients.ts'
+export { addRecipientAddress, removeRecipientAddress } from './address-book/recipient-addresses.ts'
+export { addRecipient, changeRecipient, removeRecipient } from './address-book/recipients.ts'
 export { startReviews } from './address-book/reviews.ts'
 export {
   findRecipientAddress,
@@ -29,7 +20,6 @@ export {
   listRecipients,
   lockRecipient,
   type Recipient,
-  type RecipientFilters,
   type RecipientStatus,
   recipientStatuses,
 } from './address-book/store/recipients.ts'
@@ -45,7 +35,7 @@ export {
 export { requireSponsor } from './bundling/sponsor.ts'
 export { decideReview } from './decide-review.ts'
 export { gasFeeAt, gasPriceNow } from './delivery-price.ts'
-export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
+export { openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
 export {
   type DepositAddress,
   findDepositAddress,
@@ -64,7 +54,6 @@ export {
   findPayment,
   listPayments,
   type Payment,
-  type PaymentFilters,
   type PaymentStatus,
   paymentIdsOf,
   paymentProgressOf,
@@ -73,10 +62,9 @@ export {
   findTransfer,
   listTransfers,
   type Transfer,
-  type TransferFilters,
   type TransferStatus,
 } from './deposits/store/transfers.ts'
-export { acceptWire, creditMintedWires, type NewWire } from './deposits/wires.ts'
+export { acceptWire, creditMintedWires } from './deposits/wires.ts'
 export {
   type Destination,
   isOwnPocket,
@@ -89,7 +77,6 @@ export {
   findPayout,
   listPayouts,
   type Payout,
-  type PayoutFilters,
   type PayoutStatus,
   payoutStatuses,
 } from './disbursements/store/payouts.ts'
@@ -99,13 +86,12 @@ export { journaledResources } from './journaled-resources.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { expireOnRequest } from './payment-intents/expire-payment-intents.ts'
-export { type NewPaymentIntent, openPaymentIntent } from './payment-intents/open-payment-intent.ts'
+export { openPaymentIntent } from './payment-intents/open-payment-intent.ts'
 export {
   findPaymentIntent,
   listPaymentIntents,
   lockPaymentIntents,
   type PaymentIntent,
-  type PaymentIntentFilters,
 } from './payment-intents/store.ts'
 export { openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
 export { mintCoins } from './rebalancing/mint-coins.ts'

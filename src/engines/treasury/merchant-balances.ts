@@ -5,7 +5,7 @@ import { unsettledTransfers } from './deposits/store/transfers.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 
 /** An amount of one currency, in base units. */
-export type CurrencyAmount = { currency: string; atomic: bigint }
+type CurrencyAmount = { currency: string; atomic: bigint }
 
 /**
  * Returns the available and the incoming money of the entity's main wallet, by currency in alphabetical order. Money held for

@@ -9,7 +9,7 @@ import type { TreasuryRow } from './store/treasuries.ts'
 import { submitTreasuryCall, type TreasuryCall } from './submit-treasury-call.ts'
 
 /** `actor` is the engine that asks for the call, and `requestId` the row that it is made for. */
-export type PlatformCall = TreasuryCall & { actor: string; requestId: string }
+type PlatformCall = TreasuryCall & { actor: string; requestId: string }
 
 /** Submits a call in `tx`, as the transaction `id`. The caller announces the work once its `tx` has committed. */
 export const submitPlatformCall = (

@@ -18,9 +18,9 @@ const transferFeePart = { numerator: 5n, denominator: 100_000n }
 /** The price of the delivery on the destination, beside its gas. */
 const forwardingAtomic = 200_000n
 
-export type IntentFee = { baseAtomic: bigint; transferAtomic: bigint; totalAtomic: bigint }
+type IntentFee = { baseAtomic: bigint; transferAtomic: bigint; totalAtomic: bigint }
 
-export const baseFeeAt = (domain: number): bigint => baseFees[domain] ?? otherBaseFeeAtomic
+const baseFeeAt = (domain: number): bigint => baseFees[domain] ?? otherBaseFeeAtomic
 
 /** The fee of one transfer in base units, without forwarding. Transfers within a chain have no transfer fee. */
 export function feeOf(

@@ -5,7 +5,7 @@ import { unifiedChains } from './networks.ts'
 import { type ChainSums, sumsOf, type UnifiedBookError, unifiedBookErrors } from './store/proof.ts'
 
 /** One chain at a block: deposits less withdrawals, burns and fees is what its wallet contract holds. */
-export type UnifiedChainProof = ChainSums & {
+type UnifiedChainProof = ChainSums & {
   blockchain: string
   decimals: number
   heldAtomic: bigint

@@ -38,7 +38,7 @@ export type PricedIntent = PlacedIntent & {
   feeAtomic: bigint
 }
 
-export type PricedTransfer = {
+type PricedTransfer = {
   entries: readonly SignedEntry[]
   intents: readonly PricedIntent[]
   destination: UnifiedChain

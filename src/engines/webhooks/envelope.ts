@@ -7,7 +7,7 @@ import type { Region } from './store/subscriptions.ts'
 
 const account = '908968368384'
 
-export const topicArn = (environment: 'TEST' | 'LIVE', region: Region): string =>
+const topicArn = (environment: 'TEST' | 'LIVE', region: Region): string =>
   `arn:aws:sns:${region}:${account}:${environment === 'TEST' ? 'sandbox' : 'prod'}_platform-notifications-topic`
 
 /** The ARN under which a region of a subscription is shown. */
@@ -20,7 +20,7 @@ export type LinkPurpose = 'confirm' | 'unsubscribe'
 export const tokenOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string =>
   detailId.replaceAll('-', '') + notary.tokenOf(purpose, detailId)
 
-export type EnvelopeInput = {
+type EnvelopeInput = {
   notary: Notary
   signatureVersion: 1 | 2
   /** Base URL of this API, without a trailing slash. */

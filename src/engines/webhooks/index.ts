@@ -24,7 +24,7 @@ export {
   replayNotifications,
   resendNotification,
 } from './delivery-log.ts'
-export { type LinkPurpose, subscriptionArn, tokenOf } from './envelope.ts'
+export { subscriptionArn, tokenOf } from './envelope.ts'
 export { disableDateOf } from './failing-endpoints.ts'
 export { heldMaxMs } from './fan-out.ts'
 export { notificationTypes } from './notification-types.ts'
@@ -37,7 +37,7 @@ export {
   type Replay,
 } from './store/delivery-log.ts'
 export { releaseHeld } from './store/queue.ts'
-export { type Detail, findSubscription, listSubscriptions, type Subscription } from './store/subscriptions.ts'
+export { listSubscriptions, type Subscription } from './store/subscriptions.ts'
 export {
   findWebhookSubscription,
   listWebhookSubscriptions,
@@ -45,7 +45,7 @@ export {
   webhookEndpoints,
 } from './store/webhook-subscriptions.ts'
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
-export type { Topic, TopicEvent, Topics, WebhookContent } from './topics.ts'
+export type { TopicEvent, Topics, WebhookContent } from './topics.ts'
 export { makeTestWebhook } from './webhook.ts'
 export { subscribeWebhook, unsubscribeWebhook, updateWebhook } from './webhook-subscriptions.ts'
 

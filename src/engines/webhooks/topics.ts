@@ -17,7 +17,7 @@ export type TopicEvent = {
 export type Line = 'v1' | 'v2'
 
 /** One kind of v1 notification. */
-export type Topic = {
+type Topic = {
   line: 'v1'
   /** Its `notificationType`, such as `payments`. */
   name: string
@@ -28,7 +28,7 @@ export type Topic = {
 }
 
 /** One kind of resource whose v2 notifications have types of their own, such as `transactions.inbound`. */
-export type WebhookTopic = {
+type WebhookTopic = {
   line: 'v2'
   /** The type, and the resource as its GET returned it after the event; undefined when there is nothing to notify. */
   show: (db: Db, event: TopicEvent, config: Config) => Promise<WebhookContent | undefined>

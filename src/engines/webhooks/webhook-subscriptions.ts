@@ -14,7 +14,7 @@ import {
 } from './store/webhook-subscriptions.ts'
 
 /** Maximum v2 subscriptions of an entity, and so of an environment. */
-export const webhookSubscriptionsMax = 20
+const webhookSubscriptionsMax = 20
 
 /**
  * Subscribes an endpoint to the types. One that is enabled for the same types is returned instead: clients send no idempotency

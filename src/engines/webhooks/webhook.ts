@@ -6,7 +6,7 @@ import type { WebhookSigner } from '#custody/index'
 import { formatInstant } from '#lib/time'
 import type { Envelope } from './envelope.ts'
 
-export type WebhookInput = {
+type WebhookInput = {
   signer: WebhookSigner
   subscriptionId: string
   notificationId: string

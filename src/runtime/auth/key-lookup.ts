@@ -6,7 +6,7 @@ import { type ApiKey, findApiKeys } from './store.ts'
 /** Maximum ids per query. Beyond it, ids that were never verified are refused; ids verified before are always accepted. */
 const idsMax = 500
 
-export type KeyLookup = (id: string, verifiedBefore: boolean) => Promise<ApiKey | undefined>
+type KeyLookup = (id: string, verifiedBefore: boolean) => Promise<ApiKey | undefined>
 
 /**
  * Reads keys by id with one query at a time for all waiting requests: requests with invalid keys, however many, occupy

@@ -2,7 +2,7 @@ import { uuidIn } from '#lib/ids'
 import type { EntityEnvironment, KeyScope } from '#runtime/scope'
 
 /** A key as its text shows it: `PREFIX:ID:SECRET`. An id that is no UUID is undefined. */
-export type KeyText = { prefix: string; id: string | undefined; secret: string }
+type KeyText = { prefix: string; id: string | undefined; secret: string }
 
 /** Base64 with its padding, as published clients accept it in place of a key. */
 const base64Pattern = /^(?:[0-9a-zA-Z+/]{4})+(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$/

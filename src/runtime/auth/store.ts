@@ -14,7 +14,7 @@ export type ApiKey = {
   scopes: KeyScope[]
 }
 
-export type NewEntity = {
+type NewEntity = {
   id: string
   environment: EntityEnvironment
   name: string

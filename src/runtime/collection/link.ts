@@ -3,7 +3,7 @@ import type { Page } from './page.ts'
 import type { PageQuery } from './query.ts'
 
 /** Input of one response's Link header. */
-export type LinkInput = {
+type LinkInput = {
   /** Absolute, from configuration: never from the Host header, which the client controls. */
   baseUrl: string
   path: string

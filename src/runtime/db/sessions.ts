@@ -4,7 +4,7 @@ import type { Scope } from '../scope.ts'
 import { type Database, raw, sql } from './db.ts'
 
 /** A session that blocks others, or that is idle inside a transaction. */
-export type StuckSession = {
+type StuckSession = {
   pid: number
   /** `bezant HOST:PROCESS` for our own sessions. */
   applicationName: string

@@ -1,5 +1,5 @@
 /** `IN_USE`: another process holds the lock. `UNUSABLE`: the directory cannot be made or locked. */
-export type DirectoryLockErrorCode = 'IN_USE' | 'UNUSABLE'
+type DirectoryLockErrorCode = 'IN_USE' | 'UNUSABLE'
 
 /** A directory that cannot be locked; its message names the remedy. */
 export class DirectoryLockError extends Error {

@@ -2,7 +2,7 @@ import { closeDirectory, createDirectory, type Directory, findDirectory } from '
 import { acquireLock, findHolder } from './lock.ts'
 
 export type { Directory } from './directory.ts'
-export { DirectoryLockError, type DirectoryLockErrorCode } from './errors.ts'
+export { DirectoryLockError } from './errors.ts'
 export { removeFlagDirectory } from './holder.ts'
 
 export type LockedDirectory = {

@@ -107,7 +107,7 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /** Returns why this text must not be parsed, or `undefined`. Scans each byte once, whether the text is JSON or not. */
-export function unboundedIn(text: Uint8Array): string | undefined {
+function unboundedIn(text: Uint8Array): string | undefined {
   let levels = 0
   let members = 0
   for (let at = 0; at < text.length; at++) {

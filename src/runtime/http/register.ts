@@ -17,7 +17,7 @@ import { readQuery } from './read-query.ts'
 import { bodySchema, isListBody, pathsOf, querySchema } from './schemas.ts'
 import { type Check, checkOf } from './validate.ts'
 
-export type Registration = {
+type Registration = {
   scope: Scope
   callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope

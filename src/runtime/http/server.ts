@@ -22,7 +22,7 @@ import { registerUserPage, type UserPage } from './user-page.ts'
 /** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
 
-export type ServerInput = {
+type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
   /** Serves the console and the reference of the API too. */

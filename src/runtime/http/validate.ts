@@ -22,7 +22,7 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv
 }
 
-export type RequestPart = 'params' | 'query' | 'body'
+type RequestPart = 'params' | 'query' | 'body'
 export type Check = (value: unknown) => void
 
 /**

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 
 /** A key permanently binds one accepted request of one operation to the resource it created. */
-export type Binding = { fingerprint: Buffer; resourceId: string | null }
+type Binding = { fingerprint: Buffer; resourceId: string | null }
 
 export type BindingKey = { entityId: string; operation: string; key: string }
 
@@ -13,7 +13,7 @@ const lockOf = ({ entityId, operation, key }: BindingKey) =>
   sql`hashtextextended(${`idempotency:${entityId}:${operation}:${key}`}, 0)`
 
 /** `held`: a duplicate request is being processed, here or in another process. `bound`: a duplicate has committed. */
-export type Claim = 'claimed' | 'held' | 'bound'
+type Claim = 'claimed' | 'held' | 'bound'
 
 /** Claims the key until the end of the `tx` that does the work. Never waits for a duplicate, whose process may be frozen. */
 export async function claimBinding(

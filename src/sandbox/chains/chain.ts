@@ -33,7 +33,7 @@ export type SupervisedChain = {
   stop(): Promise<void>
 }
 
-export type ChainOptions = {
+type ChainOptions = {
   network: Network
   keeper: StateKeeper
   blockTimeMs: number | undefined

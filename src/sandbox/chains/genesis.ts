@@ -16,7 +16,7 @@ const faucetBalance = 10n ** 27n
 const issuerBalance = 10n ** 22n
 
 /** `attester` is the one account whose signatures of cross-chain messages count. */
-export type GenesisOptions = { timestampS: number; gasLimit: bigint; attester: `0x${string}` }
+type GenesisOptions = { timestampS: number; gasLimit: bigint; attester: `0x${string}` }
 
 /** Returns the genesis file of a local chain, with initialized stablecoins. The node adds the development accounts. */
 export function genesisOf(network: Network, { timestampS, gasLimit, attester }: GenesisOptions) {

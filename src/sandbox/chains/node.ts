@@ -16,7 +16,7 @@ export type LocalNode = {
   end(graceMs: number): Promise<void>
 }
 
-export type NodeOptions = {
+type NodeOptions = {
   chainId: number
   gasLimit: bigint
   /** The node's directory for old states. It contains the chain's name, so it also identifies our nodes. */

@@ -20,7 +20,7 @@ import { createSettings } from './settings.ts'
 import { generationsIn, keepOnly, type SavedState, type StateFiles, stateFilesIn } from './state-file.ts'
 import { writeAlone, writeTransactions } from './writes.ts'
 
-export type PersistentOptions = {
+type PersistentOptions = {
   network: Network
   directory: string
   gasLimit: bigint

@@ -18,7 +18,7 @@ import type { Reply } from './rpc.ts'
  */
 export type Intercept = (request: { body: Buffer }) => Promise<'forward' | 'drop' | { body: string }>
 
-export type ProxyOptions = {
+type ProxyOptions = {
   /** Resolves to the node's address once it runs; the address changes when the node is restarted. */
   target: () => Promise<string>
   /** Forwards a request that may change the chain and returns the answer for the client. */

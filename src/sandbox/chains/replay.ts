@@ -8,7 +8,7 @@ import type { BlockEntry, HeadEntry, JournalEntry, MiningMode } from './journal.
 import { call, callMany, type NodeCall } from './rpc.ts'
 import type { Settings } from './settings.ts'
 
-export type Replayed = {
+type Replayed = {
   offsetS: number
   /** The mining mode set by a request; undefined when none has set it. */
   mining: MiningMode | undefined

@@ -1,5 +1,5 @@
 /** The effect of a JSON-RPC method on a chain, as far as persistence is concerned. */
-export type RequestKind =
+type RequestKind =
   /** Changes nothing. */
   | 'read'
   /** A signed transaction: its bytes suffice to send it again. */

@@ -10,14 +10,14 @@ type Pooled = { hash: string; nonce: string; r: string }
 type BySender = Record<string, Record<string, Pooled>>
 type Stranded = { address: string; hash: string }
 
-export type PoolWatcher = {
+type PoolWatcher = {
   /** Requests a check of the pool after a write. */
   wrote(): void
   /** Resolves when no check is under way. */
   stop(): Promise<void>
 }
 
-export type PoolWatcherOptions = {
+type PoolWatcherOptions = {
   url(): Promise<string>
   /** Runs `work` while no other request changes the chain. */
   alone<T>(work: () => Promise<T>): Promise<T>

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { EmbeddedPostgresError } from './errors.ts'
 import type { Owner } from './privileges.ts'
 
-export type ClusterCommand = {
+type ClusterCommand = {
   program: string
   args: string[]
   /** The working directory, and the cluster the program works on: see `here`. */

@@ -3,7 +3,7 @@ import { chmod, copyFile, lchown, mkdir, readdir, readlink, stat, symlink } from
 import { join } from 'node:path'
 import type { Owner } from './privileges.ts'
 
-export type CopyOptions = {
+type CopyOptions = {
   /** The new owner of every entry of the copy. */
   owner?: Owner | undefined
   /** Whether the copy is world-readable; otherwise directories are private to the owner and files keep their mode. */

@@ -1,4 +1,4 @@
-export type EmbeddedPostgresErrorCode = 'IN_USE' | 'NOT_RUNNING' | 'NO_BINARIES' | 'UNUSABLE' | 'START_FAILED'
+type EmbeddedPostgresErrorCode = 'IN_USE' | 'NOT_RUNNING' | 'NO_BINARIES' | 'UNUSABLE' | 'START_FAILED'
 
 /** An error of the embedded database; its message names the remedy. */
 export class EmbeddedPostgresError extends Error {

@@ -13,11 +13,10 @@ import { type Exit, startPostmaster } from './postmaster.ts'
 import { findOwner } from './privileges.ts'
 
 export { hasCluster } from './cluster.ts'
-export { EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './errors.ts'
+export { EmbeddedPostgresError } from './errors.ts'
 export { joinEmbeddedPostgres, type ServerAddress } from './join.ts'
-export type { EmbeddedLog } from './log.ts'
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   dataDir: string
   /** Whether the data is temporary: `stop` deletes the cluster, and no commit waits for the disk. */
   ephemeral: boolean

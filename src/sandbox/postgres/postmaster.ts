@@ -17,7 +17,7 @@ import { watch } from './watchdog.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
-export type Postmaster = {
+type Postmaster = {
   pid: number
   connection: ServerAddress
   exited: Promise<Exit>

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-export type Watchdog = { dismiss: () => void }
+type Watchdog = { dismiss: () => void }
 
 // Its standard input closes when this process ends, however it ends; a word on it dismisses the watchdog.
 const script = `

@@ -20,14 +20,14 @@ import { type ContractRow, findContractAt } from '../store.ts'
 import { type Heads, headsOf } from './monitor-progress.ts'
 import { showEventMonitor } from './show-event-monitor.ts'
 
-export type NewEventMonitorBody = {
+type NewEventMonitorBody = {
   blockchain: Blockchain
   contractAddress: string
   eventSignature: string
   fromBlock?: number
 }
 
-export type PreparedMonitor = { monitor: NewEventMonitor; heads: Heads }
+type PreparedMonitor = { monitor: NewEventMonitor; heads: Heads }
 
 /** Checks contract, event and first block. Asks a node where the database does not know, so it runs outside a `tx`. */
 export async function prepareEventMonitor(

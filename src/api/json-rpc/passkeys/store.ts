@@ -36,7 +36,7 @@ export type Passkey = {
   rpId: string
   userHandle: Buffer
 }
-export type NewPasskey = Passkey & { credentialId: Buffer; username: string; nowMs: number }
+type NewPasskey = Passkey & { credentialId: Buffer; username: string; nowMs: number }
 
 /** Stores a passkey; false when the entity has that credential already. */
 export async function insertPasskey(tx: Db, entityId: string, passkey: NewPasskey): Promise<boolean> {

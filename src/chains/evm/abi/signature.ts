@@ -1,7 +1,7 @@
 import { ValueProblem } from '../../value-problem.ts'
 import { type AbiType, isAtomic } from './types.ts'
 
-export type FunctionSignature = { name: string; parameters: AbiType[] }
+type FunctionSignature = { name: string; parameters: AbiType[] }
 
 const lengthMax = 2_000
 const depthMax = 8

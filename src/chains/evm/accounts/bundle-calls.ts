@@ -71,7 +71,7 @@ export const isBundle = (from: Address, to: Address | undefined, input: unknown)
   to === entryPointAddress ||
   (typeof input === 'string' && input.startsWith(handleOps) && to === paymasterAddress(from as Hex))
 
-export type BundledCall = { account: Address; nonce: bigint; callData: Buffer }
+type BundledCall = { account: Address; nonce: bigint; callData: Buffer }
 
 /** The calls of a bundle; `undefined` when the input is no bundle. */
 export function readBundle(input: Hex): { beneficiary: Address; calls: BundledCall[] } | undefined {

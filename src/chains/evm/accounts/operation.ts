@@ -325,7 +325,7 @@ export function postedCallOf({ account, isDeployed, call, gas }: BuiltOperation)
   return postedCall({ ...build(0, { ...request, fee }, account).operation, signature: '0x' })
 }
 
-export type BuiltOperation = Pick<OperationRequest, 'account' | 'isDeployed' | 'call' | 'gas'>
+type BuiltOperation = Pick<OperationRequest, 'account' | 'isDeployed' | 'call' | 'gas'>
 
 const usualPrice = 1_234_567_891n
 const paymasterDataBytes = validityBytes + size(unsigned)

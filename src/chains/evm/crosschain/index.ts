@@ -42,7 +42,7 @@ export function knownCrosschainAddresses(network: Network): CrosschainAddresses 
 
 const canonical = (address: string) => canonicalAddress(address) as Address
 
-export type ContractReads = {
+type ContractReads = {
   many: ReadMany
   /** The answer on which as many endpoints agree as an irreversible conclusion needs. */
   agreed: ReadContract

@@ -7,7 +7,7 @@ import { gatewayProxyCode } from './artifacts/gateway-proxy.ts'
 import { gatewayWalletAbi, gatewayWalletCode } from './artifacts/gateway-wallet.ts'
 
 /** The contracts of unified balances, at the same addresses on every chain of an environment. */
-export type UnifiedBalanceContracts = { wallet: Address; minter: Address }
+type UnifiedBalanceContracts = { wallet: Address; minter: Address }
 
 const contracts: Record<Environment, UnifiedBalanceContracts> = {
   TEST: {
@@ -27,13 +27,13 @@ export const unifiedBalanceContracts = (environment: Environment): UnifiedBalanc
 /** Parameters of the initialization of both contracts. The creator of the proxy becomes the owner. */
 type InitialRoles = { pauser: Address; denylister: Address; tokens: readonly Address[]; domain: number }
 
-export type WalletInitialization = InitialRoles & {
+type WalletInitialization = InitialRoles & {
   withdrawalDelayBlocks: bigint
   burnSigner: Address
   feeRecipient: Address
 }
 
-export type MinterInitialization = InitialRoles & {
+type MinterInitialization = InitialRoles & {
   attestationSigner: Address
   /** One for each token; the zero address where the token itself mints. */
   mintAuthorities: readonly Address[]

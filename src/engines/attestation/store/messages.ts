@@ -245,7 +245,7 @@ export type ShownMessage = MessageRow & {
   isDeliveryFinal: boolean
 }
 
-export type MessageQuery = { domain: number; transactionHash?: string; nonce?: string }
+type MessageQuery = { domain: number; transactionHash?: string; nonce?: string }
 
 const shownMax = 100
 

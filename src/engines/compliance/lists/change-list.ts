@@ -18,7 +18,7 @@ import { ListProblem } from './list-problem.ts'
 /** The dependencies of commands that change lists. */
 export type ListScope = { database: Database; clock: Clock; actor: string }
 
-export type MadeVersion = {
+type MadeVersion = {
   change: ListChange
   contentsOf?: number
   source?: string

@@ -4,7 +4,7 @@ import type { ScreenedAddress } from '#chains/screening-chains'
 export type FileEntry = { code: string; text: string; reference: string | undefined; line: number }
 
 /** Reads the chunks of a file. Throws a `ListProblem` that names the line. */
-export type FormatReader = (chunks: AsyncIterable<string>) => AsyncIterable<FileEntry>
+type FormatReader = (chunks: AsyncIterable<string>) => AsyncIterable<FileEntry>
 
 /** The address that a code and a text name; `unsupported` for currencies without a screened chain. */
 export type EntryParser = (

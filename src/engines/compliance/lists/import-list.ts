@@ -24,7 +24,7 @@ export const listFormats = {
   csv: { read: readTable, parse: parseListed },
 } as const satisfies Record<string, ListFormat>
 
-export type ListImport = {
+type ListImport = {
   list: string
   path: string
   format: keyof typeof listFormats
@@ -34,7 +34,7 @@ export type ListImport = {
 }
 
 /** The outcome of reading a file. */
-export type ImportCounts = {
+type ImportCounts = {
   duplicates: number
   malformed: number
   /** Addresses of currencies without a chain of screening, by currency. */

@@ -4,7 +4,7 @@ import { addressIn, type ScreenedAddress } from '#chains/screening-chains'
 import { type Db, scan, sql } from '#runtime/db/db'
 
 /** An address of a customer that a present list names: one of its own, or one that it pays to. */
-export type ListedAddressOfCustomer = {
+type ListedAddressOfCustomer = {
   entityId: string
   resource: 'wallet' | 'deposit' | 'treasury' | 'modular' | 'recipient' | 'recipientAddress'
   /** The id of the wallet, deposit address or recipient. */

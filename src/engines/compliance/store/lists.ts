@@ -2,7 +2,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { ListKind } from '../types.ts'
 
-export type ScreeningList = { name: string; kind: ListKind; version: number }
+type ScreeningList = { name: string; kind: ListKind; version: number }
 
 /** `chain`: by the issuer of a stablecoin. */
 export type ListChange = 'import' | 'add' | 'remove' | 'rollback' | 'chain'

@@ -23,7 +23,7 @@ export type Screening = {
 }
 
 /** The versions of the lists that were consulted, and the rules that applied with their entries. */
-export type Evidence = {
+type Evidence = {
   lists: Record<string, number>
   matched: readonly ({ ruleName: string } & Partial<MatchedEntry>)[]
 }
@@ -44,7 +44,7 @@ export const findScreening = (db: Db, entityId: string, id: string) =>
     sql`select ${columns} from screenings s where s.entity_id = ${entityId} and s.id = ${id}`,
   )
 
-export type ScreeningFilters = {
+type ScreeningFilters = {
   result?: ScreeningResult
   chain?: string
   /** In canonical form. */

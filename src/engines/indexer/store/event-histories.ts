@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 
-export type NewEventHistory = {
+type NewEventHistory = {
   entityId: string
   monitorId: string
   fromBlock: number

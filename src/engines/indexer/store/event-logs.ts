@@ -54,7 +54,7 @@ const from = sql`event_logs l join event_monitors m on m.entity_id = l.entity_id
 export const findEventLog = (db: Db, entityId: string, id: string) =>
   db.maybe<EventLog>(sql`select ${columns} from ${from} where l.entity_id = ${entityId} and l.id = ${id}`)
 
-export type EventLogFilters = { contractAddress: string | undefined; blockchain: string | undefined }
+type EventLogFilters = { contractAddress: string | undefined; blockchain: string | undefined }
 
 export const eventLogsPage = (db: Db, entityId: string, filters: EventLogFilters, page: PageQuery) =>
   readPage<EventLog>(

@@ -48,7 +48,7 @@ export const findMonitorOfEvent = (
     and m.contract_address = ${contractAddress} and m.event_signature_hash = ${eventSignatureHash}
     and m.deleted_date is null`)
 
-export type EventMonitorFilters = {
+type EventMonitorFilters = {
   contractAddress: string | undefined
   blockchain: string | undefined
   eventSignatureHash: string | undefined

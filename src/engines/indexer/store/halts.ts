@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 /** A chain that reverted a final block, and the block that it has in its place. */
-export type Halt = {
+type Halt = {
   blockchain: string
   blockNumber: number
   blockHash: string
@@ -26,7 +26,7 @@ export const insertHalt = (db: Db, { createDate, ...halt }: Halt) =>
 export const deleteHalt = (tx: Db, blockchain: string) =>
   tx.run(sql`delete from chain_halts where blockchain = ${blockchain}`)
 
-export type ForkAcceptance = {
+type ForkAcceptance = {
   blockchain: string
   actor: string
   accepted: { number: number; hash: string }

@@ -65,7 +65,7 @@ export const coveredIn = async (db: Db, blockchain: string, blockHash: string): 
   )
 
 /** A wallet and a token, or an item of one. */
-export type WalletToken = {
+type WalletToken = {
   entityId: string
   address: string
   tokenAddress: string
@@ -73,7 +73,7 @@ export type WalletToken = {
   itemId: bigint | null
 }
 
-export type UndecidedClaim = { place: number; entityId: string; id: string; amount: bigint }
+type UndecidedClaim = { place: number; entityId: string; id: string; amount: bigint }
 
 /**
  * Incoming transfers in canonical blocks up to `blockNumber` that are undecided, in their order and at most `limit` of each

@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 export type OwnedAddress = { entityId: string; address: string }
-export type BookedBalance = OwnedAddress & { tokenId: string; bookedAtomic: bigint }
+type BookedBalance = OwnedAddress & { tokenId: string; bookedAtomic: bigint }
 
 /** The booked balances of these addresses at the end of canonical block `number`; no row where an account is missing. */
 export const bookedBalancesAt = (

@@ -18,7 +18,7 @@ export type Step = {
 export type ConfirmedHeights = { completeTo: number | undefined; finalTo: number | undefined }
 
 /** A step before it is appended; one that reverts a block confirms none. */
-export type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & {
+type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & {
   confirmed?: ConfirmedHeights
 }
 

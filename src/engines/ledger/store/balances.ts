@@ -6,7 +6,7 @@ import { type Token, tokenColumns } from './tokens.ts'
 /** One token of one address. The token's id is the row's id, and so its cursor. */
 export type TokenBalance = Token & { postedAtomic: bigint; tokenCreateDate: string; updateDate: string }
 
-export type BalanceFilters = {
+type BalanceFilters = {
   /** Includes tokens that the entity does not monitor, and those that are named like a listed one. */
   includeAll?: boolean | undefined
   name?: string | undefined

@@ -4,7 +4,7 @@ import { constraintOf, type Db, sql } from '#runtime/db/db'
 import { type AccountName, accountKey, ensureAccounts } from './accounts.ts'
 
 /** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
-export type HoldAccount =
+type HoldAccount =
   | { entityId: string; address: string; blockchain: string; tokenId: string }
   | { entityId: string; address: string; currency: string }
 
@@ -19,7 +19,7 @@ export const accountNameOf = (account: HoldAccount): AccountName => {
  * A transaction holds the coins of its amount and its fee; the disbursement behind it may hold a merchant's money. Received
  * coins are held while their review is not approved.
  */
-export type HoldPurpose = 'amount' | 'fee' | 'money' | 'review'
+type HoldPurpose = 'amount' | 'fee' | 'money' | 'review'
 
 export type Hold = HoldAccount & {
   /** The owner of the hold: the transaction or payout that will spend it. */
@@ -75,7 +75,7 @@ export async function availableForHold(tx: Db, nowMs: number, account: HoldAccou
   return row.available
 }
 
-export type HoldResolution = {
+type HoldResolution = {
   entityId: string
   intentId: string
   /** All but `money` when absent. */

@@ -17,7 +17,7 @@ export type Account = {
   createDate: string
 }
 
-export type AccountFilters = {
+type AccountFilters = {
   kind?: AccountKind | undefined
   blockchain?: string | undefined
   address?: string | undefined

@@ -4,7 +4,7 @@ import { type Db, sql } from '#runtime/db/db'
 import { currencyDecimals } from './money.ts'
 
 /** The change of one account by one posting: positive for a credit, negative for a debit. */
-export type AccountEntry = {
+type AccountEntry = {
   /** The id of the posting, which has one entry at most for each account. */
   id: string
   fact: string

@@ -6,7 +6,7 @@ import type { Entry } from './postings.ts'
 export const currencyDecimals = 6
 
 /** The money of a merchant's wallet in one currency, in base units. */
-export type WalletMoney = { currency: string; postedAtomic: bigint; heldAtomic: bigint }
+type WalletMoney = { currency: string; postedAtomic: bigint; heldAtomic: bigint }
 
 /** One row for each currency that the wallet ever had, in their alphabetical order. */
 export const walletMoney = (db: Db, entityId: string, walletId: string) =>

@@ -7,7 +7,7 @@ import { type Db, sql } from '#runtime/db/db'
 export const unlistedTokenId = (blockchain: string, address: string, itemId?: bigint | null): string =>
   nameId(tokenIdNamespace, [blockchain, address, ...(itemId == null ? [] : [itemId])].join(':'))
 
-export type UnlistedToken = {
+type UnlistedToken = {
   id: string
   blockchain: string
   address: string
@@ -37,7 +37,7 @@ export async function keepUnlistedTokens(
     from ${given} where t.id = row.id and not t.decimals_known and row.decimals is not null`)
 }
 
-export type NewItem = { id: string; collectionId: string; itemId: bigint }
+type NewItem = { id: string; collectionId: string; itemId: bigint }
 
 /** Inserts items of tokens that are there. */
 export const insertItems = (db: Db, nowMs: number, rows: readonly NewItem[]) =>

@@ -5,8 +5,8 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-export type TransferType = 'INBOUND_TRANSFER' | 'OUTBOUND_TRANSFER'
-export type TransferState = 'CONFIRMED' | 'COMPLETE' | 'FAILED'
+type TransferType = 'INBOUND_TRANSFER' | 'OUTBOUND_TRANSFER'
+type TransferState = 'CONFIRMED' | 'COMPLETE' | 'FAILED'
 
 /** A transfer of a modular wallet, from its side. `amount` is in base units. */
 export type ModularTransfer = {
@@ -41,7 +41,7 @@ export const findTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularTransfer>(sql`select ${columns} from modular_transfers t
     where t.entity_id = ${entityId} and t.id = ${id}`)
 
-export type ModularTransferFilters = {
+type ModularTransferFilters = {
   walletAddresses: readonly string[]
   blockchain: string | undefined
   state: string | undefined
@@ -75,7 +75,7 @@ export const transfersPage = (
     page,
   )
 
-export type NewTransfer = Omit<ModularTransfer, 'id' | 'state' | 'createDate' | 'updateDate'>
+type NewTransfer = Omit<ModularTransfer, 'id' | 'state' | 'createDate' | 'updateDate'>
 
 /** Records the transfers of a block; the same transfer in another block updates the same row. */
 export const saveTransfers = (tx: Db, nowMs: number, rows: readonly NewTransfer[]) =>

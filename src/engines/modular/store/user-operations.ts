@@ -43,7 +43,7 @@ export const findUserOperation = (db: Db, entityId: string, id: string) =>
   db.maybe<UserOperationRow>(sql`select ${userOperationColumns} from user_operations u
     where u.entity_id = ${entityId} and u.id = ${id}`)
 
-export type UserOperationFilters = {
+type UserOperationFilters = {
   senders: readonly string[] | undefined
   blockchain: string | undefined
   state: string | undefined
@@ -75,7 +75,7 @@ export const userOperationsPage = (
     page,
   )
 
-export type NewUserOperation = Pick<
+type NewUserOperation = Pick<
   UserOperationRow,
   | 'entityId'
   | 'id'

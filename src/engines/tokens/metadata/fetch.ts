@@ -5,7 +5,7 @@ import { readMetadata } from './read.ts'
 import { type KnownMetadata, keepMetadata, knownMetadata } from './store.ts'
 
 /** An NFT with the address of its metadata. */
-export type DescribedItem = { id: string; uri: string }
+type DescribedItem = { id: string; uri: string }
 
 /** Metadata may change at its address: it is fetched again after a day. */
 const keptMs = 86_400_000

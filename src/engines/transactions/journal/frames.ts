@@ -57,7 +57,7 @@ function frameAt(bytes: Buffer, start: number): (Frame & { previous: Buffer }) |
 }
 
 /** `rest`: the bytes after the last valid frame: none, a torn tail, or damage. */
-export type Segment = { frames: Frame[]; endBytes: number; rest: 'none' | 'torn' | 'damaged' }
+type Segment = { frames: Frame[]; endBytes: number; rest: 'none' | 'torn' | 'damaged' }
 
 /** Reads a segment whose first frame must follow `after`; without `after`, the first frame may follow any. */
 export function readSegment(bytes: Buffer, after?: Head): Segment {

@@ -10,7 +10,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Scope } from '#runtime/scope'
 
 /** The work that relies on contracts: creating accounts of developers, serving modular ones, bundling any operations. */
-export type AccountUse = 'developer' | 'modular' | 'bundling'
+type AccountUse = 'developer' | 'modular' | 'bundling'
 
 /** Time for which a reading counts. After a problem it is short, so that a corrected node is soon used again. */
 const keptMs = { known: 600_000, problem: 1_000 }

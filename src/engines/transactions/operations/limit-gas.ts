@@ -16,7 +16,7 @@ export type Asker = 'page' | 'developer'
 /** `used`: the gas that is taken of `max`. */
 export type GasLimit = { whose: string; used: bigint; max: bigint }
 
-export type GasOwner = Pick<PromisedGas, 'entityId' | 'blockchain' | 'walletId'>
+type GasOwner = Pick<PromisedGas, 'entityId' | 'blockchain' | 'walletId'>
 
 /** The limits of a wallet's next operation. They hold until the `tx` ends, if it has locked the sponsorships. */
 export async function gasLimitsOf(

@@ -197,7 +197,7 @@ export async function recordSends(tx: Db, results: readonly SendResult[]): Promi
   return new Set(rows.map((row) => row.id))
 }
 
-export type AttemptRef = {
+type AttemptRef = {
   entityId: string
   id: string
   transactionId: string

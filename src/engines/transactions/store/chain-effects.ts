@@ -33,7 +33,7 @@ export const markInBlock = (
 /** CANCELLED by its owner, or FAILED when nodes had refused it: that recorded an error reason. */
 const endState = sql`case when t.error_reason is null then 'CANCELLED' else 'FAILED' end`
 
-export type EndedTransaction = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
+type EndedTransaction = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
 
 /** Ends transactions whose cancel transaction was mined. Returns those whose state changed. */
 export const markCancelled = (
@@ -51,7 +51,7 @@ export const markCancelled = (
     returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
 
 /** `announced`: whether the change is notified. */
-export type ChangedTransaction = Ref & { announced: boolean }
+type ChangedTransaction = Ref & { announced: boolean }
 
 /** `isUpgrade`: whether it upgrades its smart account. */
 export type FollowedUpgrade = Ref & { isUpgrade: boolean }
@@ -64,7 +64,7 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
     returning entity_id as "entityId", id, announced, new_core is not null as "isUpgrade"`)
 
-export type MinedIntent = { entityId: string; intentId: string; state: State }
+type MinedIntent = { entityId: string; intentId: string; state: State }
 
 /** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
@@ -156,7 +156,7 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
     returning entity_id as "entityId", id, announced, address, token_id as "tokenId", amount as "amountAtomic", screening`)
 
 /** A balance whose token has these decimals. */
-export type DescribedBalance = { entityId: string; address: string; tokenId: string; decimals: number }
+type DescribedBalance = { entityId: string; address: string; tokenId: string; decimals: number }
 
 /** Writes the amounts of incoming transfers that waited for the decimals of their token. */
 export const fillAmounts = (tx: Db, nowMs: number, rows: readonly DescribedBalance[]) =>

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 
 /** The contract of a call: the one at an address, or the one that a transaction creates. */
-export type CalledContract = { address: string } | { deploymentId: string }
+type CalledContract = { address: string } | { deploymentId: string }
 
 /** A contract is imported at most once, and deployed to an address once; a retried deployment may add one. */
 const contractsMax = 3

@@ -5,7 +5,7 @@ import { statesBefore } from '../states.ts'
 import type { Ref, Sender, SignedFee } from './transactions.ts'
 
 /** The user operation that was signed for a transaction, as JSON. */
-export type SignedOperation = Ref & {
+type SignedOperation = Ref & {
   userOpHash: string
   operation: string
   requiredDepositAtomic: bigint
@@ -213,7 +213,7 @@ export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i where t.smart_account and t.transaction_type = 'OUTBOUND'`)
 
-export type ExternalOperation = Ref & {
+type ExternalOperation = Ref & {
   blockchain: string
   account: string
   userOpHash: string
@@ -229,7 +229,7 @@ export const insertExternalOperation = (tx: Db, nowMs: number, row: ExternalOper
       ${row.requiredDepositAtomic.toString()}, 'signed', true, ${formatInstant(nowMs)})`)
 
 /** An external operation that no bundle carries any more. `spoiledBundles`: a block held one that it made fail. */
-export type EndedOperation = Ref & { userOpHash: string; reason: string; spoiledBundles: boolean }
+type EndedOperation = Ref & { userOpHash: string; reason: string; spoiledBundles: boolean }
 
 /** Takes the external operations that ended with a reason which was not told yet. */
 export const takeEndedExternal = (tx: Db, blockchain: string) =>

@@ -32,7 +32,7 @@ export type DisplayedRequest =
       abiParameters: readonly unknown[] | undefined
     }
 
-export type NewOutbound = DisplayedRequest & {
+type NewOutbound = DisplayedRequest & {
   entityId: string
   id: string
   blockchain: string

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 
 /** The number of transactions in a state, and the age of the oldest. `waiting`: nothing is signed for it yet. */
-export type QueueDepth = {
+type QueueDepth = {
   blockchain: string
   state: 'waiting' | 'signed' | 'sent'
   depth: number

@@ -66,7 +66,7 @@ export const releaseSponsorships = (tx: Db, nowMs: number, refs: readonly Ref[])
     where s.entity_id = n.e and s.transaction_id = n.i`)
 
 /** The gas that an executed operation used; null of one whose block was orphaned. */
-export type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
+type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
 
 const usedAt = (nowMs: number, { isWhole }: { isWhole: boolean }) =>
   sql`gas_used = case when ${isWhole} and n.g is not null then greatest(s.gas, n.g) else n.g end, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`

@@ -13,7 +13,7 @@ import {
 } from './store/recipient-addresses.ts'
 import { announceReview } from './store/recipients.ts'
 
-export type NewRecipientAddress = RequestOrigin &
+type NewRecipientAddress = RequestOrigin &
   Pick<RecipientAddress, 'chain' | 'address' | 'addressTag' | 'currency' | 'description'> &
   Omit<RecipientAddressFacts, 'holdUntil'> & {
     /** Hold before coins may be sent to it; 0 for none. */

@@ -14,7 +14,7 @@ import {
   updateRecipient,
 } from './store/recipients.ts'
 
-export type NewRecipient = RequestOrigin &
+type NewRecipient = RequestOrigin &
   RecipientMetadata &
   Pick<Recipient, 'chain' | 'address' | 'addressTag'> & {
     /** Hold before payouts may be sent to it; 0 for none. */

@@ -15,7 +15,7 @@ import { submitCall, whenNotCalling } from './submit-call.ts'
 const depositTimes = 20n
 const spareShare = 2n
 
-export type ChargedOperation = { parsed: UserOperation; requiredDepositAtomic: bigint }
+type ChargedOperation = { parsed: UserOperation; requiredDepositAtomic: bigint }
 
 /** The operations that this deposit covers together, in their order: one that needs more than is left delays no other. */
 export function coveredBy<Row extends ChargedOperation>(rows: readonly Row[], depositAtomic: bigint): Row[] {

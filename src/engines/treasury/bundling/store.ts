@@ -5,7 +5,7 @@ import type { SentTransaction } from '../store/platform-transactions.ts'
 /** The purpose of a treasury's call for smart accounts: a bundle, the creation of a contract, a deposit, or the withdrawal of one. */
 export type CallPurpose = 'bundle' | 'contract' | 'deposit' | 'withdrawal'
 
-export type AccountCall = { entityId: string; id: string; blockchain: string; purpose: CallPurpose }
+type AccountCall = { entityId: string; id: string; blockchain: string; purpose: CallPurpose }
 
 export const insertAccountCall = (tx: Db, row: AccountCall & { createDate: string }) =>
   tx.run(sql`insert into account_calls (entity_id, id, blockchain, purpose, create_date)
@@ -41,7 +41,7 @@ export const progressOf = (db: Db, entityId: string, ids: readonly string[]) =>
     from account_calls c join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
     where c.entity_id = ${entityId} and c.id = any(${ids}::uuid[]) order by c.create_date, c.id`)
 
-export type SettledCall = AccountCall & { state: string; errorDetails: string | null }
+type SettledCall = AccountCall & { state: string; errorDetails: string | null }
 
 /** Settles the calls whose transactions have ended, in a block or without one; entities take turns. */
 export async function settleCalls(

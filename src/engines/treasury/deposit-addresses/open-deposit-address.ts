@@ -6,7 +6,7 @@ import { recordChanges } from '#runtime/record/store'
 import type { RequestOrigin } from '../types.ts'
 import { type DepositAddress, insertDepositAddress, lockDepositAddress } from './store.ts'
 
-export type NewDepositAddress = RequestOrigin &
+type NewDepositAddress = RequestOrigin &
   Pick<DepositAddress, 'chain' | 'blockchain' | 'currency'> & { family: KeyFamily }
 
 /**

@@ -20,7 +20,7 @@ import {
   type Wire,
 } from './store/fiat-deposits.ts'
 
-export type NewWire = RequestOrigin & {
+type NewWire = RequestOrigin & {
   network: Network
   currency: string
   amount: bigint

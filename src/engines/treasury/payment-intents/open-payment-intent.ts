@@ -8,7 +8,7 @@ import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { insertPaymentIntent, type PaymentIntent } from './store.ts'
 import { openingTimeline } from './timeline.ts'
 
-export type NewPaymentIntent = {
+type NewPaymentIntent = {
   entityId: string
   actor: string
   requestId: string

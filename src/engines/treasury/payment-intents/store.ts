@@ -47,7 +47,7 @@ export const findPaymentIntent = (db: Db, entityId: string, id: string) =>
     sql`select ${columns} from payment_intents i where i.entity_id = ${entityId} and i.id = ${id}`,
   )
 
-export type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
+type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
 
 /** Lists intents; filters apply to the newest timeline entry only. */
 export function listPaymentIntents(

@@ -4,7 +4,7 @@ export type IntentStatus = 'created' | 'pending' | 'active' | 'complete' | 'expi
 
 export type IntentContext = 'paid' | 'underpaid' | 'overpaid'
 
-export type IntentReason = 'requested_by_merchant' | 'fee_collection_failed'
+type IntentReason = 'requested_by_merchant' | 'fee_collection_failed'
 
 export type TimelineEntry = {
   status: IntentStatus

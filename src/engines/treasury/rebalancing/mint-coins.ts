@@ -25,7 +25,7 @@ import {
 } from './store.ts'
 
 /** The delivery of an attested message. */
-export type AttestedBurn = { nonce: string; call: ContractCall }
+type AttestedBurn = { nonce: string; call: ContractCall }
 
 /** Delay before a mint that failed is tried again. */
 const failedRestMs = 60_000

@@ -5,7 +5,7 @@ import type { Coins } from '../sweeping/store.ts'
 /** Amounts in base units of the stablecoin. */
 export type RebalancingPolicy = { messageMax: bigint; reserve: bigint }
 
-export type RebalancingStatus = 'collecting' | 'approving' | 'burning' | 'minting' | 'complete' | 'failed'
+type RebalancingStatus = 'collecting' | 'approving' | 'burning' | 'minting' | 'complete' | 'failed'
 
 /** Coins on their way from the treasury on one chain to that on another; the transaction that burns has the same id. */
 export type Rebalancing = {

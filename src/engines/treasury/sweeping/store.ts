@@ -3,7 +3,7 @@ import { inTurns, served, type Turn } from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
-export type Sweep = {
+type Sweep = {
   entityId: string
   id: string
   blockchain: string

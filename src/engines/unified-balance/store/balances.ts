@@ -1,7 +1,7 @@
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
 /** The depositor of a balance on one chain. */
-export type BalanceHolder = { blockchain: string; depositor: string }
+type BalanceHolder = { blockchain: string; depositor: string }
 
 /** Changes of balances, collected so that they are made in one order: transfers and blocks never deadlock. */
 export type Changes = Map<string, BalanceHolder & { atomic: bigint }>

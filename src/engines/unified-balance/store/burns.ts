@@ -58,7 +58,7 @@ export const settleBurns = (tx: Db, specHashes: readonly string[]) =>
       group by transfer_id, entry, blockchain) left_over
     where b.transfer_id = left_over.transfer_id and b.entry = left_over.entry and b.blockchain = left_over.blockchain`)
 
-export type FailedBurn = Burn & {
+type FailedBurn = Burn & {
   batchId: string
   failures: number
   state: string

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-export type DueForward = { id: string; payload: Buffer; signature: Buffer; expirationBlock: number }
+type DueForward = { id: string; payload: Buffer; signature: Buffer; expirationBlock: number }
 
 const due = (blockchain: string) =>
   sql`blockchain = ${blockchain} and forwarded and forward_id is null and state = 'pending'`

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 import type { LogPlace } from './movements.ts'
 
-export type SeenMint = LogPlace & { specHash: string; amountAtomic: bigint }
+type SeenMint = LogPlace & { specHash: string; amountAtomic: bigint }
 
 export const insertMint = (tx: Db, row: SeenMint) =>
   tx.run(sql`insert into unified_mints (blockchain, block_hash, log_index, block_number, tx_hash, spec_hash, amount)
@@ -22,7 +22,7 @@ export const finishMints = async (tx: Db, blockchain: string, finalTo: number): 
   return rows.map(({ specHash }) => specHash)
 }
 
-export type MintProgress = {
+type MintProgress = {
   id: string
   state: string
   /** The transaction that minted all of it; null while it did not, or not wholly. */

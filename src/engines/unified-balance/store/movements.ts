@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-export type MovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
+type MovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
 
 /** The place of a log. */
 export type LogPlace = {
@@ -78,7 +78,7 @@ export const pendingDeposits = (db: Db, depositors: readonly string[], blockchai
     and depositor = any(${depositors}::text[]) and blockchain = any(${blockchains}::text[])
     order by block_time desc, blockchain, log_index desc limit ${pendingMax}`)
 
-export type Delegation = LogPlace & { depositor: string; delegate: string; added: boolean }
+type Delegation = LogPlace & { depositor: string; delegate: string; added: boolean }
 
 export const insertDelegation = (tx: Db, row: Delegation) =>
   tx.run(sql`insert into unified_delegations (blockchain, block_hash, log_index, block_number, depositor, delegate, added)
@@ -100,7 +100,7 @@ export async function isDelegate(
   return last?.added ?? false
 }
 
-export type Heights = { blockchain: string; followed: number; final: number }
+type Heights = { blockchain: string; followed: number; final: number }
 
 export const setHeights = (tx: Db, { blockchain, followed, final }: Heights) =>
   tx.run(sql`insert into unified_heights (blockchain, followed, final) values (${blockchain}, ${followed}, ${final})

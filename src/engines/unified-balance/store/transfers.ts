@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-export type UnifiedTransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
+type UnifiedTransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
 
 /** Fees as they are shown: decimal strings. */
 export type ShownFees = {
@@ -30,7 +30,7 @@ export type UnifiedTransfer = {
   createDate: string
 }
 
-export type NewUnifiedTransfer = Omit<
+type NewUnifiedTransfer = Omit<
   UnifiedTransfer,
   'state' | 'signature' | 'failureReason' | 'forwardDelay' | 'mintTxHash'
 >
@@ -43,9 +43,9 @@ const columns = sql`id, fingerprint, state, blockchain, payload, signature, expi
   create_date as "createDate"`
 
 /** Signed content of one signature, in hexadecimal digits. */
-export type SignedIntentRow = { entry: number; intents: string; signature: string }
+type SignedIntentRow = { entry: number; intents: string; signature: string }
 
-export type Intent = {
+type Intent = {
   specHash: string
   transferId: string
   entry: number
@@ -115,14 +115,14 @@ export const findTransfer = (db: Db, id: string) =>
 export const findTransferOf = (db: Db, fingerprint: Buffer) =>
   db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where fingerprint = ${fingerprint}`)
 
-export type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
+type SignedIntents = { transferId: string; entry: number; intents: Buffer; signature: Buffer }
 
-export type ReservationState = 'reserved' | 'returned' | 'burned'
+type ReservationState = 'reserved' | 'returned' | 'burned'
 
 const intentColumns = sql`spec_hash as "specHash", transfer_id as "transferId", entry, position, blockchain, depositor,
   value as "valueAtomic", fee as "feeAtomic", max_fee as "maxFeeAtomic", max_block_height as "maxBlockHeight", state`
 
-export type StoredIntent = Intent & { state: ReservationState }
+type StoredIntent = Intent & { state: ReservationState }
 
 export const intentsOf = (db: Db, transferId: string) =>
   db.all<StoredIntent>(

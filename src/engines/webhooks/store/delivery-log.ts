@@ -46,7 +46,7 @@ export type LoggedAttempt = {
   responseBody: string | null
 }
 
-export type NotificationFilters = {
+type NotificationFilters = {
   topic?: string | undefined
   resourceId?: string | undefined
   subscriptionId?: string | undefined

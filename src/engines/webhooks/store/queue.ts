@@ -57,7 +57,7 @@ export async function takeQueued(
 }
 
 /** The end of the wait of a resource's held event, with the members of its snapshot, or without when they will not come. */
-export type HeldRelease = {
+type HeldRelease = {
   entityId: string
   resourceId: string
   /** Of the resource with these members. */
@@ -84,7 +84,7 @@ export async function releaseHeld(tx: Db, rows: readonly HeldRelease[]): Promise
 /** A notification for the endpoints of its entity that receive its line and topic. */
 export type NewNotification = LastNotification & { line: Line; id: string }
 
-export type LastNotification = {
+type LastNotification = {
   /** The name of a v1 topic, or the type of a v2 notification. */
   topic: string
   resourceId: string

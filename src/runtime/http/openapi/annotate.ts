@@ -21,7 +21,7 @@ export const described = <Schema extends TSchema>(schema: Schema, description: s
   annotate(schema, (schema as Annotated).title ? { '~about': description } : { description })
 
 /** Names a parameter that several operations take; each refers to the one component. */
-export const sharedParameter = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
+const sharedParameter = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
   annotate(schema, { '~parameter': name })
 
 const uuid = (description: string) => Type.String({ format: 'uuid', description })

@@ -48,7 +48,7 @@ function union(options: readonly TSchema[], components: Components): Json {
   return '$ref' in only! && nullable ? { allOf: [only], ...nullable } : { ...only, ...nullable }
 }
 
-export const eachSchema = (schemas: Record<string, TSchema>, components: Components): Json =>
+const eachSchema = (schemas: Record<string, TSchema>, components: Components): Json =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, openApiSchema(schema, components)]),
   )

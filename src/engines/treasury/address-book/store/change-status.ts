@@ -2,10 +2,10 @@ import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 /** A table whose rows change status by themselves: its name with its alias, the alias, its live rows, and the columns of the result. */
-export type Reviewed = { table: Sql; alias: Sql; live: Sql; columns: Sql }
+type Reviewed = { table: Sql; alias: Sql; live: Sql; columns: Sql }
 
 /** A change of status. `waiting` is the condition of an index on the tenant; `due` selects the rows to claim among those. */
-export type StatusChange = { status: Sql; waiting: Sql; due: Sql }
+type StatusChange = { status: Sql; waiting: Sql; due: Sql }
 
 /** Sets the new status of due rows, dated `at`: at most `limit`, round-robin over tenants. Returns them. */
 export async function changeStatus<Row extends { entityId: string }>(

@@ -47,7 +47,7 @@ export const lockRecipient = (tx: Db, entityId: string, id: string, mode: 'share
   tx.maybe<Recipient>(sql`select ${columns} from recipients r
     where r.entity_id = ${entityId} and r.id = ${id} and ${inBook} for ${raw(mode)}`)
 
-export type RecipientFilters = {
+type RecipientFilters = {
   address?: string | undefined
   chain?: BusinessChain | undefined
   email?: string | undefined

@@ -134,7 +134,7 @@ export const unsettledPayments = (db: Db, entityId: string) =>
     where entity_id = ${entityId} and status in ('pending', 'confirmed') and block_hash is not null
     group by currency`)
 
-export type PaymentFilters = {
+type PaymentFilters = {
   paymentIntentId?: string | undefined
   status?: PaymentStatus | undefined
   /** Set by filters on fields that payments no longer have. */

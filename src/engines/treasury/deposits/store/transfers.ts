@@ -105,7 +105,7 @@ export const unsettledTransfers = (db: Db, entityId: string) =>
 export const findTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<Transfer>(sql`select ${columns} from transfers t where t.entity_id = ${entityId} and t.id = ${id}`)
 
-export type TransferFilters = {
+type TransferFilters = {
   direction?: 'in' | 'out' | undefined
   /** Set by filters on wallets that do not exist. */
   matchesNothing: boolean

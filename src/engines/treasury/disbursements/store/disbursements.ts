@@ -183,7 +183,7 @@ export const leaving = join(
 )
 
 /** The state of a disbursement's transaction. */
-export type DisbursementTransaction = { state: string; txHash: string | null; errorReason: string | null }
+type DisbursementTransaction = { state: string; txHash: string | null; errorReason: string | null }
 
 const transactionColumns = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 

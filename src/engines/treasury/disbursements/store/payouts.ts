@@ -47,7 +47,7 @@ export const insertPayout = (tx: Db, payout: Payout) =>
 export const findPayout = (db: Db, entityId: string, id: string) =>
   db.maybe<Payout>(sql`select ${columns} from payouts p where p.entity_id = ${entityId} and p.id = ${id}`)
 
-export type PayoutFilters = {
+type PayoutFilters = {
   walletId?: string | undefined
   recipientId?: string | undefined
   statuses?: readonly string[] | undefined
