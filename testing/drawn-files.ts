@@ -62,7 +62,7 @@ export const drawnFiles = [
   'src/api/json-rpc/user-operations/sponsor-attacks.test.ts',
   'src/api/json-rpc/user-operations/bundle-costs.test.ts',
   'testing/public-work.test.ts',
-  'src/chains/evm/read-turns.test.ts',
+  'src/chains/evm/rpc/read-turns.test.ts',
   'src/engines/transactions/price-refusals.test.ts',
   'src/engines/transactions/operations/drain.test.ts',
   'src/api/transactions/upgrade-wallet.test.ts',

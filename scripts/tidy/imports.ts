@@ -135,7 +135,7 @@ const fenced = [
   only(
     /^(hash-wasm|secp256k1|tiny-secp256k1|@noble\/curves|@scure\/bip)/,
     // Public keys are recovered from signatures outside: that touches no private key.
-    /^src\/custody\/|^src\/chains\/evm\/recover-signer\.ts$/,
+    /^src\/custody\/|^src\/chains\/evm\/signing\/recover-signer\.ts$/,
     'only custody imports signing libraries',
   ),
   only(/^pg$/, /^src\/runtime\/db\//, 'only runtime/db talks to the driver'),

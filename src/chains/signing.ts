@@ -5,16 +5,16 @@ import { accountAddress, ownedBy } from './evm/accounts/account.ts'
 import { contractsOf } from './evm/accounts/deployment.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
-export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/decode-signing.ts'
-export { messageDigest, packSignature } from './evm/sign-message.ts'
+export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'
+export { messageDigest, packSignature } from './evm/signing/sign-message.ts'
 export {
   readRawTransaction,
   readTransaction,
   type Signable,
   type TransactionFault,
   TransactionProblem,
-} from './evm/sign-transaction.ts'
-export { readTypedData, type TypedData } from './evm/sign-typed-data.ts'
+} from './evm/signing/sign-transaction.ts'
+export { readTypedData, type TypedData } from './evm/signing/sign-typed-data.ts'
 
 /** The address of the smart account of this version that the key of `owner` controls: the same on every EVM chain. */
 export const smartAccountOf = (owner: Address, core: ScaCore): Address =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRpc, type Rpc, RpcError } from '#chains/evm/rpc'
+import { createRpc, type Rpc, RpcError } from '#chains/evm/rpc/rpc'
 import { startTestChains, type TestChain } from '../chain.ts'
 import { until } from '../until.ts'
 import { type Fault, faults, lineFaults } from './faults.ts'

@@ -89,7 +89,7 @@ export const keyMutants: readonly Mutant[] = [
     about: 'bytes of a transaction that decoding ignores are accepted',
     edits: [
       edit(
-        'src/chains/evm/sign-transaction.ts',
+        'src/chains/evm/signing/sign-transaction.ts',
         'if (attempt(() => serializeTransaction(parsed)) !== raw)',
         'if (attempt(() => serializeTransaction(parsed)) === undefined)',
       ),
@@ -101,7 +101,7 @@ export const keyMutants: readonly Mutant[] = [
     about: 'typed data may contain fields that are not signed',
     edits: [
       edit(
-        'src/chains/evm/sign-typed-data.ts',
+        'src/chains/evm/signing/sign-typed-data.ts',
         'if (extra !== undefined)',
         "if (extra !== undefined && extra === '')",
       ),
@@ -113,7 +113,7 @@ export const keyMutants: readonly Mutant[] = [
     about: 'a field that typed data lacks is signed as zero',
     edits: [
       edit(
-        'src/chains/evm/sign-typed-data.ts',
+        'src/chains/evm/signing/sign-typed-data.ts',
         "if (!Object.hasOwn(object, name)) throw new ValueProblem(at, 'is missing') return [name, readValue(reading, fieldType, object[name], at, depth + 1)]",
         "return [name, readValue(reading, fieldType, object[name] ?? '0', at, depth + 1)]",
       ),

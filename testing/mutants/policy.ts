@@ -2,8 +2,8 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const evaluate = 'src/custody/policy/evaluate.ts'
 const decide = 'src/custody/policy/decide-policy.ts'
-const decodeCall = 'src/chains/evm/decode-call.ts'
-const decodeSigning = 'src/chains/evm/decode-signing.ts'
+const decodeCall = 'src/chains/evm/effects/decode-call.ts'
+const decodeSigning = 'src/chains/evm/effects/decode-signing.ts'
 const corpus = proof('src/custody/policy/corpus.test.ts', 'none is allowed that needs a permission')
 const decided = (title: string) => proof('src/custody/policy/decide-policy.test.ts', title)
 
@@ -25,7 +25,7 @@ export const policyMutants: readonly Mutant[] = [
     name: 'calldata-not-canonical',
     about: 'calldata in a non-canonical encoding is decoded and believed',
     edits: [edit(decodeCall, 'encodeAbiParameters(inputs, values) === data ? values : undefined', 'values')],
-    test: proof('src/chains/evm/decode-call.test.ts', 'is told anew or not at all'),
+    test: proof('src/chains/evm/effects/decode-call.test.ts', 'is told anew or not at all'),
   },
   {
     name: 'batches-unopened',
@@ -92,7 +92,7 @@ export const policyMutants: readonly Mutant[] = [
     about: 'typed data is recognised by its name only',
     edits: [
       edit(
-        'src/chains/evm/typed-data-shapes.ts',
+        'src/chains/evm/effects/typed-data-shapes.ts',
         '?? byMembers(members, fields)',
         '?? (byMembers && undefined)',
       ),
@@ -137,6 +137,6 @@ export const policyMutants: readonly Mutant[] = [
     name: 'hash-is-a-message',
     about: 'a message of 32 bytes, which may be a hash, is signed like any other',
     edits: [edit(decodeSigning, 'const isHash = bytes.length === 32', 'const isHash = bytes.length < 0')],
-    test: proof('src/chains/evm/decode-call.test.ts', 'is a hash for whatever is as long as one'),
+    test: proof('src/chains/evm/effects/decode-call.test.ts', 'is a hash for whatever is as long as one'),
   },
 ]

@@ -134,7 +134,7 @@ export const screeningMutants: readonly Mutant[] = [
   {
     name: 'code-unread',
     about: 'code that pays a listed address is deployed',
-    edits: [edit('src/chains/evm/decode-call.ts', ', ...addressesInCode(data)]', ']')],
+    edits: [edit('src/chains/evm/effects/decode-call.ts', ', ...addressesInCode(data)]', ']')],
     test: proof('testing/sanctions.test.ts', 'property 115: a call is DENIED where'),
   },
   {

@@ -23,24 +23,24 @@ export const transactionMutants: readonly Mutant[] = [
     about: 'a node that already has the bytes counts as one that refuses them',
     edits: [
       edit(
-        'src/chains/evm/broadcast.ts',
+        'src/chains/evm/rpc/broadcast.ts',
         "if (knownPattern.test(message)) return { kind: 'accepted' }",
         "if (knownPattern.test(message)) return { kind: 'refused', reason: 'invalid', message }",
       ),
     ],
-    test: proof('src/chains/evm/broadcast.test.ts', 'answers each of a batch'),
+    test: proof('src/chains/evm/rpc/broadcast.test.ts', 'answers each of a batch'),
   },
   {
     name: 'html-is-refusal',
     about: 'an error page of a proxy counts as an answer of the node',
     edits: [
       edit(
-        'src/chains/evm/rpc.ts',
+        'src/chains/evm/rpc/rpc.ts',
         "fail('the answer is not JSON')",
         "resolve(JSON.parse(body).map?.(({ id }: { id: number }) => ({ id, error: { message: 'invalid sender' } })))",
       ),
     ],
-    test: proof('src/chains/evm/broadcast.test.ts', 'answers 200 with HTML'),
+    test: proof('src/chains/evm/rpc/broadcast.test.ts', 'answers 200 with HTML'),
   },
   {
     name: 'sent-before-stored',

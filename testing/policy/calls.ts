@@ -1,5 +1,5 @@
 import { encodeFunctionData, parseAbi } from 'viem'
-import { type DecodableCall, decodeCall } from '#chains/evm/decode-call'
+import { type DecodableCall, decodeCall } from '#chains/evm/effects/decode-call'
 import type { Hex } from '#lib/hex'
 import { batcher, blockchain, type Case, friend, own, permit2, stranger, usdc, vault } from './rules.ts'
 

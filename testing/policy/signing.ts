@@ -1,5 +1,5 @@
-import { decodeMessage, decodeTransaction, decodeTypedData } from '#chains/evm/decode-signing'
-import type { DecodableTypedData } from '#chains/evm/typed-data-shapes'
+import { decodeMessage, decodeTransaction, decodeTypedData } from '#chains/evm/effects/decode-signing'
+import type { DecodableTypedData } from '#chains/evm/effects/typed-data-shapes'
 import type { Hex } from '#lib/hex'
 import { type Case, chainId, friend, own, permit2, stranger, usdc, vault } from './rules.ts'
 

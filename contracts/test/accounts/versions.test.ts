@@ -19,7 +19,7 @@ import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
 import { contractsOf } from '#chains/evm/accounts/deployment'
 import { encodeExecution, gasOf } from '#chains/evm/accounts/operation'
 import { contractsNeeded, upgradeOf } from '#chains/evm/accounts/versions'
-import { implementationSlot } from '#chains/evm/contracts'
+import { implementationSlot } from '#chains/evm/contracts/contracts'
 import { type ScaCore, scaCores } from '#lib/sca-cores'
 import { people, type TokenChain } from '../token-chain.ts'
 import {

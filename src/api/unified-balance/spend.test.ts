@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { callDataBytesMax } from '#chains/evm/build'
+import { callDataBytesMax } from '#chains/evm/payments/build'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
 import { countAlarm } from '../../../testing/count-alarm.ts'

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf, isHex } from '#lib/hex'
 import { canonicalAddress } from '../addresses/canonical.ts'
 import type { Address } from '../chain.ts'
-import { recoverSigner } from '../evm/recover-signer.ts'
+import { recoverSigner } from '../evm/signing/recover-signer.ts'
 
 /** The 32 bytes that attesters sign: the hash of the filled message as it is, without a prefix. */
 export const messageDigest = (message: Hex): Hex => hexOf(keccak_256(bytesOf(message)))

@@ -2,8 +2,14 @@ import type { Hex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
-import { authorizationDigest, authorizedTransferCall } from './authorization.ts'
-import { type BlockKey, readBlock, type WholeBlock } from './blocks.ts'
+import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
+import { watchHeads } from './blocks/heads.ts'
+import { readHistory } from './blocks/history.ts'
+import { readReceipts, receiptsFrom } from './blocks/receipts.ts'
+import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
+import { plannedAddresses, planSetup } from './crosschain/setup.ts'
+import { decodeCall } from './effects/decode-call.ts'
+import type { EvmChainInput } from './input.ts'
 import {
   attachSignature,
   callDataBytesMax,
@@ -11,20 +17,14 @@ import {
   intrinsicGas,
   readSigned,
   transferCall,
-} from './build.ts'
-import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
-import { plannedAddresses, planSetup } from './crosschain/setup.ts'
-import { decodeCall } from './decode-call.ts'
-import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { finalizedReader } from './finalized.ts'
-import { watchHeads } from './heads.ts'
-import { readHistory } from './history.ts'
-import type { EvmChainInput } from './input.ts'
-import { createReadTurns } from './read-turns.ts'
+} from './payments/build.ts'
 import { ask, estimateBounds, readsThrough } from './reads.ts'
-import { readReceipts, receiptsFrom } from './receipts.ts'
-import { type Rpc, RpcUnreachable } from './rpc.ts'
-import { RpcError } from './rpc-errors.ts'
+import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
+import { finalizedReader } from './rpc/finalized.ts'
+import { createReadTurns } from './rpc/read-turns.ts'
+import { type Rpc, RpcUnreachable } from './rpc/rpc.ts'
+import { RpcError } from './rpc/rpc-errors.ts'
+import { authorizationDigest, authorizedTransferCall } from './signing/authorization.ts'
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250

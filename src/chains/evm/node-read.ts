@@ -3,12 +3,12 @@ import { type Hex, isHex } from '#lib/hex'
 import type { NodeReadMethod, NodeReadOutcome } from '../node-read.ts'
 import { ValueProblem } from '../value-problem.ts'
 import { parseEvmAddress } from './address.ts'
-import { callDataBytesMax } from './build.ts'
-import { callLimits, pageGasMax } from './call-bounds.ts'
-import { toQuantity } from './quantities.ts'
-import { isRevert } from './revert.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
+import { isRevert } from './contracts/revert.ts'
+import { callDataBytesMax } from './payments/build.ts'
+import { callLimits, pageGasMax } from './rpc/call-bounds.ts'
+import { toQuantity } from './rpc/quantities.ts'
+import { type Rpc, RpcError, RpcUnreachable } from './rpc/rpc.ts'
+import { AnswerTooLarge, isLimitCode } from './rpc/rpc-errors.ts'
 
 const messageMax = 300
 

@@ -5,7 +5,7 @@ import {
   packStorage,
   type StoragePlace,
   shortStringWord,
-} from '#chains/evm/storage-slots'
+} from '#chains/evm/contracts/storage-slots'
 import { stablecoinLayout } from './stablecoin-code.ts'
 
 export { runtimeBytecode } from './stablecoin-code.ts'

@@ -1,5 +1,14 @@
 import { messageBodySizeMax } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
+import {
+  addressMappingSlot,
+  addressWord,
+  arraySlot,
+  type ContractStorage,
+  mappingSlot,
+  packStorage,
+  type StoragePlace,
+} from '#chains/evm/contracts/storage-slots'
 import { messageTransmitterV2Layout } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { tokenMessengerV2Layout } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
 import { tokenMinterV2Layout } from '#chains/evm/crosschain/artifacts/token-minter-v2'
@@ -11,15 +20,6 @@ import {
   hasDomain,
   remoteTokenKey,
 } from '#chains/evm/crosschain/deployment'
-import {
-  addressMappingSlot,
-  addressWord,
-  arraySlot,
-  type ContractStorage,
-  mappingSlot,
-  packStorage,
-  type StoragePlace,
-} from '#chains/evm/storage-slots'
 import type { Network, NetworkToken } from '#chains/network'
 import { networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'

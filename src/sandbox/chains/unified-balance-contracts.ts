@@ -4,7 +4,7 @@ import {
   type ContractStorage,
   packStorage,
   type StoragePlace,
-} from '#chains/evm/storage-slots'
+} from '#chains/evm/contracts/storage-slots'
 import { gatewayMinterLayout } from '#chains/evm/unified-balance/artifacts/gateway-minter'
 import { gatewayWalletLayout } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
 import {

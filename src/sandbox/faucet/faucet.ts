@@ -6,7 +6,7 @@
  */
 import type { Drip, Faucet } from '#api/sandbox-ctx'
 import type { Address, Call, Chain } from '#chains/chain'
-import { mintCall } from '#chains/evm/mint-call'
+import { mintCall } from '#chains/evm/contracts/mint-call'
 import { type NetworkToken, tokenAddress } from '#chains/network'
 import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'

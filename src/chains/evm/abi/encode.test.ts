@@ -5,7 +5,7 @@ import { anyText } from '../../../../testing/any-text.ts'
 import { leastCpuMs } from '../../../../testing/cpu-time.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { ValueProblem } from '../../value-problem.ts'
-import { callDataBytesMax } from '../build.ts'
+import { callDataBytesMax } from '../payments/build.ts'
 import { encodeCall } from './encode.ts'
 
 /** The encoding of the same call by viem, when a program contains it. */

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import type { Hex } from '#lib/hex'
 import { ValueProblem } from '../../value-problem.ts'
-import { callDataBytesMax } from '../build.ts'
+import { callDataBytesMax } from '../payments/build.ts'
 import { parseSignature } from './signature.ts'
 import { type AbiType, arrayOf } from './types.ts'
 import { type AtomicValue, readAtomic } from './values.ts'

@@ -2,7 +2,7 @@ import { type Address, concatHex, getContractAddress, keccak256, pad, stringToHe
 import type { Hex } from '#lib/hex'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { entryPoint } from '../../entry-point.ts'
-import { withImmutables } from '../immutables.ts'
+import { withImmutables } from '../contracts/immutables.ts'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
 import { earlierAccountCode } from './artifacts/earlier-account.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'

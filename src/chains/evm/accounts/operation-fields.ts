@@ -4,7 +4,7 @@ import { type Hex, isHex } from '#lib/hex'
 import type { AccountCreation, Sponsorship, UserOperation } from '../../accounts.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { parseEvmAddress } from '../address.ts'
-import { toQuantity } from '../quantities.ts'
+import { toQuantity } from '../rpc/quantities.ts'
 import { named } from './operation.ts'
 
 /** More than any block takes: nodes and the EntryPoint add limits up, and must not overflow. */

@@ -14,9 +14,9 @@ import { ApiError } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import type { OwnersAdded } from '../../accounts.ts'
 import type { Address, ChainLog } from '../../chain.ts'
-import { callLimits, pageGasMax } from '../call-bounds.ts'
-import { toQuantity } from '../quantities.ts'
-import { type Rpc, RpcUnreachable } from '../rpc.ts'
+import { callLimits, pageGasMax } from '../rpc/call-bounds.ts'
+import { toQuantity } from '../rpc/quantities.ts'
+import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
 import { modularContracts } from './deployment.ts'
 
 /** The id of an owner in the contracts of the published client: an address, or coordinates as `x:y`. */

@@ -1,9 +1,9 @@
 import type { AddressedCall, BundleSimulation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
-import type { CallBounds } from '../call-bounds.ts'
-import { toQuantity } from '../quantities.ts'
-import { isRevert, revertData } from '../revert.ts'
-import { type Rpc, RpcError } from '../rpc.ts'
+import { isRevert, revertData } from '../contracts/revert.ts'
+import type { CallBounds } from '../rpc/call-bounds.ts'
+import { toQuantity } from '../rpc/quantities.ts'
+import { type Rpc, RpcError } from '../rpc/rpc.ts'
 import { failedOperation } from './executed.ts'
 
 /** Executes a bundle in the state of the newest block. The EntryPoint names the first operation that makes it fail. */

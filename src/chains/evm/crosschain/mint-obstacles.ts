@@ -3,7 +3,7 @@ import type { Hex } from '#lib/hex'
 import { shareNext } from '#lib/once'
 import type { Address } from '../../chain.ts'
 import type { Crosschain } from '../../crosschain/crosschain.ts'
-import { quantity } from '../quantities.ts'
+import { quantity } from '../rpc/quantities.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 
 /** Asks a contract many questions in one request. Throws when one of them has no answer. */

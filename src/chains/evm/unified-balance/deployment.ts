@@ -1,7 +1,7 @@
 import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { Environment } from '../../blockchains.ts'
-import { withImmutables } from '../immutables.ts'
+import { withImmutables } from '../contracts/immutables.ts'
 import { gatewayMinterAbi, gatewayMinterCode } from './artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from './artifacts/gateway-proxy.ts'
 import { gatewayWalletAbi, gatewayWalletCode } from './artifacts/gateway-wallet.ts'

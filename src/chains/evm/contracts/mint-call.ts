@@ -1,0 +1,14 @@
+import { encodeFunctionData } from 'viem'
+import type { Hex } from '#lib/hex'
+import type { Address, Call } from '../../chain.ts'
+import { stablecoinAbi } from '../abi/stablecoin.ts'
+
+/** The call by which a minter of `token` makes `amountAtomic` new base units for `to`. */
+export function mintCall(token: Address, to: Address, amountAtomic: bigint): Call {
+  const data = encodeFunctionData({
+    abi: stablecoinAbi,
+    functionName: 'mint',
+    args: [to as Hex, amountAtomic],
+  })
+  return { to: token, valueAtomic: 0n, data }
+}

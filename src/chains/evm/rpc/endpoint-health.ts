@@ -1,0 +1,99 @@
+import type { RefusedEndpoint } from '../../chain.ts'
+import { RpcError, RpcUnreachable } from './rpc.ts'
+import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
+
+/** Health of one endpoint, measured from its answers. Times are of the process's own monotonic clock. */
+export type Health = {
+  latencyMs: number
+  /** Durations of the latest answered calls, in no order. */
+  timesMs: number[]
+  answered: number
+  /** The share of recent calls that failed, the latest weighted most: 0 to 1. */
+  errors: number
+  /** Failures in a row. */
+  failures: number
+  /** End of the backoff: no request is sent before. */
+  restsUntilMs: number
+  head: number | undefined
+  /** Whether it was verified as a node of the right chain since its last failure. */
+  isVerified: boolean
+  /** The reason why it is not used, when it is of another network, and the number of refusals in a row. */
+  refusal: RefusedEndpoint | undefined
+  refusals: number
+}
+
+const restMs = { first: 250, most: 10_000, asked: 60_000 }
+const weight = 0.2
+/** Number of latest calls that percentiles are computed from. */
+const timesMax = 200
+
+export const newHealth = (): Health => ({
+  latencyMs: 50,
+  timesMs: [],
+  answered: 0,
+  errors: 0,
+  failures: 0,
+  restsUntilMs: 0,
+  head: undefined,
+  isVerified: false,
+  refusal: undefined,
+  refusals: 0,
+})
+
+export function noteSuccess(health: Health, tookMs: number): void {
+  health.latencyMs += weight * (tookMs - health.latencyMs)
+  health.timesMs[health.answered++ % timesMax] = tookMs
+  health.errors -= weight * health.errors
+  health.failures = 0
+}
+
+/** The time, to a tenth of a millisecond, within which this share of the latest calls was answered. */
+export function percentileMs({ timesMs }: Health, share: number): number | undefined {
+  const sorted = [...timesMs].sort((a, b) => a - b)
+  const time = sorted[Math.ceil(share * sorted.length) - 1]
+  return time === undefined ? undefined : Math.round(time * 10) / 10
+}
+
+/** Records a thrown error. A node's refusal of a call is an answer, so a success; any other error is a failure. */
+export function noteThrown(health: Health, error: unknown, tookMs: number): void {
+  const isFailure = error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)
+  if (isFailure || isLimited(error)) noteFailure(health, error, performance.now())
+  else noteSuccess(health, tookMs)
+}
+
+/** Records a failure. The backoff doubles after each failure in a row, or lasts as long as the endpoint requests. */
+export function noteFailure(health: Health, error: unknown, nowMs: number): void {
+  health.errors += weight * (1 - health.errors)
+  // Concurrent calls fail together: that is one failure.
+  if (nowMs >= health.restsUntilMs) health.failures += 1
+  health.isVerified = false
+  const rest = Math.min(restMs.most, restMs.first * 2 ** Math.min(health.failures - 1, 10))
+  const asked = error instanceof RpcUnreachable ? error.retryAfterMs : undefined
+  const untilMs = nowMs + Math.max(rest, Math.min(asked ?? 0, restMs.asked))
+  health.restsUntilMs = Math.max(health.restsUntilMs, untilMs)
+}
+
+/** Cost of a call in milliseconds, with penalties for failures and for a lagging head. Less is better. */
+export function costMs(health: Health, highestHead: number, blockTimeMs: number): number {
+  const behind = health.head === undefined ? 0 : highestHead - health.head
+  // A lag of one block depends only on the moment of the request.
+  const lateMs = behind > 1 ? behind * blockTimeMs : 0
+  return health.latencyMs * (1 + 20 * health.errors) + lateMs
+}
+
+const limitPattern = /rate.?limit|limit exceeded|too many requests|request limit|capacity|throughput/i
+const statePattern =
+  /(header|block|receipts?) not found|unknown block|missing trie node|not available|does not exist|timeout|timed out|internal error|unavailable|sync/i
+
+/** Whether the endpoint reports a rate limit in a JSON-RPC error instead of by HTTP 429. */
+export const isLimited = (error: unknown): boolean =>
+  error instanceof RpcError && isLimitCode(error.rpcCode) && limitPattern.test(error.message)
+
+/** Whether another endpoint may succeed: this one is unreachable, is rate-limited, or lacks the requested state. */
+export const isEndpointFault = (error: unknown): boolean =>
+  (error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)) ||
+  isLimited(error) ||
+  (error instanceof RpcError &&
+    error.rpcCode !== 3 &&
+    !/revert/i.test(error.message) &&
+    (error.rpcCode === -32601 || error.rpcCode === -32603 || statePattern.test(error.message)))
