@@ -78,10 +78,14 @@ function forbidden(from: string, to: string): string | undefined {
   return undefined
 }
 
+/** Folders of the API that are no resources: what several of them need. */
+const sharedByResources = new Set(['fees', 'sources', 'business', 'interface'])
+
 function resourceReason(from: string, to: string): string | undefined {
   const [, , mine = ''] = from.split('/')
   const [, , theirs = ''] = to.split('/')
-  if (mine === theirs || mine === 'index.ts' || theirs.endsWith('.ts')) return undefined
+  if (mine === theirs || mine === 'index.ts' || theirs.endsWith('.ts') || sharedByResources.has(theirs))
+    return undefined
   // Challenges ask users for what the other resources do: see decision 70.
   if (mine === 'challenges') return undefined
   return 'a resource does not import another resource'

@@ -55,9 +55,9 @@ import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
 export { attesterEndpoints } from '#api/attester/routes'
-export { introduction } from '#api/introduction'
-export { notBuilt } from '#api/not-built'
-export { removedPaths } from '#api/removed'
+export { introduction } from '#api/interface/introduction'
+export { notBuilt } from '#api/interface/not-built'
+export { removedPaths } from '#api/interface/removed'
 
 /** Every operation of the API. */
 export const endpoints: readonly Endpoint<never>[] = [

@@ -1,9 +1,9 @@
-import { contractErrorKinds } from './contract-error-kinds.ts'
-import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
-import { loginErrorKinds } from './login-error-kinds.ts'
-import { messageErrorKinds } from './message-error-kinds.ts'
-import { unifiedBalanceErrorKinds } from './unified-balance-error-kinds.ts'
-import { userKeyErrorKinds } from './user-key-error-kinds.ts'
+import { contractErrorKinds } from './error-kinds/contracts.ts'
+import { jsonRpcErrorKinds } from './error-kinds/json-rpc.ts'
+import { loginErrorKinds } from './error-kinds/logins.ts'
+import { messageErrorKinds } from './error-kinds/messages.ts'
+import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
+import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
 

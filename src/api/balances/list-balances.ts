@@ -1,4 +1,4 @@
-import { compareWallet } from '#api/compare-wallet'
+import { compareWallet } from '#api/sources/compare-wallet'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'

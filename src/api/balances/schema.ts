@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { dateField, idField } from '#api/fields'
-import { balanceShape, showToken, tokenShape } from '#api/token-shape'
+import { balanceShape, showToken, tokenShape } from '#api/sources/token-shape'
 import type { ItemBalance, TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { described, idParams } from '#runtime/http/openapi/annotate'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { showMoney } from '#api/money'
-import { readAmount } from '#api/read-amount'
+import { showMoney } from '#api/business/money'
+import { readAmount } from '#api/business/read-amount'
 import type { SandboxCtx } from '#api/sandbox-ctx'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { showMoney } from '#api/money'
-import { requireMainWallet } from '#api/source-wallet'
+import { showMoney } from '#api/business/money'
+import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type FiatDeposit, findFiatDeposit, listFiatDeposits } from '#engines/treasury/index'
 import { notFound } from '#lib/errors'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
+import { moneySchema } from '#api/business/money'
 import { createDateField, idField, updateDateField, walletIdText } from '#api/fields'
-import { moneySchema } from '#api/money'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const depositSchema = Type.Object(

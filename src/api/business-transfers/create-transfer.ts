@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { readMoney, requireDestination } from '#api/disbursement'
-import { requireMainWallet } from '#api/source-wallet'
+import { readMoney, requireDestination } from '#api/business/disbursement'
+import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { lockRecipientAddress, openTransfer } from '#engines/treasury/index'

@@ -1,6 +1,6 @@
-import { showMoney } from '#api/money'
-import { showRiskEvaluation } from '#api/risk-evaluation'
-import { showWaitingFor } from '#api/waiting-for'
+import { showMoney } from '#api/business/money'
+import { showRiskEvaluation } from '#api/business/risk-evaluation'
+import { showWaitingFor } from '#api/business/waiting-for'
 import type { Transfer } from '#engines/treasury/index'
 
 type ShowTransfer = {

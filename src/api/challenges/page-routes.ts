@@ -1,5 +1,5 @@
 import { requireAllowedOrigin } from '#api/allowed-origin'
-import { provisionalBalance } from '#api/provisional-balance'
+import { provisionalBalance } from '#api/sources/provisional-balance'
 import { storeKeyChange } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import type { ErrorName } from '#lib/error-kinds'

@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
-import { chainErrors, executionErrors, feeErrors, sourceErrors } from '#api/documented-errors'
-import { feeTableAnswer } from '#api/fee-schema'
+import { feeTableAnswer } from '#api/fees/fee-schema'
+import { chainErrors, executionErrors, feeErrors, sourceErrors } from '#api/interface/documented-errors'
 import { estimateTransfer } from '#api/transactions/estimate-transfer'
 import { estimateBody, transactionParams } from '#api/transactions/schema'
 import {

@@ -1,4 +1,4 @@
-import { requireChain } from '#api/connected-chain'
+import { requireChain } from '#api/sources/connected-chain'
 import { replaceTransaction, requireReplaceable } from '#api/transactions/control-transaction'
 import type { ExecutionBody } from '#api/transactions/create-contract-execution'
 import { planExecution, submitExecution } from '#api/transactions/create-contract-execution'

@@ -1,4 +1,4 @@
-import { provisionalBalance } from '#api/provisional-balance'
+import { provisionalBalance } from '#api/sources/provisional-balance'
 import { createTransfer, type TransferBody } from '#api/transactions/create-transfer'
 import { transactionAsItIs } from '#api/transactions/created-once'
 import { prepareTransfer } from '#api/transactions/meet-token'

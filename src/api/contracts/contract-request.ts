@@ -1,5 +1,5 @@
-import { requireChain } from '#api/connected-chain'
-import { unusableChain } from '#api/usable-chains'
+import { requireChain } from '#api/sources/connected-chain'
+import { unusableChain } from '#api/sources/usable-chains'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'

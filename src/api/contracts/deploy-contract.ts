@@ -1,5 +1,5 @@
-import { type FeeFields, parseFeeRequest } from '#api/fee-request'
-import { requireKeyAccount, requireSource } from '#api/source'
+import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
+import { requireKeyAccount, requireSource } from '#api/sources/source'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiParameter, ContractAbi } from '#chains/contracts'

@@ -1,4 +1,4 @@
-import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
+import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiError, AbiParameter } from '#chains/contracts'

@@ -1,5 +1,11 @@
-import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from '#api/documented-errors'
-import { feeTableAnswer } from '#api/fee-schema'
+import { feeTableAnswer } from '#api/fees/fee-schema'
+import {
+  chainErrors,
+  estimateErrors,
+  feeErrors,
+  secretErrors,
+  sourceErrors,
+} from '#api/interface/documented-errors'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { feeFields, refIdField } from '#api/fee-schema'
+import { feeFields, refIdField } from '#api/fees/fee-schema'
 import {
   blockchainField,
   ciphertextField,

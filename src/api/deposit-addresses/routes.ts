@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { requireMainWallet } from '#api/source-wallet'
-import { requireTokenNetwork } from '#api/token-network'
+import { requireMainWallet } from '#api/sources/source-wallet'
+import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
 import {
   type DepositAddress,

@@ -1,6 +1,6 @@
 import Type from 'typebox'
+import { currencyField } from '#api/business/money'
 import { businessChainField, idField, walletIdText } from '#api/fields'
-import { currencyField } from '#api/money'
 import { described } from '#runtime/http/openapi/annotate'
 
 export const newDepositAddressSchema = Type.Object(

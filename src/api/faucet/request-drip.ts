@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { SandboxCtx } from '#api/sandbox-ctx'
-import { unusableChain } from '#api/usable-chains'
+import { unusableChain } from '#api/sources/usable-chains'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'

@@ -1,4 +1,4 @@
-import { unanswered } from '#api/estimate'
+import { unanswered } from '#api/fees/estimate'
 import type { Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
 import { type NodeReadMethod, nodeReadMethods } from '#chains/node-read'

@@ -1,4 +1,4 @@
-import { showToken } from '#api/token-shape'
+import { showToken } from '#api/sources/token-shape'
 import type { Ctx } from '#engines/ctx'
 import { tokensByIds } from '#engines/ledger/index'
 import { ApiError, shorten } from '#lib/errors'

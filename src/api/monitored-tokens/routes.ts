@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { showToken, tokenShape } from '#api/token-shape'
+import { showToken, tokenShape } from '#api/sources/token-shape'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { answer, endpoint } from '#runtime/http/endpoint'

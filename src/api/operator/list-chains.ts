@@ -1,4 +1,4 @@
-import { headOf } from '#api/chain-head'
+import { headOf } from '#api/sources/chain-head'
 import type { BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { highestFinal, indexedHead, isHalted } from '#engines/indexer/index'

@@ -1,4 +1,4 @@
-import { patienceMs } from '#api/chain-head'
+import { patienceMs } from '#api/sources/chain-head'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { accountContracts, suggestedFees } from '#engines/transactions/index'

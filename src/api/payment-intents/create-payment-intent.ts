@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { readAmount } from '#api/read-amount'
-import { requireTokenNetwork } from '#api/token-network'
+import { readAmount } from '#api/business/read-amount'
+import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
+import { anyMoneySchema, currencyField } from '#api/business/money'
 import { businessChainField, createDateField, dateField, idField, updateDateField } from '#api/fields'
-import { anyMoneySchema, currencyField } from '#api/money'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const methodType = Type.Enum(['blockchain'], { description: 'Always blockchain.' })

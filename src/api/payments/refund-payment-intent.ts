@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { readAddress } from '#api/business-address'
-import { requireDestination } from '#api/disbursement'
-import { readAmount } from '#api/read-amount'
+import { readAddress } from '#api/business/business-address'
+import { requireDestination } from '#api/business/disbursement'
+import { readAmount } from '#api/business/read-amount'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'
 import {

@@ -1,8 +1,8 @@
 import Type from 'typebox'
+import { moneySchema } from '#api/business/money'
+import { riskEvaluationField } from '#api/business/risk-evaluation'
+import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
-import { moneySchema } from '#api/money'
-import { riskEvaluationField } from '#api/risk-evaluation'
-import { waitingForField } from '#api/waiting-for'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const statusField = Type.Enum(['pending', 'confirmed', 'paid', 'failed', 'action_required'], {

@@ -1,5 +1,5 @@
-import { showRiskEvaluation } from '#api/risk-evaluation'
-import { showWaitingFor } from '#api/waiting-for'
+import { showRiskEvaluation } from '#api/business/risk-evaluation'
+import { showWaitingFor } from '#api/business/waiting-for'
 import type { Payment } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 

@@ -1,9 +1,9 @@
 import Type from 'typebox'
+import { moneySchema } from '#api/business/money'
+import { riskEvaluationField } from '#api/business/risk-evaluation'
+import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema } from '#api/identity'
-import { moneySchema } from '#api/money'
-import { riskEvaluationField } from '#api/risk-evaluation'
-import { waitingForField } from '#api/waiting-for'
 import { payoutStatuses } from '#engines/treasury/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 

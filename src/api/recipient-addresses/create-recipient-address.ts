@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { readAddress, readAddressTag, requireCurrency } from '#api/business-address'
+import { readAddress, readAddressTag, requireCurrency } from '#api/business/business-address'
 import { checkIdentity } from '#api/identity'
 import type { Ctx } from '#engines/ctx'
 import { addRecipientAddress } from '#engines/treasury/index'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { currencyField } from '#api/business/money'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema, ownershipSchema } from '#api/identity'
-import { currencyField } from '#api/money'
 import { recipientAddressStatuses } from '#engines/treasury/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { readAddress, readAddressTag } from '#api/business-address'
+import { readAddress, readAddressTag } from '#api/business/business-address'
 import type { Ctx } from '#engines/ctx'
 import { addRecipient } from '#engines/treasury/index'
 import type { newRecipientSchema } from './schema.ts'

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { readAddress } from '#api/business-address'
+import { readAddress } from '#api/business/business-address'
 import { addressBookChains, parseBusinessAddress } from '#chains/business-chains'
 import type { Ctx } from '#engines/ctx'
 import { listRecipients as list } from '#engines/treasury/index'

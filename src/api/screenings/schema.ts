@@ -1,6 +1,6 @@
 import Type from 'typebox'
+import { decisionSchema } from '#api/business/screening-decision'
 import { createDateField, idField } from '#api/fields'
-import { decisionSchema } from '#api/screening-decision'
 import { screeningChains } from '#chains/screening-chains'
 import type { ErrorName } from '#lib/error-kinds'
 import { described } from '#runtime/http/openapi/annotate'

@@ -1,4 +1,4 @@
-import { showDecision } from '#api/screening-decision'
+import { showDecision } from '#api/business/screening-decision'
 import type { Screening } from '#engines/compliance/index'
 
 export const showScreening = ({ id, address, chain, result, createDate, ...screening }: Screening) => ({

@@ -1,4 +1,4 @@
-import { requireKeyAccount } from '#api/source'
+import { requireKeyAccount } from '#api/sources/source'
 import type { Blockchain } from '#chains/blockchains'
 import { signableChain } from '#chains/chain-ids'
 import {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { showToken, tokenShape } from '#api/token-shape'
+import { showToken, tokenShape } from '#api/sources/token-shape'
 import type { Ctx } from '#engines/ctx'
 import { tokenById } from '#engines/ledger/index'
 import { invalid } from '#lib/errors'

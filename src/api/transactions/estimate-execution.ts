@@ -1,5 +1,5 @@
-import { requireChain } from '#api/connected-chain'
-import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
+import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
+import { requireChain } from '#api/sources/connected-chain'
 import type { Ctx } from '#engines/ctx'
 import { errorsOfCall } from '#engines/transactions/index'
 import { type ExecutionFields, requireCall } from './execution-request.ts'

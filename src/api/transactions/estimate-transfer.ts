@@ -1,5 +1,5 @@
-import { requireChain } from '#api/connected-chain'
-import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
+import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
+import { requireChain } from '#api/sources/connected-chain'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'

@@ -1,3 +1,4 @@
+import { feeTableAnswer } from '#api/fees/fee-schema'
 import {
   chainErrors,
   estimateErrors,
@@ -5,9 +6,8 @@ import {
   feeErrors,
   secretErrors,
   sourceErrors,
-} from '#api/documented-errors'
-import { feeTableAnswer } from '#api/fee-schema'
-import { provisionalBalance } from '#api/provisional-balance'
+} from '#api/interface/documented-errors'
+import { provisionalBalance } from '#api/sources/provisional-balance'
 import { openSecretOf } from '#custody/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { createExecution } from './create-contract-execution.ts'

@@ -1,6 +1,6 @@
-import { requireChain } from '#api/connected-chain'
-import { feeTable } from '#api/estimate'
-import { firstUsable } from '#api/usable-chains'
+import { feeTable } from '#api/fees/estimate'
+import { requireChain } from '#api/sources/connected-chain'
+import { firstUsable } from '#api/sources/usable-chains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 

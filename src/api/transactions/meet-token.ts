@@ -1,5 +1,5 @@
-import { requireChain } from '#api/connected-chain'
-import { requireSource } from '#api/source'
+import { requireChain } from '#api/sources/connected-chain'
+import { requireSource } from '#api/sources/source'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { openSecretOf } from '#custody/index'

@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { feeFields, feeTier, feeTiers, levelField, refIdField } from '#api/fee-schema'
+import { decisionSchema, showDecision } from '#api/business/screening-decision'
+import { feeFields, feeTier, feeTiers, levelField, refIdField } from '#api/fees/fee-schema'
 import {
   blockchainField,
   ciphertextField,
@@ -10,7 +11,6 @@ import {
   updateDateField,
   userField,
 } from '#api/fields'
-import { decisionSchema, showDecision } from '#api/screening-decision'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { upgradeTargets } from '#lib/sca-cores'

@@ -1,4 +1,10 @@
-import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from '#api/documented-errors'
+import {
+  chainErrors,
+  estimateErrors,
+  feeErrors,
+  secretErrors,
+  sourceErrors,
+} from '#api/interface/documented-errors'
 
 export const tokenErrors = [
   'tokenNotFound',

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { walletUnknown } from '#api/source'
+import { walletUnknown } from '#api/sources/source'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'

@@ -1,5 +1,5 @@
-import { compareWallet } from '#api/compare-wallet'
-import { showToken } from '#api/token-shape'
+import { compareWallet } from '#api/sources/compare-wallet'
+import { showToken } from '#api/sources/token-shape'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { findWalletByAddress, listWallets, type Wallet } from '#custody/index'

@@ -9,7 +9,7 @@ import {
   updateDateField,
   userField,
 } from '#api/fields'
-import { balanceShape } from '#api/token-shape'
+import { balanceShape } from '#api/sources/token-shape'
 import type { Wallet } from '#custody/index'
 import { scaCores } from '#lib/sca-cores'
 import { described, idParams } from '#runtime/http/openapi/annotate'

@@ -1,4 +1,4 @@
-import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
+import { onOtherEnvironment, unusableChain } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { KeyFamily, WalletChain } from '#custody/index'

@@ -4,9 +4,9 @@
  */
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
+import { messageErrorKinds } from '#lib/error-kinds/messages'
 import { failpoint } from '#lib/failpoints'
 import { type Hex, isHex } from '#lib/hex'
-import { messageErrorKinds } from '#lib/message-error-kinds'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { type AlarmName, raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'

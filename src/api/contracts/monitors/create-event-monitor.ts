@@ -1,4 +1,4 @@
-import { answered } from '#api/estimate'
+import { answered } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiParameter, EventSignature } from '#chains/contracts'

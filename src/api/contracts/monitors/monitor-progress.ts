@@ -1,4 +1,4 @@
-import { headOf } from '#api/chain-head'
+import { headOf } from '#api/sources/chain-head'
 import type { BlockRef } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { type EventMonitor, indexedHead } from '#engines/indexer/index'

@@ -1,4 +1,4 @@
-import { chainErrors } from '#api/documented-errors'
+import { chainErrors } from '#api/interface/documented-errors'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'

@@ -1,4 +1,4 @@
-import { unanswered } from '#api/estimate'
+import { unanswered } from '#api/fees/estimate'
 import { badParams, checked, type RpcMethods } from '#api/json-rpc/method'
 import type { AccountOwners } from '#chains/accounts'
 import { parseAddress } from '#chains/address'

@@ -1,4 +1,4 @@
-import { unanswered } from '#api/estimate'
+import { unanswered } from '#api/fees/estimate'
 import { badParams, type RpcMethod, type RpcMethods } from '#api/json-rpc/method'
 import type { OperationReceipt, UserOperation } from '#chains/accounts'
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'

@@ -1,4 +1,4 @@
-import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
+import { onOtherEnvironment, unusableChain } from '#api/sources/usable-chains'
 import { environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'

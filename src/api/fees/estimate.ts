@@ -1,4 +1,4 @@
-import { requireSource } from '#api/source'
+import { requireSource } from '#api/sources/source'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Address, Call, Chain } from '#chains/chain'

@@ -1,4 +1,4 @@
-import { requireTokenNetwork } from '#api/token-network'
+import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
 import { type Destination, isOwnPocket, type Leaving } from '#engines/treasury/index'

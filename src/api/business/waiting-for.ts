@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { Waiting } from '#engines/treasury/index'
 import { described } from '#runtime/http/openapi/annotate'
-import { businessChainField } from './fields.ts'
+import { businessChainField } from '../fields.ts'
 import { moneySchema, showMoney } from './money.ts'
 
 type Reason = Waiting['reason']

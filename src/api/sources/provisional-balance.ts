@@ -1,5 +1,5 @@
-import { requireChain } from '#api/connected-chain'
-import { requireSource, type SourceFields } from '#api/source'
+import { requireChain } from '#api/sources/connected-chain'
+import { requireSource, type SourceFields } from '#api/sources/source'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { holdsAreSettled } from '#engines/transactions/index'
