@@ -1,0 +1,135 @@
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { followSteps, hasProcessedSteps, isHalted } from '#engines/indexer/index'
+import type { Db } from '#runtime/db/db'
+import { logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { newTurn } from '#runtime/turns/store'
+import { stuckBumper } from './bump-stuck.ts'
+import { gapFiller } from './fill-gaps.ts'
+import { followStep } from './follow.ts'
+import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
+import { type Journals, journalsOf } from './journal/merged-journals.ts'
+import type { JournaledResources } from './journal/resources.ts'
+import { signWaitingOperations } from './operations/sign-operations.ts'
+import { signReplacements } from './replace.ts'
+import { readRevertReasons } from './revert-reasons.ts'
+import { screener } from './screen.ts'
+import { sendSigned } from './send.ts'
+import { signWaiting } from './sign.ts'
+import { announceWork } from './store/transactions.ts'
+
+const engine = 'transactions'
+
+/**
+ * Whether this engine has processed every booked block. Until then spent coins are still held as well, and the available
+ * balance of a wallet is too low.
+ */
+export const holdsAreSettled = (db: Db, blockchain: string): Promise<boolean> =>
+  hasProcessedSteps(db, engine, blockchain)
+
+/**
+ * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for
+ * running work. `resources` are restored with their transactions.
+ */
+export function startTransactionWorker(
+  ctx: EngineCtx,
+  resources: JournaledResources,
+): { tried: Promise<void>; journals: Journals; stop(): Promise<void> } {
+  let following: { stop(): Promise<void> } | undefined
+  let setMerged: () => void = () => undefined
+  const whenMerged = new Promise<void>((resolve) => {
+    setMerged = resolve
+  })
+  const keeper = startKeeper(ctx, resources, () => {
+    following ??= follow(ctx, keeper)
+    setMerged()
+    for (const loop of loops) loop.wake()
+  })
+  const loops = ctx.chains
+    .list()
+    .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain, keeper) }))
+  const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
+  const unlisten = hearNotices(ctx, 'transactions', wake)
+  return {
+    tried: keeper.tried,
+    journals: journalsOf(keeper, whenMerged),
+    stop: async () => {
+      await unlisten()
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await keeper.stop()
+      await following?.stop()
+    },
+  }
+}
+
+/** Waits until every journal is merged: until then, journaled transactions could be taken for foreign ones. */
+const follow = (ctx: EngineCtx, keeper: JournalKeeper) =>
+  followSteps(ctx, engine, async (tx, step) => {
+    if (!keeper.isMerged()) throw new Error('waiting for unmerged journals before following blocks')
+    await followStep(ctx, tx, step)
+    // A block frees room for more in-flight attempts, and an orphaned one leaves attempts to send again.
+    await announceWork(tx, step.blockchain)
+  })
+
+function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
+  const { blockchain } = chain.network
+  const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
+  let stopping = false
+  const turns = {
+    sending: newTurn('sending'),
+    signing: newTurn('signing'),
+    signingOperations: newTurn('signing operations'),
+    replacing: newTurn('replacing'),
+    explaining: newTurn('explaining reverts'),
+  }
+  // Each loop runs independently, so that one slow node call does not block the others.
+  const sending = repeat(async () => {
+    const journal = keeper.writer()
+    return journal !== undefined && sendSigned(ctx, chain, journal, turns.sending, () => !stopping)
+  }, trouble('sending transactions'))
+  const maySign = async () => (await keeper.maySign()) && !(await isHalted(ctx.database, blockchain))
+  const signing = repeat(
+    async () => (await maySign()) && signWaiting(ctx, chain, turns.signing, sending.wake),
+    trouble('signing transactions'),
+  )
+  const signingOperations = repeat(
+    async () =>
+      (await maySign()) &&
+      signWaitingOperations(ctx, chain, turns.signingOperations, () =>
+        announceWork(ctx.database, blockchain),
+      ),
+    trouble('signing operations'),
+  )
+  const screenBatch = screener(ctx, chain)
+  const screening = repeat(async () => {
+    const did = (await maySign()) && (await screenBatch())
+    if (did) for (const loop of [signing, signingOperations]) loop.wake()
+    return did
+  }, trouble('screening transactions'))
+  const fillGaps = gapFiller(ctx, chain)
+  const bumpStuck = stuckBumper(ctx, chain)
+  const maintaining = repeat(async () => {
+    if (!(await maySign())) return false
+    const filled = await fillGaps()
+    const replaced = await signReplacements(ctx, chain, turns.replacing)
+    const bumped = await bumpStuck()
+    const did = filled || replaced || bumped
+    if (did) for (const loop of [sending, signing]) loop.wake()
+    return did
+  }, trouble('maintaining transactions in flight'))
+  const explaining = repeat(
+    () => readRevertReasons(ctx, chain, turns.explaining),
+    trouble('explaining reverts'),
+  )
+  const loops = [screening, signing, signingOperations, sending, maintaining, explaining]
+  return {
+    wake: () => {
+      for (const loop of loops) loop.wake()
+    },
+    stop: async () => {
+      stopping = true
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
