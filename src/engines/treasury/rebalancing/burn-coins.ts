@@ -22,7 +22,7 @@ import { submitTreasuryCall } from '../submit-treasury-call.ts'
 import { sweepShortage } from '../sweeping/sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import { requireEnd } from './ends.ts'
-import { coinsAt, type RequiredAmount } from './open-rebalancing.ts'
+import { type RequiredAmount, shortageOf } from './open-rebalancing.ts'
 import {
   endingOf,
   findPolicy,
@@ -175,7 +175,7 @@ async function obstacleOf(
   const policy = await findPolicy(ctx.db, row.entityId)
   if (!policy || policy.messageMax < row.amount) return 'the policy of the entity no longer allows it'
   requireEnd(ctx, row.blockchain)
-  return (await required(ctx.db, row)) > (await coinsAt(ctx.db, row))
+  return (await shortageOf(ctx.db, row, required)) > 0n
     ? undefined
     : 'no disbursement lacks the coins any more'
 }

@@ -9,6 +9,7 @@ import { attestationKeyInUse } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { announceWork, journalsAreAwaited } from '#engines/transactions/index'
+import { larger } from '#lib/amounts'
 import { failpoint } from '#lib/failpoints'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -69,7 +70,7 @@ async function open(
   if (await journalsAreAwaited(tx)) return undefined
   // Without a key nothing would come out of the burn for now.
   if (!(await attestationKeyInUse(tx, 'message')) || (await isHalted(tx, blockchain))) return undefined
-  const short = (await required(tx, coins)) - (await coinsAt(tx, coins))
+  const short = await shortageOf(tx, coins, required)
   if (short <= 0n) return undefined
   const source = await richestSource(ctx, tx, { target, coins, short, policy, required })
   if (!source) return undefined
@@ -93,6 +94,16 @@ async function open(
   ])
   failpoint('before-rebalancing-commit')
   return source.end.blockchain
+}
+
+/**
+ * How many of these coins disbursements lack. Others pay, and coins arrive, between two statements: with the coins read before and
+ * after, what was paid or arrived meanwhile makes no shortage.
+ */
+export async function shortageOf(tx: Db, coins: Coins, required: RequiredAmount): Promise<bigint> {
+  const before = await coinsAt(tx, coins)
+  const amount = await required(tx, coins)
+  return amount - larger(before, await coinsAt(tx, coins))
 }
 
 /** The coins of an entity on a chain that its treasury there has, or can sweep. */
