@@ -18,6 +18,18 @@ export const bookMutants: readonly Mutant[] = [
     ),
   },
   {
+    name: 'shortage-by-two-moments',
+    about: 'a payout that another worker pays meanwhile lacks coins, and others are moved for it',
+    edits: [
+      edit(
+        `${treasury}/rebalancing/open-rebalancing.ts`,
+        'amount - larger(before, await coinsAt(tx, coins))',
+        'amount - (await coinsAt(tx, coins))',
+      ),
+    ],
+    test: proof(`${treasury}/rebalancing/rebalancing.test.ts`, 'what another worker pays while a shortage'),
+  },
+  {
     name: 'no-overdraft-check',
     about: 'holds exceed the balance of an account',
     edits: [edit('migrations/0003_ledger.sql', 'and a.posted - a.held < 0', 'and false')],

@@ -1,6 +1,7 @@
 /** Payouts on Base from coins on Ethereum, through the API, the command of operators and real contracts. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { placeHolds } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
 import {
   freshAddress,
@@ -15,6 +16,8 @@ import { sendAsIssuer } from '../../../../testing/issuer.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { rebalancingsOf } from '../../../../testing/rebalancings.ts'
 import { until } from '../../../../testing/until.ts'
+import type { Coins } from '../sweeping/store.ts'
+import { coinsAt, shortageOf } from './open-rebalancing.ts'
 
 const unit = 1_000_000n
 
@@ -206,4 +209,31 @@ it('property 95: nothing begins for a halted chain, whose payouts wait, and payo
   expect(await own.ended(id)).toMatchObject({ status: 'complete' })
   expect(await own.usdcOf(base, address)).toBe(4n * unit)
   await own.allArrived()
+})
+
+it('property 95: what another worker pays while a shortage is computed makes none', async () => {
+  const own = await merchant(unit)
+  const { database, ctx } = harness
+  await fundMerchantWallet(own.world, 4n * unit)
+  const { id } = await own.pay('1')
+  expect(await own.ended(id)).toMatchObject({ status: 'complete' })
+  const coins =
+    await database.one<Coins>(sql`select entity_id as "entityId", blockchain, token_id as "tokenId"
+    from payouts where id = ${id}`)
+  await until(async () => (await database.tx((tx) => coinsAt(tx, coins))) === 3n * unit, 'three are left')
+  const address = await own.treasuryOf('BASE-SEPOLIA')
+  const hold = {
+    ...coins,
+    address,
+    intentId: randomUUID(),
+    purpose: 'amount',
+    amountAtomic: 3n * unit,
+  } as const
+  const short = await database.tx((tx) =>
+    shortageOf(tx, coins, async () => {
+      await database.tx((other) => placeHolds(other, ctx.clock.nowMs(), [hold]))
+      return 3n * unit
+    }),
+  )
+  expect(short).toBe(0n)
 })
