@@ -67,8 +67,8 @@ type TreasuryCallRequest = Request & {
   treasury: Signatory
   /** The token that the call moves, and the entity's address that it leaves. */
   token: { tokenId: string; address: string; amountAtomic: bigint }
-  /** The call collects the entity's own coins: nothing leaves the entity. */
-  sweep: boolean
+  /** `exempt`: the call is this server's own, and leaves the coins with the entity or pays for its gas. */
+  policy: 'applies' | 'exempt'
 }
 
 type SubmittedTransaction = { id: string; state: 'INITIATED' }
@@ -106,7 +106,7 @@ const coinsOf = ({ valueAtomic }: Call) => ({ tokenId: undefined, amountAtomic: 
 
 /**
  * Accepts a call of an entity's treasury, whose key opens without the entity secret. The entity's policies apply, except to
- * sweeps. No wallet lists the transaction. The caller announces the work once its `tx` has committed.
+ * calls that are exempt. No wallet lists the transaction. The caller announces the work once its `tx` has committed.
  */
 export const submitFromTreasury = (
   ctx: EntityCtx,
@@ -118,9 +118,10 @@ export const submitFromTreasury = (
     ofAccount: false,
     custodyType: 'PLATFORM',
     userId: null,
-    operation: request.sweep
-      ? { kind: 'sweep', effects: [], dangers: [] }
-      : { kind: kinds[request.shown.operation], ...request.chain.decodeCall(request.call) },
+    operation:
+      request.policy === 'exempt'
+        ? { kind: 'sweep', effects: [], dangers: [] }
+        : { kind: kinds[request.shown.operation], ...request.chain.decodeCall(request.call) },
     grant: (decision) => grantPlatformSigning(ctx, decision),
     leaving: [request.token],
   })

@@ -38,6 +38,7 @@ export async function submitTreasuryCall(
     },
     treasury: signatoryOf(treasury),
     token: { tokenId, address, amountAtomic: call.valueAtomic },
-    sweep: true,
+    // Allowances and mints of rebalancings, deliveries, bundles, contracts and deposits for gas: no coins of customers leave.
+    policy: 'exempt',
   })
 }

@@ -178,7 +178,7 @@ async function submitted(
       },
       treasury: signatoryOf(treasury),
       token: { tokenId, address: treasury.address, amountAtomic: amount },
-      sweep: false,
+      policy: 'applies',
     })
     return undefined
   } catch (error) {

@@ -230,6 +230,7 @@ async function burn(ctx: EntityCtx, treasury: TreasuryRow, row: Rebalancing): Pr
     },
     treasury: signatoryOf(treasury),
     token: { tokenId: row.sourceTokenId, address: treasury.address, amountAtomic: row.amount },
-    sweep: true,
+    // The coins are burned for another treasury of the entity, which alone can have them minted.
+    policy: 'exempt',
   })
 }

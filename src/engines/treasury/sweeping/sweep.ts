@@ -175,7 +175,8 @@ async function sweepOne(
     },
     treasury: signatoryOf(treasury),
     token: { tokenId, address: from, amountAtomic: amount },
-    sweep: true,
+    // Coins go from an address of the entity to its treasury.
+    policy: 'exempt',
   })
   const data = { fromAddress: from, toAddress: treasury.address, amount: String(amount) }
   await recordChanges(ctx.db, ctx.nowMs, [{ entityId, actor, type: 'sweep.pending', resourceId: id, data }])
