@@ -23,7 +23,11 @@ const passedOnBy = ({ text }: SourceFile) =>
 function filesByWord(repository: Repository): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const { path, text } of repository.matching(/\.(ts|js|mjs)$/))
-    for (const word of new Set(text.match(/\w+/g))) found.set(word, [...(found.get(word) ?? []), path])
+    for (const word of new Set(text.match(/\w+/g))) {
+      const paths = found.get(word)
+      if (paths) paths.push(path)
+      else found.set(word, [path])
+    }
   return found
 }
 

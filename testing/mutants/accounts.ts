@@ -221,9 +221,7 @@ const operationMutants: readonly Mutant[] = [
   {
     name: 'listed-operation-blocks',
     about: 'an operation that screening keeps out of bundles stops those behind it',
-    edits: [
-      edit(bundling, 'else await postpone(ctx, chain, passing)', 'else await postpone(ctx, chain, waiting)'),
-    ],
+    edits: [edit(bundling, 'await postpone(ctx, chain, passing)', 'await postpone(ctx, chain, waiting)')],
     test: proof(`${operations}/bundles.test.ts`, 'because its recipient was listed, delays no other'),
   },
   {

@@ -140,10 +140,13 @@ async function bundleOf(
     return true
   })
   failpoint('after-treasury-commit')
-  if (isBundled) await announceWork(ctx.database, blockchain)
-  // Those that screening keeps out of every bundle would be chosen first again.
-  else await postpone(ctx, chain, passing)
-  return isBundled ? 'bundled' : 'set aside'
+  if (!isBundled) {
+    // Screening keeps these operations out of every bundle: without a pause they would be chosen first again.
+    await postpone(ctx, chain, passing)
+    return 'set aside'
+  }
+  await announceWork(ctx.database, blockchain)
+  return 'bundled'
 }
 
 /**

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { coinsAt } from '../rebalancing/open-rebalancing.ts'
+import { shortageOf } from '../rebalancing/open-rebalancing.ts'
 import { findPolicy, sourceUnderWay } from '../rebalancing/store.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
 import type { Waiting } from '../types.ts'
@@ -26,8 +26,7 @@ export async function explainShortage(
   lacks: { gas: boolean },
 ): Promise<void> {
   const waiting = await ctx.database.tx(async (tx) => {
-    const required = await waitingAmount(tx, disbursement)
-    const missing = required - (await coinsAt(tx, disbursement))
+    const missing = await shortageOf(tx, disbursement, waitingAmount)
     const about = { missing: String(missing > 0n ? missing : 0n) }
     const from = await sourceUnderWay(tx, disbursement)
     const found: Waiting =
