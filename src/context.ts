@@ -11,7 +11,8 @@ import {
   topics,
 } from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
-import type { Chains, Inspection } from '#chains/chain'
+import type { Chains } from '#chains/chain'
+import type { Inspection } from '#chains/facets/endpoints'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
@@ -106,7 +107,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
     network: requireNetwork(node.blockchain),
   }))
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
-  opened.push(() => Promise.all(chains.list().map((chain) => chain.close())))
+  opened.push(() => Promise.all(chains.list().map((chain) => chain.endpoints.close())))
   await inspectChains(chains)
   const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
   const applied = await migrate(input.connection, repaired).catch(explainDatabase(input.connection))

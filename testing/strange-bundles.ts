@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { UserOperation } from '#chains/accounts'
-import type { Address } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
 import { entryPoint } from '#chains/entry-point'
+import type { UserOperation } from '#chains/facets/accounts'
 import type { Harness } from './harness.ts'
 
 /** A call that gives operations to the EntryPoint beside their sponsor, for `beneficiary`. */

@@ -48,7 +48,7 @@ export async function acceptTransfers(
 function transferOf(chain: Parameters<typeof submit>[2]['chain'], usdc: Token, index: number) {
   const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}` as const
   return {
-    call: chain.transferCall(to, amountAtomic, usdc.address as `0x${string}`),
+    call: chain.payments.transferCall(to, amountAtomic, usdc.address as `0x${string}`),
     fee: { feeLevel: 'MEDIUM' as const },
     refId: '',
     tokens: [{ id: usdc.id, amountAtomic, ofUnlisted: false }],

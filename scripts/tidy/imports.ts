@@ -44,7 +44,7 @@ const joining =
   /^src\/engines\/treasury\/(index|decide-review|follow|journaled-resources|merchant-balances|platform-calls|reviewed-values)\.ts$/
 
 /** Networks are data, address formats and messages between chains need no chain, the interface is types: chain families share them. */
-const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses|crosschain)\/)/
+const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses|crosschain|facets)\/)/
 
 const tierOf = (path: string) => {
   const top = path.split('/')[1]!.replace(/\.ts$/, '')

@@ -1,4 +1,4 @@
-import type { Address } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
 import type { TokenSymbol } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'

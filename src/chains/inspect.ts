@@ -5,8 +5,8 @@ import type { Chains } from './chain.ts'
  * in the wrong place. Throws when every endpoint is refused. One that does not answer is not refused.
  */
 export async function inspectChains(chains: Chains): Promise<void> {
-  const refused = (await Promise.all(chains.list().map((chain) => chain.inspect()))).flat()
-  const endpoints = chains.list().flatMap(({ hosts }) => hosts)
+  const refused = (await Promise.all(chains.list().map((chain) => chain.endpoints.inspect()))).flat()
+  const endpoints = chains.list().flatMap((chain) => chain.endpoints.hosts)
   if (refused.length === 0 || refused.length < endpoints.length) return
   const words = refused.map(({ blockchain, endpoint, reason }) => `${blockchain} at ${endpoint}: ${reason}`)
   throw new Error(`no endpoint of BEZANT_NETWORKS can be used: ${words.join('; ')}`)

@@ -1,4 +1,4 @@
-import type { UserOperation } from './accounts.ts'
+import type { UserOperation } from './facets/accounts.ts'
 
 /** An operation as JSON: whole numbers are decimal strings. */
 export const operationToJson = (operation: UserOperation): string =>

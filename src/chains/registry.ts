@@ -1,7 +1,8 @@
 import { canonicalAddress } from './addresses/canonical.ts'
-import type { Chain, Chains, Inspection, ReadAsker } from './chain.ts'
+import type { Chain, Chains, ReadAsker } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import { createEvmChain } from './evm/index.ts'
+import type { Inspection } from './facets/endpoints.ts'
 import type { Network } from './network.ts'
 
 export type Node = {

@@ -1,5 +1,5 @@
-import type { AccountContract } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
+import type { AccountContract } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import {
   type DeploymentPlan,

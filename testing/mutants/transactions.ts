@@ -49,7 +49,7 @@ export const transactionMutants: readonly Mutant[] = [
       edit(
         `${engine}/sign.ts`,
         'await insertAttempts(tx, nowMs, attempts)',
-        'await chain.broadcast(attempts.map(({ raw }) => hexOf(raw)))\n await insertAttempts(tx, nowMs, attempts)',
+        'await chain.payments.broadcast(attempts.map(({ raw }) => hexOf(raw)))\n await insertAttempts(tx, nowMs, attempts)',
       ),
     ],
     test: writeAhead('each of'),

@@ -1,11 +1,11 @@
 import { type Address, concatHex, encodeFunctionData, type Hex, numberToHex, parseEther } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import { entryPoint } from '#chains/entry-point'
 import { sponsorPaymasterAbi } from '#chains/evm/accounts/artifacts/sponsor-paymaster'
 import { paymasterOf } from '#chains/evm/accounts/deployment'
 import { encodeExecution, sponsorDigest } from '#chains/evm/accounts/operation'
+import type { UnsignedOperation, UserOperation } from '#chains/facets/accounts'
 import { hexOf } from '#lib/hex'
 import { people, type TokenChain, tokenAddress } from '../token-chain.ts'
 import {

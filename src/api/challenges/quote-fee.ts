@@ -34,13 +34,13 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   const quoted = roundedUp(priceRoom * gas * feeAt(suggestion, fee.feeLevel).maxFeeAtomic)
   const atomic = quoted < feeMaxAtomic ? quoted : feeMaxAtomic
   // The fee that a parent chain takes for data is not a price of gas: the node's figure, with the same room.
-  const dataFee = await chain.parentFee(call, gas).catch(() => undefined)
+  const dataFee = await chain.offers.parentFee(call, gas).catch(() => undefined)
   return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
 }
 
 async function gasOf({ fee, chain, wallet, call, shown }: CallRequest): Promise<bigint | undefined> {
   if (fee.gasLimit !== undefined) return fee.gasLimit
-  const estimate = await chain.estimateGas(wallet.address, call)
+  const estimate = await chain.offers.estimateGas(wallet.address, call)
   if (estimate.kind === 'estimated') return (estimate.gas * 6n) / 5n + spareGas
   return shown.operation === 'TRANSFER' ? usualTransferGas : undefined
 }

@@ -95,7 +95,7 @@ export const contractExecution: ChallengeKind<ExecutionBody> = {
       ...lines,
       ...feeDetails(call),
     ]
-    const decoded = call.chain.decodeCall(call.call)
+    const decoded = call.chain.payments.decodeCall(call.call)
     return { ...(await summaryOf(ctx, first, decoded, abiFunctionSignature !== undefined)), ...limit }
   },
   execute: async (ctx, { feeMax, ...request }, key) =>

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import type { ContractAbi } from '#chains/contracts'
+import type { ContractAbi } from '#chains/facets/contracts'
 import type { ContractRow } from './store.ts'
 
 /** The ABI of a contract with that of its implementation; undefined where neither is known. */

@@ -1,4 +1,4 @@
-import type { AbiParameter, ContractAbi } from '#chains/contracts'
+import type { AbiParameter, ContractAbi } from '#chains/facets/contracts'
 
 export type SourceFile = { fileName: string; fileContent: string }
 

@@ -1,7 +1,7 @@
 import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
-import type { AbiError, AbiParameter } from '#chains/contracts'
+import type { AbiError, AbiParameter } from '#chains/facets/contracts'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { readOrRefuse, requireAbi, requireContractChain } from './contract-request.ts'

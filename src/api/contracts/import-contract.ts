@@ -1,6 +1,7 @@
 import { answered } from '#api/fees/estimate'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'

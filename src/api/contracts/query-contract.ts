@@ -1,7 +1,8 @@
 import { answered } from '#api/fees/estimate'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address, Chain } from '#chains/chain'
-import type { AbiFunction, ContractAbi } from '#chains/contracts'
+import type { Chain } from '#chains/chain'
+import type { AbiFunction, ContractAbi } from '#chains/facets/contracts'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
@@ -75,7 +76,7 @@ function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody)
     throw invalid('abiFunctionSignature', reason, undefined, 'invalidRequest', 'required')
   }
   const called = abi && functionOf(chain, abi, signature)
-  const data = readOrRefuse(() => chain.encodeCall(signature, values ?? []), 'contractAbiMismatch')
+  const data = readOrRefuse(() => chain.contracts.encodeCall(signature, values ?? []), 'contractAbiMismatch')
   return { data, called }
 }
 
@@ -98,8 +99,8 @@ function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Q
   const refuse = (reason: string) =>
     invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
-  if (callData.length / 2 - 1 > chain.callDataBytesMax)
-    throw refuse(`exceeds ${chain.callDataBytesMax} bytes, the maximum of nodes`)
+  if (callData.length / 2 - 1 > chain.contracts.callDataBytesMax)
+    throw refuse(`exceeds ${chain.contracts.callDataBytesMax} bytes, the maximum of nodes`)
   return { data: callData, called: abi && chain.contracts.functionByData(abi, callData) }
 }
 
@@ -111,6 +112,6 @@ function requireReadable({ stateMutability }: AbiFunction, field: string, value:
 }
 
 async function requireCode(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<void> {
-  if (await answered(ctx, chain, chain.hasCode(address))) return
+  if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
   throw invalid('address', 'has no code on the blockchain', text, 'contractMissingAtAddress')
 }

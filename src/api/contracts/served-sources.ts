@@ -1,4 +1,5 @@
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { createLanes } from '#lib/lanes'
 import { createCaller } from '#runtime/outbound/call'

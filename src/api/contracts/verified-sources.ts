@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { Address, Chain } from '#chains/chain'
-import type { ContractAbi } from '#chains/contracts'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { ContractAbi } from '#chains/facets/contracts'
 import type { Ctx } from '#engines/ctx'
 import type { SourceFile } from './describe-abi.ts'
 

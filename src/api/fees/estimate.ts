@@ -1,8 +1,10 @@
 import { requireSource } from '#api/sources/source'
 import { parseAddress } from '#chains/address'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address, Call, Chain } from '#chains/chain'
-import type { AbiError } from '#chains/contracts'
+import type { Chain } from '#chains/chain'
+import type { AbiError } from '#chains/facets/contracts'
+import type { Call } from '#chains/facets/payments'
 import { findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
@@ -75,11 +77,11 @@ export async function estimateTable(
   call: Call,
   errors: readonly AbiError[] = [],
 ) {
-  const estimate = await answered(ctx, chain, chain.estimateGas(from, call, errors))
+  const estimate = await answered(ctx, chain, chain.offers.estimateGas(from, call, errors))
   if (estimate.kind === 'estimated') {
     const { gas } = estimate
     if (accountType === 'SCA') return operationTable(ctx, chain, from, call, gas)
-    return feeTable(ctx, chain, gas, await answered(ctx, chain, chain.parentFee(call, gas)))
+    return feeTable(ctx, chain, gas, await answered(ctx, chain, chain.offers.parentFee(call, gas)))
   }
   if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
   const kind =
@@ -95,7 +97,7 @@ export async function estimateTable(
 async function operationTable(ctx: Ctx, chain: Chain, account: Address, call: Call, gas: bigint) {
   const { to, valueAtomic, data } = call
   if (to === undefined) throw new ApiError('accountTypeUnsupported')
-  const isDeployed = await answered(ctx, chain, chain.hasCode(account))
+  const isDeployed = await answered(ctx, chain, chain.contracts.hasCode(account))
   const asked = { account, isDeployed, call: { to, valueAtomic, data }, gas }
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
   // At the lowest price, at which the fee for data is the most gas.

@@ -1,4 +1,5 @@
-import type { Call, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import type { Wallet } from '#custody/index'
 import { type FeeRequest, feeMaxAtomic, operationGasMax } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
@@ -24,7 +25,7 @@ export function parseFeeRequest(
   accountType: Wallet['accountType'] = 'EOA',
 ): FeeRequest {
   const { network } = chain
-  const gasMin = chain.intrinsicGas(call)
+  const gasMin = chain.offers.intrinsicGas(call)
   const gasMax = accountType === 'SCA' ? operationGasMax : gasLimitMax
   const { feeLevel } = fields
   if (feeLevel === undefined && accountType === 'SCA')

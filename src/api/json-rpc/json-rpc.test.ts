@@ -44,7 +44,7 @@ async function onNodes<Result>(nodes: Node[], work: (url: string) => Promise<Res
     return await work(api.url)
   } finally {
     await api.stop()
-    await Promise.all(chains.list().map((chain) => chain.close()))
+    await Promise.all(chains.list().map((chain) => chain.endpoints.close()))
   }
 }
 

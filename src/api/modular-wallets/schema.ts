@@ -7,9 +7,9 @@ import {
   idField,
   updateDateField,
 } from '#api/fields'
-import type { UserOperation } from '#chains/accounts'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import { entryPoint } from '#chains/entry-point'
+import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
 import type { Token } from '#engines/ledger/index'
 import type { ModularTransfer, UserOperationRow } from '#engines/modular/index'

@@ -1,5 +1,6 @@
 import { headOf } from '#api/sources/chain-head'
-import type { BlockRef, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { BlockRef } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
 import { highestFinal, indexedHead, isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'

@@ -1,5 +1,6 @@
 import { patienceMs } from '#api/sources/chain-head'
 import type { Chain } from '#chains/chain'
+import type { EndpointHealth } from '#chains/facets/endpoints'
 import type { EngineCtx } from '#engines/ctx'
 import { accountContracts, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -18,15 +19,13 @@ export async function showChains(ctx: EngineCtx) {
   ])
   return progress.map((row, index) => ({
     ...row,
-    rpc: chains[index]!.health().map(showEndpoint),
+    rpc: chains[index]!.endpoints.health().map(showEndpoint),
     ...fees[index],
     ...contracts[index],
   }))
 }
 
-type MeasuredEndpoint = ReturnType<Chain['health']>[number]
-
-const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }: MeasuredEndpoint) => ({
+const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }: EndpointHealth) => ({
   url: host,
   ...(p50Ms !== undefined && { p50Ms }),
   ...(p95Ms !== undefined && { p95Ms }),

@@ -39,7 +39,7 @@ function countAlarms({ metrics }: EngineCtx): void {
 
 function showEndpoints({ chains, metrics }: EngineCtx): void {
   for (const chain of chains.list())
-    for (const [position, endpoint] of chain.health().entries()) {
+    for (const [position, endpoint] of chain.endpoints.health().entries()) {
       const { host, errorsRatio, latencyMs, headNumber, lagBlocks } = endpoint
       const labels = { blockchain: chain.network.blockchain, host, position }
       metrics.endpointErrors.set(labels, errorsRatio)

@@ -66,7 +66,8 @@ export async function requireVerifiable(ctx: Ctx, fields: SignerFields): Promise
   const { accountType, blockchain, address } = await requireSigner(ctx, fields)
   if (accountType === 'EOA') return
   const chain = requireChain(ctx, blockchain)
-  if (!(await answered(ctx, chain, chain.hasCode(address)))) throw new ApiError('smartAccountNotDeployed')
+  if (!(await answered(ctx, chain, chain.contracts.hasCode(address))))
+    throw new ApiError('smartAccountNotDeployed')
 }
 
 /** The 32 bytes that the key of a wallet signs for a hash; those of a smart account are bound to it and its chain. */

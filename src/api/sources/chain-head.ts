@@ -1,4 +1,5 @@
-import type { BlockRef, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { BlockRef } from '#chains/facets/blocks'
 import { keptFor } from '#lib/once'
 import { resultWithin } from '#lib/time-limit'
 
@@ -10,4 +11,4 @@ const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 
 /** The newest block of a chain, about a second old; undefined while no node answers. */
 export const headOf = ({ shared: chain }: Chain): Promise<BlockRef | undefined> =>
-  kept(chain, () => resultWithin(patienceMs, chain.head()))
+  kept(chain, () => resultWithin(patienceMs, chain.blocks.head()))

@@ -45,13 +45,13 @@ async function readStablecoins(ctx: Ctx, nowMs: number) {
 }
 
 /** Supplies of the tokens on one chain; none while its node is unreachable. */
-async function suppliesOn(ctx: Ctx, { network, totalSupplyOf }: Chain): Promise<Supply[]> {
+async function suppliesOn(ctx: Ctx, { network, balances }: Chain): Promise<Supply[]> {
   try {
     return await Promise.all(
       network.tokens.map(async (token) => ({
         token,
         chain: network.businessChain,
-        atomic: await totalSupplyOf(tokenAddress(token)),
+        atomic: await balances.totalSupplyOf(tokenAddress(token)),
       })),
     )
   } catch (error) {

@@ -1,6 +1,8 @@
 import { parseAddress } from '#chains/address'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address, Call, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import { ValueProblem } from '#chains/value-problem'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
@@ -70,7 +72,8 @@ function requireData(chain: Chain, fields: ExecutionFields, neither: boolean): H
   )
 }
 
-function requireCallData({ callDataBytesMax }: Chain, callData: string): Hex {
+function requireCallData({ contracts }: Chain, callData: string): Hex {
+  const { callDataBytesMax } = contracts
   const refuse = (reason: string) =>
     invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
@@ -81,7 +84,7 @@ function requireCallData({ callDataBytesMax }: Chain, callData: string): Hex {
 
 function encoded(chain: Chain, signature: string, values: readonly unknown[]): Hex {
   try {
-    return chain.encodeCall(signature, values)
+    return chain.contracts.encodeCall(signature, values)
   } catch (error) {
     if (!(error instanceof ValueProblem)) throw error
     throw invalid(error.location, error.reason, undefined, 'abiMismatch')

@@ -253,8 +253,8 @@ describe('property 45: a daily cap', () => {
         and state not in ('COMPLETE', 'FAILED', 'CANCELLED', 'DENIED') limit 1`
       return (await harness.database.all(open)).length === 0
     }, 'everything before it has ended')
-    const depth = chain.finalityDepth
-    chain.finalityDepth = 4
+    const depth = chain.blocks.finalityDepth
+    chain.blocks.finalityDepth = 4
     try {
       const { id } = (await spend(0, { gasLimit: '30000' }, 0)).body.data
       await until(async () => (await stateOf(id)) === 'FAILED', 'it fails')
@@ -272,7 +272,7 @@ describe('property 45: a daily cap', () => {
       await mined.mine(2)
       await until(() => isReleased(id), 'it is given back')
     } finally {
-      chain.finalityDepth = depth
+      chain.blocks.finalityDepth = depth
     }
   })
 })

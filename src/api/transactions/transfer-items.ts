@@ -1,5 +1,7 @@
-import type { Address, Call, Chain } from '#chains/chain'
-import type { TokenStandard } from '#chains/tokens'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
+import type { TokenStandard } from '#chains/facets/tokens'
 import type { Ctx } from '#engines/ctx'
 import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/index'
 import { invalid, notFound } from '#lib/errors'
@@ -36,7 +38,7 @@ export async function requireLeaving(
     units: [{ id: token.id, amountAtomic: atomic }],
     amountTexts: [text],
     nftTokenIds: undefined,
-    call: (chain, { to }) => chain.transferCall(to, atomic, token.address ?? undefined),
+    call: (chain, { to }) => chain.payments.transferCall(to, atomic, token.address ?? undefined),
   }
 }
 

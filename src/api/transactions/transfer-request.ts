@@ -1,6 +1,6 @@
 import { parseAddress } from '#chains/address'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
 import { parseAmount } from '#lib/amounts'

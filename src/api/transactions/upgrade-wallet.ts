@@ -97,7 +97,7 @@ async function requireUpgradable(ctx: Ctx, body: UpgradeBody): Promise<Wallet> {
 
 async function requireDeployed(ctx: Ctx, body: UpgradeBody, { blockchain, address }: Wallet): Promise<void> {
   const chain = requireChain(ctx, blockchain)
-  if (await answered(ctx, chain, chain.hasCode(address))) return
+  if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
   const reason = 'is not deployed: send its first transaction, and upgrade it when that is complete'
   throw invalid(sourceField(body), reason, body.walletId ?? address, 'upgradeBeforeDeployment')
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import type { Address } from '#chains/addresses/types'
 import { capabilitiesOf } from '#chains/capabilities'
-import type { Address } from '#chains/chain'
 import { smartAccountOf } from '#chains/signing'
 import {
   type CreateWalletsInput,

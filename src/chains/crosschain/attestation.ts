@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf, isHex } from '#lib/hex'
 import { canonicalAddress } from '../addresses/canonical.ts'
-import type { Address } from '../chain.ts'
+import type { Address } from '../addresses/types.ts'
 import { recoverSigner } from '../evm/signing/recover-signer.ts'
 
 /** The 32 bytes that attesters sign: the hash of the filled message as it is, without a prefix. */

@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
-import type { ChainLog } from '../chain-log.ts'
-import type { Party } from '../effects.ts'
+import type { ChainLog } from '../facets/blocks.ts'
+import type { Party } from '../facets/call-effects.ts'
 import type { TransferSpec } from './transfer-spec.ts'
 
 /** The contracts of cross-chain messages and of unified balances on one chain; `wallet` and `minter` where it has the latter. */

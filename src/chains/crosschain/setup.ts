@@ -32,3 +32,11 @@ export type CrosschainSetup = {
   calls: readonly SetupCall[]
   left: readonly LeftCall[]
 }
+
+/** Plans the contracts of cross-chain messages and unified balances for a chain that has none. */
+export type CrosschainPlanner = {
+  /** The creation of these contracts; `undefined` where the network has no domain. Throws when the node is unreachable. */
+  plan(terms: CrosschainTerms): Promise<CrosschainSetup | undefined>
+  /** The addresses of the contracts of messages that a payer creates, the same on every chain. */
+  addressesOf(payer: Address): CrosschainAddresses
+}

@@ -1,5 +1,5 @@
 import { isAddress } from 'viem'
-import type { Address } from '../chain.ts'
+import type { Address } from '../addresses/types.ts'
 
 /**
  * Reads an address: all digits in one case, or in mixed case with a valid EIP-55 checksum.

@@ -1,7 +1,10 @@
 import type { Hex } from '#lib/hex'
-import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
+import type { Address } from '../addresses/types.ts'
+import type { Chain } from '../chain.ts'
+import type { ContentAgreement } from '../facets/blocks.ts'
+import type { Inspection } from '../facets/endpoints.ts'
+import type { Payments } from '../facets/payments.ts'
 import type { Network } from '../network.ts'
-import { encodeCall } from './abi/encode.ts'
 import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
 import { watchHeads } from './blocks/heads.ts'
 import { readHistory } from './blocks/history.ts'
@@ -10,21 +13,13 @@ import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './effects/decode-call.ts'
 import type { EvmChainInput } from './input.ts'
-import {
-  attachSignature,
-  callDataBytesMax,
-  digestOf,
-  intrinsicGas,
-  readSigned,
-  transferCall,
-} from './payments/build.ts'
-import { ask, estimateBounds, readsThrough } from './reads.ts'
+import { attachSignature, digestOf, readSigned, transferCall } from './payments/build.ts'
+import { ask, estimateBounds, type Reads, readsThrough } from './reads.ts'
 import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
 import { finalizedReader } from './rpc/finalized.ts'
 import { createReadTurns } from './rpc/read-turns.ts'
 import { type Rpc, RpcUnreachable } from './rpc/rpc.ts'
 import { RpcError } from './rpc/rpc-errors.ts'
-import { authorizationDigest, authorizedTransferCall } from './signing/authorization.ts'
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250
@@ -43,21 +38,64 @@ function ownEndpoints(input: EvmChainInput) {
   }
 }
 
-/** Transactions of the network, which no node is asked about. */
-const signedTransactionsOf = (
-  network: Network,
-): Pick<Chain, 'digestOf' | 'attachSignature' | 'readSigned'> => ({
+/** Builds, signs and sends transactions: only the last asks a node. */
+const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
+  transferCall,
+  decodeCall: (call) => decodeCall(network.blockchain, call),
   digestOf: (transaction) => digestOf(network, transaction),
   attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
   readSigned: (raw) => readSigned(network, raw),
+  broadcast: (raws) => rpc.broadcast(raws),
 })
 
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { network, rpcUrl, confirmations, finalityDepth, local } = input
+  const { network, rpcUrl, confirmations, local } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const { historyRpc, readRpc, turns } = ownEndpoints(input)
-  const reads = readsThrough(rpc, input)
+  const { head, explainRevert, ...facets } = readsThrough(rpc, input)
+  const chain: Chain = {
+    ...facets,
+    network,
+    local,
+    confirmations,
+    endpoints: {
+      hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
+      health: () => rpc.health(),
+      inspect: () => rpc.inspect(),
+      close: async () => {
+        for (const each of [rpc, historyRpc, readRpc]) each.close()
+      },
+    },
+    ...blocksThrough(rpc, historyRpc, input, { head, explainRevert }),
+    payments: paymentsThrough(rpc, network),
+    ...crosschainThrough(rpc, input),
+    get shared() {
+      return chain
+    },
+    onBehalfOf: (asker) => {
+      const inTurn = turns.inTurnOf(asker)
+      const { head, explainRevert, ...own } = readsThrough(inTurn, input, estimateBounds(input))
+      return {
+        ...chain,
+        ...own,
+        blocks: { ...chain.blocks, head },
+        effects: { ...chain.effects, explainRevert },
+        ...crosschainThrough(inTurn, input),
+      }
+    },
+  }
+  return chain
+}
+
+/** The blocks of a chain and their effects, which share what was read last. */
+function blocksThrough(
+  rpc: Endpoints,
+  historyRpc: Endpoints,
+  input: EvmChainInput,
+  { head, explainRevert }: Pick<Reads, 'head' | 'explainRevert'>,
+): Pick<Chain, 'blocks' | 'effects'> {
+  const { network, rpcUrl, finalityDepth, local } = input
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -70,56 +108,29 @@ export function createEvmChain(input: EvmChainInput): Chain {
     if (whole) for (const kept of [recent, contents]) kept.keep(whole)
     return whole?.block
   }
-  const chain: Chain = {
-    ...reads,
-    network,
-    hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
-    health: () => rpc.health(),
-    inspect: () => rpc.inspect(),
-    confirmations,
-    finalityDepth,
-    local,
-    head: () => believed(reads.head()),
-    blockByNumber: (number) => block({ number }),
-    blockByHash: (hash) => block({ hash }),
-    logHistory: (query) => readHistory(historyRpc, network.chainId, query),
-    receiptsOf: async (blockHash, txHashes) => {
-      const read = recent.find(blockHash)
-      return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
+  return {
+    blocks: {
+      head: () => believed(head()),
+      byNumber: (number) => block({ number }),
+      byHash: (hash) => block({ hash }),
+      logHistory: (query) => readHistory(historyRpc, network.chainId, query),
+      // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
+      watchHeads: (onHead) =>
+        watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
+      finalityDepth,
+      finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
+      agreeing: rpc.agreeing,
+      agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
+      agreedContent: contents.agreed,
     },
-    intrinsicGas,
-    transferCall,
-    authorizationDigest,
-    authorizedTransferCall,
-    encodeCall,
-    callDataBytesMax,
-    ...crosschainThrough(rpc, input),
-    decodeCall: (call) => decodeCall(network.blockchain, call),
-    ...signedTransactionsOf(network),
-    broadcast: (raws) => rpc.broadcast(raws),
-    agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
-    finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
-    agreeing: rpc.agreeing,
-    agreedContent: contents.agreed,
-    // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
-    watchHeads: (onHead) =>
-      watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
-    close: async () => {
-      for (const each of [rpc, historyRpc, readRpc]) each.close()
-    },
-    get shared() {
-      return chain
-    },
-    onBehalfOf: (asker) => {
-      const inTurn = turns.inTurnOf(asker)
-      return {
-        ...chain,
-        ...readsThrough(inTurn, input, estimateBounds(input)),
-        ...crosschainThrough(inTurn, input),
-      }
+    effects: {
+      receiptsOf: async (blockHash, txHashes) => {
+        const read = recent.find(blockHash)
+        return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
+      },
+      explainRevert,
     },
   }
-  return chain
 }
 
 /** Requests wait for these answers, and a node that hangs holds up the questions that come next. */
@@ -137,15 +148,17 @@ async function askMany(rpc: Rpc, to: Address, data: readonly Hex[]): Promise<unk
 function crosschainThrough(
   rpc: Endpoints,
   { network, local, crosschain }: EvmChainInput,
-): Pick<Chain, 'crosschain' | 'planCrosschain' | 'crosschainAddressesOf'> {
+): Pick<Chain, 'crosschain' | 'crosschainPlanner'> {
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
   const read = (to: Address, data: Hex) => ask(rpc, to, data)
   const agreed = (to: Address, data: Hex) => askAgreed(rpc, to, data)
   const hasCode = async (address: Address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
   return {
     crosschain: crosschainAt(network, addresses, { many: (to, data) => askMany(rpc, to, data), agreed }),
-    planCrosschain: (terms) => planSetup(network, terms, { read, hasCode }),
-    crosschainAddressesOf: plannedAddresses,
+    crosschainPlanner: {
+      plan: (terms) => planSetup(network, terms, { read, hasCode }),
+      addressesOf: plannedAddresses,
+    },
   }
 }
 

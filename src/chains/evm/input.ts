@@ -1,5 +1,5 @@
-import type { Inspection } from '../chain.ts'
 import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
+import type { Inspection } from '../facets/endpoints.ts'
 import type { Network } from '../network.ts'
 import type { PinnedCode } from './accounts/contracts.ts'
 

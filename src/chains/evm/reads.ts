@@ -1,5 +1,6 @@
 import { type Hex, isHex } from '#lib/hex'
-import type { Address, Chain } from '../chain.ts'
+import type { Address } from '../addresses/types.ts'
+import type { Chain } from '../chain.ts'
 import { canonicalPins } from './accounts/contracts.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { readHead } from './blocks/blocks.ts'
@@ -8,12 +9,17 @@ import { replayRevert } from './contracts/revert.ts'
 import { tokensThrough } from './contracts/tokens.ts'
 import type { EvmChainInput } from './input.ts'
 import { readFromNode } from './node-read.ts'
+import { intrinsicGas } from './payments/build.ts'
 import { estimateGas, suggestFees } from './payments/fees.ts'
 import { parentFee } from './payments/parent-fee.ts'
 import { type CallBounds, callLimits } from './rpc/call-bounds.ts'
 import { integer, quantity } from './rpc/quantities.ts'
 import type { Rpc } from './rpc/rpc.ts'
-import { domainSeparatorSelector } from './signing/authorization.ts'
+import {
+  authorizationDigest,
+  authorizedTransferCall,
+  domainSeparatorSelector,
+} from './signing/authorization.ts'
 
 /** The first four bytes of keccak256("balanceOf(address)"), and of "totalSupply()". */
 const balanceOfSelector = '0x70a08231'
@@ -22,33 +28,44 @@ const totalSupplySelector = '0x18160ddd'
 /** Prefix of the code of an account that delegates to a contract (EIP-7702). */
 const delegationPrefix = '0xef0100'
 
-type Reads = Pick<
+/** The facets that are read from a node alone, and such reads of the others. */
+export type Reads = Pick<
   Chain,
-  | ('head' | 'nonceOf' | 'inFlightMaxOf' | 'balanceOf' | 'hasCode' | 'totalSupplyOf' | 'fees')
-  | ('estimateGas' | 'parentFee' | 'domainSeparatorOf' | 'contracts' | 'tokens' | 'accounts')
-  | ('explainRevert' | 'read')
->
+  'lane' | 'offers' | 'gather' | 'balances' | 'tokens' | 'contracts' | 'accounts' | 'nodeRead'
+> &
+  Pick<Chain['blocks'], 'head'> &
+  Pick<Chain['effects'], 'explainRevert'>
 
 /** The reads of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
 export function readsThrough(rpc: Rpc, input: EvmChainInput, estimates?: CallBounds): Reads {
   const { network, inFlightMax = network.inFlightMax, callGasMax = callGasMaxDefault } = input
   return {
     head: () => readHead(rpc, network.chainId),
-    nonceOf: async (address) =>
-      integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
-    inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
-    balanceOf: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
-    hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
-    totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
-    fees: () => suggestFees(rpc, network),
-    estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors, estimates),
-    parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
-    domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
-    contracts: contractsThrough(rpc, { ...input, callGasMax }),
-    tokens: tokensThrough(rpc),
-    accounts: accountsThrough(rpc, network, canonicalPins(input.accountCode ?? {})),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
-    read: (method, params) => readFromNode(rpc, method, params),
+    lane: {
+      nonceOf: async (address) =>
+        integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
+      inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
+    },
+    offers: {
+      fees: () => suggestFees(rpc, network),
+      estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors, estimates),
+      parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
+      intrinsicGas,
+    },
+    gather: {
+      domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
+      authorizationDigest,
+      authorizedTransferCall,
+    },
+    balances: {
+      of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
+      totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
+    },
+    tokens: tokensThrough(rpc),
+    contracts: contractsThrough(rpc, { ...input, callGasMax }),
+    accounts: accountsThrough(rpc, network, canonicalPins(input.accountCode ?? {})),
+    nodeRead: (method, params) => readFromNode(rpc, method, params),
   }
 }
 

@@ -22,7 +22,7 @@ export async function agreedBlocks(
   blocks: readonly PlacedBlock[],
 ): Promise<readonly string[]> {
   if (chain.local || blocks.length === 0) return blocks.map(({ hash }) => hash)
-  const { upTo = final } = await chain.agreedUpTo(blocks.at(-1)!.number, (number) =>
+  const { upTo = final } = await chain.blocks.agreedUpTo(blocks.at(-1)!.number, (number) =>
     canonicalHashAt(ctx.database, blockchain, number),
   )
   const deep = blocks.filter(({ number }) => number <= upTo)
@@ -31,7 +31,9 @@ export async function agreedBlocks(
       const range = { from: number, to: number }
       const [block] = await contentHashesBetween(ctx.database, blockchain, range, 1)
       if (block?.hash !== hash) return []
-      return (await chain.agreedContent(block.hash, block.contentHash)).verdict === 'agreed' ? [hash] : []
+      return (await chain.blocks.agreedContent(block.hash, block.contentHash)).verdict === 'agreed'
+        ? [hash]
+        : []
     }),
   )
   return agreed.flat()

@@ -64,16 +64,16 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
 /** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
 async function requireOnChain(chain: Chain, hash: string): Promise<ForkBlock> {
   const { blockchain } = chain.network
-  const block = await chain.blockByHash(hash as Hex)
+  const block = await chain.blocks.byHash(hash as Hex)
   if (!block)
     throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct the hash or the endpoints`)
   const { number } = block
-  const there = await chain.blockByNumber(number)
+  const there = await chain.blocks.byNumber(number)
   if (there?.hash !== hash)
     throw new Error(
       `--at: the endpoints of ${blockchain} have ${there?.hash ?? 'no block'} at ${number}, not ${hash}: name a block of their branch, or replace them`,
     )
-  const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
+  const { upTo, said } = await chain.blocks.agreedUpTo(number, async () => hash)
   if (upTo !== number)
     throw new Error(
       `--at: the endpoints of ${blockchain} do not agree on block ${number}: ${said?.join(', ')}`,
@@ -86,7 +86,7 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
   const { blockchain } = chain.network
   const commonAt = async (number: number) => {
     const ours = await canonicalHashAt(ctx.database, blockchain, number)
-    const theirs = await chain.blockByNumber(number)
+    const theirs = await chain.blocks.byNumber(number)
     return ours !== undefined && ours === theirs?.hash ? { number, hash: ours } : undefined
   }
   const oldest = await oldestNumber(ctx.database, blockchain)

@@ -1,4 +1,5 @@
-import type { Block, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Block } from '#chains/facets/blocks'
 import { tokenAddress } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
 import { followIssuers, type IssuerEntry, issuerListOf } from '#engines/compliance/index'

@@ -1,4 +1,5 @@
-import type { Block, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Block } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
 import { applyBlock } from './apply-block.ts'
 import { revertFalseContents, revertOrphanedHead } from './reorg.ts'
@@ -24,7 +25,7 @@ export async function catchUp(ctx: EngineCtx, chain: Chain, pace: Pace): Promise
   let ahead = 2
   while (pace.mayGoOn()) {
     const head = await canonicalHead(ctx.database, chain.network.blockchain)
-    const target = await chain.head()
+    const target = await chain.blocks.head()
     const next = head ? head.number + 1 : firstNumber(chain, target.number)
     const last = Math.min(target.number, next + ahead - 1)
     if (next <= last) {
@@ -57,7 +58,7 @@ async function applyBlocks(
   pace: Pace,
 ): Promise<number> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const answers = await Promise.allSettled(numbers.map((number) => chain.blockByNumber(number)))
+  const answers = await Promise.allSettled(numbers.map((number) => chain.blocks.byNumber(number)))
   let parent = head
   let count = 0
   for (const answer of answers) {

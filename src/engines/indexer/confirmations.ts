@@ -1,4 +1,5 @@
-import type { Block, Chain, HashAt } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Block, HashAt } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
 import { agreedContents } from './agreed-contents.ts'
 import { alarmDisagreement, logAgreement } from './endpoint-agreement.ts'
@@ -20,7 +21,7 @@ export async function confirmedHeights(
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
   if (confirmedNumber < 0) return { completeTo: confirmedNumber, finalTo: undefined }
-  const named = await chain.agreedUpTo(confirmedNumber, hashAt)
+  const named = await chain.blocks.agreedUpTo(confirmedNumber, hashAt)
   const { upTo: completeTo, said } = await agreedContents(ctx, chain, block, named)
   if (completeTo === undefined) {
     alarmDisagreement(ctx, chain, confirmedNumber, said)
@@ -33,8 +34,8 @@ export async function confirmedHeights(
 
 /** Returns the highest final block; `undefined` while the endpoints do not report it, or report one that we do not follow. */
 async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<number | undefined> {
-  const finalized = await chain.finalized()
-  if (finalized === 'no tag') return block.number - chain.finalityDepth + 1
+  const finalized = await chain.blocks.finalized()
+  if (finalized === 'no tag') return block.number - chain.blocks.finalityDepth + 1
   if (finalized === 'unknown') return undefined
   const ours = finalized.number > block.number ? undefined : await hashAt(finalized.number)
   return ours === undefined || ours === finalized.hash ? finalized.number : undefined

@@ -7,8 +7,8 @@ const disagreeing = new WeakSet<Chain>()
 
 /** Raises an alarm for each chain that depends on a single endpoint. */
 export function alarmSingleEndpoints(ctx: EngineCtx): void {
-  for (const { network, local, agreeing } of ctx.chains.list())
-    if (!local && agreeing === 1)
+  for (const { network, local, blocks } of ctx.chains.list())
+    if (!local && blocks.agreeing === 1)
       raiseAlarm(
         ctx.log,
         'one-endpoint',
@@ -26,7 +26,7 @@ export async function requireAgreement(
   number: number,
   hash: string,
 ): Promise<void> {
-  const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
+  const { upTo, said } = await chain.blocks.agreedUpTo(number, async () => hash)
   if (upTo === number) return
   alarmDisagreement(ctx, chain, number, said)
   throw new Error(`the endpoints of ${chain.network.blockchain} do not agree on block ${number}`)

@@ -24,7 +24,7 @@ export function watchEndpointLag(ctx: EngineCtx): Loop {
 function look({ log }: EngineCtx, chain: Chain, behind: Set<string>): void {
   const { blockchain, blockTimeMs } = chain.network
   const lagMax = Math.max(lagBlocksMin, Math.ceil(lagMs / blockTimeMs))
-  for (const [position, { host, headNumber, lagBlocks }] of chain.health().entries()) {
+  for (const [position, { host, headNumber, lagBlocks }] of chain.endpoints.health().entries()) {
     // An endpoint that does not answer fails, which its share of errors shows.
     if (lagBlocks === undefined) continue
     const key = `${blockchain} ${position}`

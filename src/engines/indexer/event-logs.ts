@@ -1,4 +1,4 @@
-import type { Block, ChainLog } from '#chains/chain'
+import type { Block, ChainLog } from '#chains/facets/blocks'
 import { webhookEndpoints } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'

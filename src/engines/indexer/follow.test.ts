@@ -120,7 +120,7 @@ it('applies a block of many transfers to as many managed addresses at once', asy
   await chain.setAutomine(true)
   const [known] = indexing.ctx.chains.list()
   const parent = await canonicalHead(indexing.database, blockchain)
-  const block = await known!.blockByNumber(parent!.number + 1)
+  const block = await known!.blocks.byNumber(parent!.number + 1)
   expect(block!.transfers).toHaveLength(blockTransfers)
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(true)
   // A second process with the same block writes nothing.

@@ -16,5 +16,5 @@ export async function holdingsOf(db: Db, chain: Chain, addresses: readonly strin
   return (address, token, blockHash) =>
     token.isNative && paymasters.has(address)
       ? chain.accounts.depositOf(address, blockHash as Hex)
-      : chain.balanceOf(address, token.address ?? undefined, blockHash as Hex)
+      : chain.balances.of(address, token.address ?? undefined, blockHash as Hex)
 }

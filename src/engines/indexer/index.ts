@@ -112,7 +112,7 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     return !stopping && (halts || !isFresh())
   }
   const loop = repeat(turn, logTrouble(ctx.log, 'indexing a chain', { blockchain }))
-  const unwatch = chain.watchHeads(loop.wake)
+  const unwatch = chain.blocks.watchHeads(loop.wake)
   return {
     stop: async () => {
       stopping = true

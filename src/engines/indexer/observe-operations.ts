@@ -1,5 +1,5 @@
-import type { BlockOperations, OwnersAdded } from '#chains/accounts'
-import type { Block } from '#chains/chain'
+import type { BlockOperations, OwnersAdded } from '#chains/facets/accounts'
+import type { Block } from '#chains/facets/blocks'
 import type { ManagedAddress } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'

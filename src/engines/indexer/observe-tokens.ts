@@ -1,5 +1,6 @@
-import type { Block, Chain } from '#chains/chain'
-import type { ClaimedTransfer } from '#chains/tokens'
+import type { Chain } from '#chains/chain'
+import type { Block } from '#chains/facets/blocks'
+import type { ClaimedTransfer } from '#chains/facets/tokens'
 import type { ManagedAddress } from '#custody/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'

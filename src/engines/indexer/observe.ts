@@ -1,6 +1,8 @@
-import type { BlockOperations, OwnersAdded } from '#chains/accounts'
-import type { Block, Chain, Receipt } from '#chains/chain'
-import type { ClaimedTransfer } from '#chains/tokens'
+import type { Chain } from '#chains/chain'
+import type { BlockOperations, OwnersAdded } from '#chains/facets/accounts'
+import type { Block } from '#chains/facets/blocks'
+import type { Receipt } from '#chains/facets/effects'
+import type { ClaimedTransfer } from '#chains/facets/tokens'
 import { type ManagedAddress, managedAmong } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
@@ -119,7 +121,7 @@ async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise
     ({ from, to, valueAtomic }) =>
       managed.has(from) || (to !== undefined && valueAtomic > 0n && managed.has(to)),
   )
-  const receipts = await chain.receiptsOf(
+  const receipts = await chain.effects.receiptsOf(
     block.hash,
     concerned.map(({ hash }) => hash),
   )

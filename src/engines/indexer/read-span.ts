@@ -1,4 +1,5 @@
-import type { BlockRef, Chain, PlacedLog } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { BlockRef, PlacedLog } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
@@ -63,14 +64,14 @@ type SpanAnswer = { read: SpanLogs | undefined; refusal: Refusal | undefined }
 async function answerOf(chain: Chain, history: EventHistory, to: number): Promise<SpanAnswer> {
   const { contractAddress: address, nextBlock: from } = history
   const topic = history.topic as Hex
-  const answer = await chain.logHistory({ address, topic, from, to }).catch((error: Error) => {
+  const answer = await chain.blocks.logHistory({ address, topic, from, to }).catch((error: Error) => {
     if (from < to) throw error
     return { kind: 'refused', message: error.message } as const
   })
   if (answer.kind === 'read') return { read: answer, refusal: undefined }
   const refusal = answer.message
   if (from < to) return { read: undefined, refusal }
-  const block = await chain.blockByNumber(to)
+  const block = await chain.blocks.byNumber(to)
   if (!block) throw new Error(`the node has no block ${to}, and refuses its logs: ${refusal}`)
   const { hash: blockHash, number: blockNumber, timeMs: blockTimeMs } = block
   const logs = block.logs.filter((log) => log.address === address && log.topics[0] === topic)

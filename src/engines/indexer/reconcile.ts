@@ -70,7 +70,7 @@ export async function reconcile(
 export const isStillCanonical = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
-  (await chain.blockByHash(block.hash as Hex)) !== undefined
+  (await chain.blocks.byHash(block.hash as Hex)) !== undefined
 
 async function compareAll(
   ctx: EngineCtx,
@@ -94,7 +94,7 @@ async function compareAll(
   do {
     const page = await managedAfter(ctx.db, blockchain, after, pageSize)
     const balances = await settledRead(
-      chain,
+      chain.blocks,
       block.number,
       () => compareBalances(ctx, chain, block, tokens, page),
       (told) => told.some(isGap),
@@ -114,7 +114,9 @@ async function compareAll(
 
 /** Separates tokens without a contract: for those, a node returns no balance. */
 async function presentTokens(chain: Chain, listed: readonly Token[]) {
-  const there = await Promise.all(listed.map(({ address }) => address === null || chain.hasCode(address)))
+  const there = await Promise.all(
+    listed.map(({ address }) => address === null || chain.contracts.hasCode(address)),
+  )
   return {
     tokens: listed.filter((_, index) => there[index]),
     missing: listed.filter((_, index) => !there[index]),

@@ -96,7 +96,7 @@ async function compareOn(
   let places = distinct([...moved, ...round])
   let equal: BalanceGap[] | undefined
   const gaps = await settledRead(
-    chain,
+    chain.blocks,
     block.number,
     async () => {
       const balances = await compareBalances(ctx, chain, block, tokens, places)

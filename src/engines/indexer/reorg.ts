@@ -2,7 +2,9 @@
  * Applies a reorg: blocks that the chain replaced are reverted one by one, newest first, down to the common ancestor, from
  * where the blocks of the new branch are applied. A reorg below the final blocks is refused.
  */
-import type { BlockRef, Chain } from '#chains/chain'
+
+import type { Chain } from '#chains/chain'
+import type { BlockRef } from '#chains/facets/blocks'
 import { undoIssuers } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { reversePostings } from '#engines/ledger/index'
@@ -49,7 +51,7 @@ async function replacementOf(
 ): Promise<string | undefined> {
   // A node behind us may only lag; a local chain was really rewound.
   if (head.number > target.number) return chain.local ? target.hash : undefined
-  const there = head.number === target.number ? target : await chain.blockByNumber(head.number)
+  const there = head.number === target.number ? target : await chain.blocks.byNumber(head.number)
   return there === undefined || there.hash === head.hash ? undefined : there.hash
 }
 

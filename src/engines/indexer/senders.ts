@@ -1,4 +1,4 @@
-import type { Party } from '#chains/effects'
+import type { Party } from '#chains/facets/call-effects'
 import type { Db } from '#runtime/db/db'
 import { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Chain } from '#chains/chain'
+import type { Blocks } from '#chains/facets/blocks'
 
 /** Number of rests that the newest block of a node must outlast, and the duration of each. */
 const restsMax = 2
@@ -11,7 +11,7 @@ const restMs = 150
  * changes; that of the head counts after the node reported no other block for `restsMax` rests.
  */
 export async function settledRead<T>(
-  chain: Pick<Chain, 'head'>,
+  blocks: Pick<Blocks, 'head'>,
   number: number,
   read: () => Promise<T>,
   differs: (answer: T) => boolean | Promise<boolean>,
@@ -19,7 +19,7 @@ export async function settledRead<T>(
   let answer = await read()
   for (let rests = 0; await differs(answer); rests++) {
     if (rests > 0) await sleep(restMs)
-    const isBelowHead = (await chain.head()).number > number
+    const isBelowHead = (await blocks.head()).number > number
     if (!isBelowHead && rests === restsMax) return answer
     answer = await read()
     if (isBelowHead) return answer

@@ -27,10 +27,10 @@ export function watchSilentChains(ctx: EngineCtx): Loop {
 async function look({ log }: EngineCtx, chain: Chain, silences: Map<string, Silence>): Promise<void> {
   const { blockchain } = chain.network
   const silence = silences.get(blockchain)
-  if (!silence && chain.health().some(({ errorsRatio }) => errorsRatio < suspiciousRatio)) return
+  if (!silence && chain.endpoints.health().some(({ errorsRatio }) => errorsRatio < suspiciousRatio)) return
   const startedMs = performance.now()
-  const answers = (await resultWithin(patienceMs, chain.head())) !== undefined
-  const about = { blockchain, endpoints: chain.hosts }
+  const answers = (await resultWithin(patienceMs, chain.blocks.head())) !== undefined
+  const about = { blockchain, endpoints: chain.endpoints.hosts }
   if (answers) {
     silences.delete(blockchain)
     if (silence?.isRaised) endAlarm(log, 'chain-unreachable', about, 'an endpoint of the chain answers again')

@@ -56,7 +56,7 @@ async function sync(
     const differ = async (told: readonly TokenAmount[] | undefined) =>
       told !== undefined && (await differences(ctx.db, blockchain, owner, told)).length > 0
     const there = await settledRead(
-      chain,
+      chain.blocks,
       head.number,
       () => balancesAt(chain, read, owner, tokens, head.hash),
       differ,
@@ -94,7 +94,7 @@ async function balancesAt(
     const amounts = await Promise.all(tokens.map((token) => read(address, token, blockHash)))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
   } catch (error) {
-    if (await chain.blockByHash(blockHash as Hex)) throw error
+    if (await chain.blocks.byHash(blockHash as Hex)) throw error
     return undefined
   }
 }

@@ -1,5 +1,6 @@
-import type { OperationGas, UserOperation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { OperationGas, UserOperation } from '#chains/facets/accounts'
 import type { Ctx } from '#engines/ctx'
 import { findSponsor, operationGasMax } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'

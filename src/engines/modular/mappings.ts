@@ -4,7 +4,8 @@
  * an owner are shown in the order in which blocks gave it to them, so that a stranger who adds an owner takes no earlier place.
  */
 import { canonicalAddress } from '#chains/addresses/canonical'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { indexedHead, observedOwnersOf, type Step } from '#engines/indexer/index'
 import type { Hex } from '#lib/hex'

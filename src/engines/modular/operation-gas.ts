@@ -2,8 +2,9 @@
  * The gas and the price that a sponsor pays for. A client key is public: each part that the EntryPoint charges is bounded by what
  * an operation of the client's accounts needs on this chain now.
  */
-import type { PreVerificationGas, UserOperation } from '#chains/accounts'
+
 import type { Chain } from '#chains/chain'
+import type { PreVerificationGas, UserOperation } from '#chains/facets/accounts'
 import {
   feeAt,
   operationGasMax,

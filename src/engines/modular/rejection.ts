@@ -1,4 +1,4 @@
-import type { UserOperation } from '#chains/accounts'
+import type { UserOperation } from '#chains/facets/accounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 

@@ -1,5 +1,6 @@
-import type { UserOperation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { UserOperation } from '#chains/facets/accounts'
 import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from '#engines/transactions/index'
@@ -14,7 +15,7 @@ export async function requireAllowed(
   chain: Chain,
   { account, callData, creation }: UserOperation,
 ): Promise<void> {
-  const decoded = chain.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
+  const decoded = chain.payments.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
   if (decoded.dangers.includes('undecodable'))
     throw new ApiError(
       'rpcOperationDenied',
@@ -37,7 +38,7 @@ export async function requireAllowed(
 export async function requireDecided(ctx: Ctx, chain: Chain, operation: UserOperation): Promise<void> {
   if (ctx.config.screeningUrl === undefined) return
   const { account, callData } = operation
-  const decoded = chain.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
+  const decoded = chain.payments.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })
   if (!(await askUntilKnown(ctx, recipientsOf(chain.network.blockchain, decoded))))
     throw new ApiError(
       'rpcOperationDenied',

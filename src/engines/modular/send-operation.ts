@@ -1,5 +1,6 @@
-import type { AccountOwners, UserOperation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
 import { operationToJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
 import {

@@ -3,8 +3,9 @@
  * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day. What is sent
  * counts, and not what is promised: no promise that stays unused can exhaust the limits of others.
  */
-import type { UnsignedOperation, UserOperation } from '#chains/accounts'
+
 import type { Chain } from '#chains/chain'
+import type { UnsignedOperation, UserOperation } from '#chains/facets/accounts'
 import { signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import {
@@ -72,7 +73,7 @@ const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: 
 
 /** By the clock that is ahead: blocks of a local chain may be dated in the future. */
 const validUntil = async ({ clock }: Ctx, chain: Chain) =>
-  Math.max(clock.nowMs(), (await chain.head()).timeMs) + validMs
+  Math.max(clock.nowMs(), (await chain.blocks.head()).timeMs) + validMs
 
 /** Takes the gas of an operation that its owner signed, and that this server is about to bundle, of the limits. */
 export async function reserveGas(

@@ -1,5 +1,6 @@
-import type { AccountOwners, UserOperation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
 import { watchAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'

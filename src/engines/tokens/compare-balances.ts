@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import type { TokenStandard } from '#chains/tokens'
+import type { TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, canonicalHead, settledRead } from '#engines/indexer/index'
 import { type BalanceUnit, balanceUnits, bookedAmounts, setItemUri } from '#engines/ledger/index'
@@ -35,7 +35,7 @@ export async function compareBalances(
   const told =
     head &&
     (await settledRead(
-      chain,
+      chain.blocks,
       head.number,
       () => ask(ctx, chain, head, unlisted, units),
       (answers) => differFromBooks(ctx, answers),

@@ -1,5 +1,6 @@
-import type { Address, Chain } from '#chains/chain'
-import type { TokenFacts, TokenStandard } from '#chains/tokens'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { TokenFacts, TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
 import { keepUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'

@@ -1,5 +1,6 @@
-import type { Address, Chain } from '#chains/chain'
-import type { NoToken, TokenStandard } from '#chains/tokens'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { NoToken, TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/index'

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import type { AbiError } from '#chains/contracts'
+import type { AbiError } from '#chains/facets/contracts'
 import { ValueProblem } from '#chains/value-problem'
 import type { Db } from '#runtime/db/db'
 import { abisWithErrors } from './store/contract-abis.ts'

@@ -1,4 +1,5 @@
-import type { Chain, FeeSuggestion } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { FeeSuggestion } from '#chains/facets/offers'
 import { larger, smaller } from '#lib/amounts'
 import type { Level } from './store/transactions.ts'
 
@@ -20,7 +21,7 @@ export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
 /** Queries the node, for decisions that must not use an outdated price. */
 export function currentFees(chain: Chain): Promise<FeeSuggestion> {
   // Read for all askers, so that none of them waits for the turn of another.
-  const suggestion = chain.shared.fees()
+  const suggestion = chain.shared.offers.fees()
   suggestions.set(chain.shared, { atMs: performance.now(), suggestion })
   // A failure is cached as long: a backlog must not repeat the query for each of its transactions either.
   suggestion.catch(() => undefined)

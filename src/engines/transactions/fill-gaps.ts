@@ -1,4 +1,5 @@
-import type { Chain, UnsignedTransaction } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { UnsignedTransaction } from '#chains/facets/payments'
 import { GrantMissing, signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
@@ -115,7 +116,7 @@ const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly
 /** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
 async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
-  const chainNonce = await chain.nonceOf(address)
+  const chainNonce = await chain.lane.nonceOf(address)
   const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
   return free
     .filter((each) => each < nonce)
@@ -129,8 +130,8 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
   const call = { to: address, valueAtomic: 0n, data: '0x' as const }
   const [suggestion, estimate, chainNonce] = await Promise.all([
     suggestedFees(chain),
-    chain.estimateGas(address, call),
-    chain.nonceOf(address),
+    chain.offers.estimateGas(address, call),
+    chain.lane.nonceOf(address),
   ])
   if (estimate.kind !== 'estimated') throw new Error(`cannot estimate a no-op: ${estimate.message}`)
   // Used with this key outside the platform: the indexer handles it.
@@ -183,7 +184,7 @@ async function signNoop(
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
-  const payload = chain.digestOf(unsigned)
+  const payload = chain.payments.digestOf(unsigned)
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
   const signing = { payload, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
@@ -191,7 +192,7 @@ async function signNoop(
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
-  const { raw, hash } = chain.attachSignature(unsigned, signature!)
+  const { raw, hash } = chain.payments.attachSignature(unsigned, signature!)
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }

@@ -86,7 +86,7 @@ it('property 20: without the finalized tag a block is final at the depth of its 
   telling(null)
   const chains = createChains([{ network, rpcUrl: plain.url, local: false }])
   const [chain] = chains.list()
-  const block = { ...(await chain!.head()), number: 500, transactions: [], logs: [], transfers: [] }
+  const block = { ...(await chain!.blocks.head()), number: 500, transactions: [], logs: [], transfers: [] }
   const depths = () => confirmedHeights(harness.ctx, chain!, block)
   expect(await depths()).toEqual({ completeTo: 489, finalTo: 405 })
   // A node that served the tag and no longer does is faulty: its chain does not fall back to the depth.
@@ -94,6 +94,6 @@ it('property 20: without the finalized tag a block is final at the depth of its 
   await until(async () => (await depths()).finalTo === 489, 'the tag is read')
   telling(null)
   await until(async () => (await depths()).finalTo === undefined, 'the tag is gone')
-  await chain!.close()
+  await chain!.endpoints.close()
   await plain.close()
 })

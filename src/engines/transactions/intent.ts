@@ -1,4 +1,4 @@
-import type { Call } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import { hexOf } from '#lib/hex'
 
 /**

@@ -1,5 +1,6 @@
-import type { Chain, FeeSuggestion, GasEstimate } from '#chains/chain'
-import type { AbiError } from '#chains/contracts'
+import type { Chain } from '#chains/chain'
+import type { AbiError } from '#chains/facets/contracts'
+import type { FeeSuggestion, GasEstimate } from '#chains/facets/offers'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
@@ -207,10 +208,10 @@ const simulated = (
   errors?: readonly AbiError[],
 ): Promise<GasEstimate> => {
   if (row.operation === 'TRANSFER' || row.ofTreasury)
-    return chain.estimateGas(row.address, callOf(row), errors)
+    return chain.offers.estimateGas(row.address, callOf(row), errors)
   return chain
     .onBehalfOf({ name: row.entityId, part: 'signing' })
-    .estimateGas(row.address, callOf(row), errors)
+    .offers.estimateGas(row.address, callOf(row), errors)
     .catch((error: Error) => ({ kind: 'unknown', message: error.message }))
 }
 
@@ -235,7 +236,7 @@ async function lacksCoins(
 ): Promise<boolean> {
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
-  const reading = chain.balanceOf(address, undefined, head.hash as Hex)
+  const reading = chain.balances.of(address, undefined, head.hash as Hex)
   return reading.then(
     (coins) => coins < callValue,
     () => false,

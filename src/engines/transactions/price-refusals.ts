@@ -1,4 +1,5 @@
-import type { BroadcastOutcome, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { BroadcastOutcome } from '#chains/facets/payments'
 import type { EngineCtx } from '#engines/ctx'
 import { currentFees, isBelowSuggestion } from './fees.ts'
 import type { ClaimedAttempt } from './store/attempts.ts'

@@ -18,7 +18,7 @@ export async function readIssuers(ctx: EngineCtx, chain: Chain, plans: readonly 
   const asked = network.tokens.flatMap((token): [NetworkToken, string[]][] => {
     const calls = failed.filter(({ row }) => row.callTo === tokenAddress(token))
     const recipients = calls
-      .flatMap(({ row }) => recipientsOf(network.blockchain, chain.decodeCall(callOf(row))))
+      .flatMap(({ row }) => recipientsOf(network.blockchain, chain.payments.decodeCall(callOf(row))))
       .filter(({ blockchain }) => blockchain === network.blockchain)
       .map(({ address }) => address)
     // A token that blocks itself takes no coins, and can be called.

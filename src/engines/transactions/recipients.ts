@@ -1,5 +1,7 @@
-import type { UserOperation } from '#chains/accounts'
-import type { Address, Call, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { UserOperation } from '#chains/facets/accounts'
+import type { Call } from '#chains/facets/payments'
 import { isScreeningChain, parseScreenedAddress } from '#chains/screening-chains'
 import type { Operation } from '#custody/index'
 import type { Counterparty } from '#engines/compliance/index'
@@ -61,7 +63,7 @@ const distinct = (all: readonly Counterparty[]): Counterparty[] => {
 
 /** The addresses that a call concerns. */
 export const counterpartiesOfCall = (chain: Chain, call: Call): Counterparty[] =>
-  counterpartiesOf(chain.network.blockchain, chain.decodeCall(call))
+  counterpartiesOf(chain.network.blockchain, chain.payments.decodeCall(call))
 
 /** The addresses that the creation of an operation's account concerns: its first owners. */
 export const counterpartiesOfCreation = (

@@ -82,11 +82,11 @@ async function signedIntentOf(
   const intent = intentBytes({ blockchain, ...row })
   const call = callOf(row)
   for (const { nonce, raw } of await signedBytesOf(db, row)) {
-    const read = await chain.readSigned(hexOf(raw))
+    const read = await chain.payments.readSigned(hexOf(raw))
     if (!read || read.from !== address || read.transaction.nonce !== nonce) continue
     const { to, valueAtomic, data } = read.transaction
     if (to !== call.to || valueAtomic !== call.valueAtomic || data !== call.data) continue
-    const digest = chain.digestOf(read.transaction)
+    const digest = chain.payments.digestOf(read.transaction)
     return { entityId, intentId: id, address, blockchain, nonce, intent, digest }
   }
   return undefined

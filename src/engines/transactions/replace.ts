@@ -1,4 +1,6 @@
-import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { FeeSuggestion } from '#chains/facets/offers'
+import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -82,7 +84,7 @@ async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: Replaceme
   const { blockchain } = chain.network
   const nested = await bundledCalls(tx, [request])
   const concerned = [
-    ...counterpartiesOf(blockchain, chain.decodeCall(callOf(request)), {
+    ...counterpartiesOf(blockchain, chain.payments.decodeCall(callOf(request)), {
       guessed: request.walletId !== null,
     }),
     ...nested.flatMap((each) => counterpartiesOfCall(chain, callOf(each))),
@@ -156,7 +158,7 @@ const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
   requested === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
 async function estimateSelfCall(chain: Chain, own: string, call: Call): Promise<bigint> {
-  const estimate = await chain.estimateGas(own, call)
+  const estimate = await chain.offers.estimateGas(own, call)
   if (estimate.kind === 'estimated') return estimate.gas
   throw new Error(`cannot estimate a cancel transaction: ${estimate.message}`)
 }
@@ -188,7 +190,7 @@ async function signReplacement(
   const { blockchain } = chain.network
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
-  const payload = chain.digestOf(unsigned)
+  const payload = chain.payments.digestOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
   const replaced = { entityId, address, blockchain, nonce, maxFeeAtomic: row.maxFee }
   const signing = {
@@ -200,7 +202,7 @@ async function signReplacement(
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: id, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
-  const { raw, hash: txHash } = chain.attachSignature(unsigned, signature!)
+  const { raw, hash: txHash } = chain.payments.attachSignature(unsigned, signature!)
   const kept = {
     entityId,
     id: newId(nowMs),

@@ -53,7 +53,13 @@ export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn
 async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction) {
   try {
     const errors = await errorsOfCall(ctx.database, chain, row)
-    const reason = await chain.explainRevert(row.address, callOf(row), row.gasLimit, row.blockHash, errors)
+    const reason = await chain.effects.explainRevert(
+      row.address,
+      callOf(row),
+      row.gasLimit,
+      row.blockHash,
+      errors,
+    )
     failedReads.ended(row.id)
     return reason ?? unknownReason
   } catch (error) {

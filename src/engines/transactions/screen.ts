@@ -130,7 +130,9 @@ export async function screenUnsigned(
 /** A call that is not understood to its last byte may pay any address: an operator decides about it, unless a rule does. */
 function unlessOpaque(chain: Chain, row: UnscreenedTransaction, decision: RiskDecision): RiskDecision {
   const isDecided = !decision.actions.includes('APPROVE')
-  return isDecided || !chain.decodeCall(callOf(row)).dangers.includes('undecodable') ? decision : opaqueCall
+  return isDecided || !chain.payments.decodeCall(callOf(row)).dangers.includes('undecodable')
+    ? decision
+    : opaqueCall
 }
 
 const denies = ({ actions }: RiskDecision) => actions.includes('DENY')
@@ -148,8 +150,8 @@ async function recipientGroups(db: Db, chain: Chain, rows: readonly UnscreenedTr
   for (const row of rows) {
     if (count >= recipientsMax) break
     const inside = bundled.filter(({ bundleId }) => bundleId === row.id)
-    const itself = chain.decodeCall(callOf(row))
-    const nested = inside.map((each) => chain.decodeCall(callOf(each)))
+    const itself = chain.payments.decodeCall(callOf(row))
+    const nested = inside.map((each) => chain.payments.decodeCall(callOf(each)))
     const concerned = [
       ...counterpartiesOf(blockchain, itself, { guessed: row.walletId !== null }),
       ...nested.flatMap((each) => counterpartiesOf(blockchain, each)),

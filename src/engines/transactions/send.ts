@@ -1,4 +1,5 @@
-import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { BroadcastOutcome, RefusalReason } from '#chains/facets/payments'
 import type { EngineCtx } from '#engines/ctx'
 import { indexedHead } from '#engines/indexer/index'
 import { failpoint } from '#lib/failpoints'
@@ -84,7 +85,7 @@ async function prepare(
 
 async function broadcast(chain: Chain, due: readonly ClaimedAttempt[]): Promise<BroadcastOutcome[]> {
   if (due.length === 0) return []
-  const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
+  const outcomes = await chain.payments.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   failpoint('before-send-record')
   if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) failpoint('before-replacement-record')
   return outcomes
@@ -101,7 +102,7 @@ async function deferMined(
 ): Promise<ClaimedAttempt[]> {
   const wasTried = ({ state, broadcastCount }: ClaimedAttempt) => state === 'sent' || broadcastCount > 1
   const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
-  const counting = [...senders].map(async (address) => [address, await chain.nonceOf(address)] as const)
+  const counting = [...senders].map(async (address) => [address, await chain.lane.nonceOf(address)] as const)
   const counts = new Map(await Promise.all(counting))
   const isMined = (attempt: ClaimedAttempt) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
@@ -136,7 +137,7 @@ async function reportUnaccounted(
   // Transactions that only an awaited journal has may have used them.
   if (unaccounted.length === 0 || !(await isMerged(ctx.database))) return
   const [head, followed] = await Promise.all([
-    chain.head(),
+    chain.blocks.head(),
     indexedHead(ctx.database, chain.network.blockchain),
   ])
   // Blocks that are not indexed yet may contain them.

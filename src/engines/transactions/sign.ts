@@ -1,4 +1,5 @@
-import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Signature, UnsignedTransaction } from '#chains/facets/payments'
 import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
 import { shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -29,8 +30,8 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [chainNonce, inFlightMax] = await Promise.all([
-    chain.nonceOf(sender.address),
-    chain.inFlightMaxOf(sender.address),
+    chain.lane.nonceOf(sender.address),
+    chain.lane.inFlightMaxOf(sender.address),
   ])
   const roomIn = async (db: Db) => {
     const nonces = await nonceState(db, blockchain, sender, chainNonce)
@@ -142,7 +143,7 @@ async function signAll(
     entityId: row.entityId,
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
-    payload: chain.digestOf(unsigned[index]!),
+    payload: chain.payments.digestOf(unsigned[index]!),
     ...pricedNonce(blockchain, unsigned[index]!),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
@@ -188,7 +189,7 @@ function attemptOf(
   signature: Signature,
   nowMs: number,
 ): NewAttempt {
-  const { raw, hash } = chain.attachSignature(transaction, signature)
+  const { raw, hash } = chain.payments.attachSignature(transaction, signature)
   const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
   return {
     entityId,

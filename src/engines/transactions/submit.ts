@@ -1,4 +1,5 @@
-import type { Call, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import {
   type Decision,
   decidePolicy,
@@ -93,7 +94,7 @@ export async function submit(
     ofAccount: wallet.accountType === 'SCA',
     custodyType: wallet.custodyType,
     userId: wallet.userId,
-    operation: { kind, ...chain.decodeCall(call) },
+    operation: { kind, ...chain.payments.decodeCall(call) },
     grant: (decision) => grantSigning(ctx, opener, decision),
     leaving: leaving.map((each) => ({ ...each, address: wallet.address })),
   })
@@ -121,7 +122,7 @@ export const submitFromTreasury = (
     operation:
       request.policy === 'exempt'
         ? { kind: 'sweep', effects: [], dangers: [] }
-        : { kind: kinds[request.shown.operation], ...request.chain.decodeCall(request.call) },
+        : { kind: kinds[request.shown.operation], ...request.chain.payments.decodeCall(request.call) },
     grant: (decision) => grantPlatformSigning(ctx, decision),
     leaving: [request.token],
   })

@@ -1,4 +1,6 @@
-import type { Address, Call, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import type { EntityCtx } from '#engines/ctx'
 import { nativeToken } from '#engines/ledger/index'
 import { submitFromTreasury } from '#engines/transactions/index'

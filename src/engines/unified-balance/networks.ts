@@ -1,5 +1,6 @@
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Address, Chain, Chains } from '#chains/chain'
+import type { Chain, Chains } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
 import { type NetworkToken, tokenAddress } from '#chains/network'
 import { networks } from '#chains/networks/index'

@@ -28,9 +28,9 @@ export async function proveUnifiedBalances(ctx: EngineCtx): Promise<UnifiedProof
     const { depositedAtomic, withdrawnAtomic, burnedAtomic, feesAtomic } = sums
     const bookedAtomic = depositedAtomic - withdrawnAtomic - burnedAtomic - feesAtomic
     const heldAtomic = await settledRead(
-      chain,
+      chain.blocks,
       sums.blockNumber,
-      () => chain.balanceOf(wallet, token, sums.blockHash as Hex),
+      () => chain.balances.of(wallet, token, sums.blockHash as Hex),
       (held) => held < bookedAtomic,
     )
     const gapAtomic = bookedAtomic > heldAtomic ? bookedAtomic - heldAtomic : 0n

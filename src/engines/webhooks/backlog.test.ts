@@ -16,7 +16,7 @@ import {
   endBatch,
   endDeliveries,
   endedMax,
-  type Lane,
+  type DeliveryLane,
   releaseLane,
   waitingDeliveries,
 } from './store/deliveries.ts'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await test?.close()
 })
 
-async function subscribe(): Promise<Lane> {
+async function subscribe(): Promise<DeliveryLane> {
   const id = newId(nowMs)
   await insertWebhookSubscription(
     test.database,

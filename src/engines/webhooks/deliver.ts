@@ -12,7 +12,7 @@ import {
   dueDeliveries,
   endBatch,
   keepLane,
-  type Lane,
+  type DeliveryLane,
   releaseLane,
 } from './store/deliveries.ts'
 import type { Line } from './topics.ts'
@@ -34,7 +34,7 @@ export async function runLane(
   ctx: EngineCtx,
   call: OutboundCaller,
   record: RecordAttempt,
-  lane: Lane,
+  lane: DeliveryLane,
   signal: AbortSignal,
 ): Promise<void> {
   let failureCount = lane.failureCount
@@ -58,7 +58,7 @@ export async function runLane(
 }
 
 /** Ends a batch of deliveries that are not to be sent any more. True when the lane was released, for another turn to go on. */
-async function endMore(ctx: EngineCtx, lane: Lane): Promise<boolean> {
+async function endMore(ctx: EngineCtx, lane: DeliveryLane): Promise<boolean> {
   const { entityId, subscriptionId, failureCount } = lane
   const at = nowOf(ctx)
   const isMore = await ctx.database.tx((tx) => endBatch(tx, entityId, subscriptionId, at))
@@ -76,7 +76,7 @@ async function deliver(
   ctx: EngineCtx,
   call: OutboundCaller,
   record: RecordAttempt,
-  lane: Lane,
+  lane: DeliveryLane,
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<'delivered' | 'failed' | 'dropped' | 'aborted' | 'ended'> {
@@ -134,7 +134,7 @@ async function deliver(
 }
 
 /** Builds the request of a delivery, or returns `undefined` when it is not to be sent any more. */
-async function envelopeOf(ctx: EngineCtx, lane: Lane, delivery: Delivery): Promise<Envelope | undefined> {
+async function envelopeOf(ctx: EngineCtx, lane: DeliveryLane, delivery: Delivery): Promise<Envelope | undefined> {
   const { messageId, createDate, wanted, detailId, region, topic, message, environment } = delivery
   if (!wanted) return undefined
   if (lane.line === 'v2')

@@ -2,7 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { endDeliveries, type Lane } from './store/deliveries.ts'
+import { endDeliveries, type DeliveryLane } from './store/deliveries.ts'
 import { disableFailing, lockFailing, setNoticeDate } from './store/webhook-subscriptions.ts'
 
 const dayMs = 86_400_000
@@ -16,7 +16,7 @@ export const disableDateOf = (failingSince: string): string =>
   formatInstant(Date.parse(failingSince) + disableAfterMs)
 
 /** Gives notice about the endpoint of a lane, or disables it, when it has failed for long without a success. */
-export async function handleFailing(ctx: EngineCtx, lane: Lane): Promise<void> {
+export async function handleFailing(ctx: EngineCtx, lane: DeliveryLane): Promise<void> {
   const { entityId, subscriptionId, endpoint } = lane
   const nowMs = ctx.clock.nowMs()
   const at = formatInstant(nowMs)

@@ -13,7 +13,7 @@ import { newTurn } from '#runtime/turns/store'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
 import { attemptRecorder } from './record-attempts.ts'
-import { claimLanes, type Lane } from './store/deliveries.ts'
+import { claimLanes, type DeliveryLane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
 
@@ -66,8 +66,8 @@ export function startWebhooks(
 ): Webhooks {
   const ending = new AbortController()
   const record = attemptRecorder(ctx.database)
-  const lanes = new Map<Promise<void>, Lane>()
-  const run = (lane: Lane) => {
+  const lanes = new Map<Promise<void>, DeliveryLane>()
+  const run = (lane: DeliveryLane) => {
     const running = runLane(ctx, call, record, lane, ending.signal)
       .catch((error) =>
         ctx.log.error({ err: error, endpoint: lane.endpoint }, 'delivering notifications failed; retrying'),

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '#runtime/db/db'
-import { type Attempt, type AttemptOutcome, type Lane, recordAttempts } from './store/deliveries.ts'
+import { type Attempt, type AttemptOutcome, type DeliveryLane, recordAttempts } from './store/deliveries.ts'
 
-export type RecordAttempt = (lane: Lane, outcome: AttemptOutcome) => Promise<void>
+export type RecordAttempt = (lane: DeliveryLane, outcome: AttemptOutcome) => Promise<void>
 
 type WaitingAttempt = Attempt & { untilMs: number; resolve(): void; reject(error: unknown): void }
 

@@ -1,4 +1,5 @@
-import type { Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
+import type { Chain, Chains } from '#chains/chain'
+import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { KnownKey } from '#custody/index'
 import { ApiError } from '#lib/errors'
 import type { Hex } from '#lib/hex'
@@ -51,9 +52,10 @@ async function sendBatch(
   chain: Chain,
   batch: readonly QueuedCall[],
 ): Promise<QueuedCall[]> {
-  const [fees, minedCount] = await Promise.all([chain.fees(), chain.nonceOf(sender.key.address)]).catch(
-    nodeAway(chain),
-  )
+  const [fees, minedCount] = await Promise.all([
+    chain.offers.fees(),
+    chain.lane.nonceOf(sender.key.address),
+  ]).catch(nodeAway(chain))
   const { blockchain } = chain.network
   const nowMs = sender.clock.nowMs()
   // Tenfold: the base fee may rise before the block that includes it, and these coins cost nothing.
@@ -73,7 +75,7 @@ async function sendBatch(
     await insertFaucetTransactions(tx, blockchain, signed, formatInstant(nowMs))
     return signed
   })
-  const outcomes = await chain.broadcast(signed.map(({ raw }) => raw as Hex)).catch(nodeAway(chain))
+  const outcomes = await chain.payments.broadcast(signed.map(({ raw }) => raw as Hex)).catch(nodeAway(chain))
   const refused = signed.filter((_, index) => outcomes[index]?.kind === 'refused')
   if (refused.length > 0) {
     const hashes = refused.map(({ txHash }) => txHash)
@@ -94,15 +96,18 @@ export async function resendUnmined({ database, chains, clock, key }: FaucetSend
   for (const blockchain of await blockchainsOfFaucet(database)) {
     const chain = chains.find(blockchain)
     if (!chain) continue
-    const minedCount = await chain.nonceOf(key.address)
+    const minedCount = await chain.lane.nonceOf(key.address)
     const unmined = await unminedFaucetTransactions(database, blockchain, minedCount, before)
-    if (unmined.length > 0) await chain.broadcast(unmined.map(({ raw }) => raw as Hex))
+    if (unmined.length > 0) await chain.payments.broadcast(unmined.map(({ raw }) => raw as Hex))
   }
   return false
 }
 
 function sign(key: KnownKey, chain: Chain, transaction: UnsignedTransaction): FaucetTransaction {
-  const { raw, hash } = chain.attachSignature(transaction, key.sign(chain.digestOf(transaction)))
+  const { raw, hash } = chain.payments.attachSignature(
+    transaction,
+    key.sign(chain.payments.digestOf(transaction)),
+  )
   return { nonce: transaction.nonce, txHash: hash, raw }
 }
 

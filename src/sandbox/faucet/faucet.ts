@@ -5,8 +5,10 @@
  * node leaves no nonce gap that blocks the transactions behind it.
  */
 import type { Drip, Faucet } from '#api/sandbox-ctx'
-import type { Address, Call, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
 import { mintCall } from '#chains/evm/contracts/mint-call'
+import type { Call } from '#chains/facets/payments'
 import { type NetworkToken, tokenAddress } from '#chains/network'
 import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -85,14 +87,14 @@ function mintOn(
 }
 
 function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
-  const { network, transferCall } = chain
+  const { network, payments } = chain
   const calls = what.tokens.map((symbol) => mintOn(chain, address, (token) => token.symbol === symbol))
   const nativeAtomic = nativePerDrip * 10n ** BigInt(network.nativeToken.decimals)
-  return what.native ? [...calls, transferCall(address, nativeAtomic)] : calls
+  return what.native ? [...calls, payments.transferCall(address, nativeAtomic)] : calls
 }
 
 async function measure(chain: Chain, from: Address, call: Call): Promise<FaucetCall> {
-  const estimate = await chain.estimateGas(from, call)
+  const estimate = await chain.offers.estimateGas(from, call)
   if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
   if (estimate.kind === 'unknown') throw unaccepted(chain, estimate.message)
   throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)

@@ -1,7 +1,7 @@
 import { answered } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
-import type { AbiParameter, EventSignature } from '#chains/contracts'
+import type { AbiParameter, EventSignature } from '#chains/facets/contracts'
 import type { Ctx } from '#engines/ctx'
 import {
   findEventMonitor,
@@ -65,7 +65,7 @@ async function unknownContract(
   { blockchain, contractAddress }: NewEventMonitorBody,
 ): Promise<ApiError> {
   const address = requireAddress(blockchain, 'contractAddress', contractAddress)
-  if (!(await answered(ctx, chain, chain.hasCode(address)))) {
+  if (!(await answered(ctx, chain, chain.contracts.hasCode(address)))) {
     const reason = 'has no code on the blockchain'
     return invalid('contractAddress', reason, contractAddress, 'contractMissingAtAddress')
   }
@@ -80,7 +80,7 @@ export function requireUsable({ archived, contractAddress }: ContractRow, asked:
 }
 
 async function requireReached(ctx: Ctx, chain: Chain, fromBlock: number): Promise<void> {
-  const { number } = await answered(ctx, chain, chain.head())
+  const { number } = await answered(ctx, chain, chain.blocks.head())
   if (fromBlock > number)
     throw invalid(
       'fromBlock',

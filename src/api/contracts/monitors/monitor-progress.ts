@@ -1,5 +1,5 @@
 import { headOf } from '#api/sources/chain-head'
-import type { BlockRef } from '#chains/chain'
+import type { BlockRef } from '#chains/facets/blocks'
 import type { Ctx } from '#engines/ctx'
 import { type EventMonitor, indexedHead } from '#engines/indexer/index'
 

@@ -1,8 +1,9 @@
 import { unanswered } from '#api/fees/estimate'
 import { badParams, checked, type RpcMethods } from '#api/json-rpc/method'
-import type { AccountOwners } from '#chains/accounts'
 import { parseAddress } from '#chains/address'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { AccountOwners } from '#chains/facets/accounts'
 import type { Ctx } from '#engines/ctx'
 import {
   claimMappings,

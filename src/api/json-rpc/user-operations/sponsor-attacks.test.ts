@@ -4,7 +4,7 @@
  */
 import { type Hex, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { UserOperation } from '#chains/accounts'
+import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'

@@ -1,5 +1,5 @@
 /** Reads the ABI of a contract from JSON. The text is untrusted: its items, their nesting and their names are bounded. */
-import type { AbiFunction, AbiParameter, ContractAbi } from '../../contracts.ts'
+import type { AbiFunction, AbiParameter, ContractAbi } from '../../facets/contracts.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { isAtomic } from './types.ts'
 

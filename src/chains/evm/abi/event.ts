@@ -1,6 +1,6 @@
 import { keccak256, toBytes } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { AbiEvent, AbiParameter, EventSignature } from '../../contracts.ts'
+import type { AbiEvent, AbiParameter, EventSignature } from '../../facets/contracts.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { decodeValues } from './decode.ts'
 import { signatureOf } from './encode.ts'

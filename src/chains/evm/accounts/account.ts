@@ -9,8 +9,8 @@ import {
   pad,
 } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { AccountCreation, AccountOwners } from '../../accounts.ts'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { AccountCreation, AccountOwners } from '../../facets/accounts.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'

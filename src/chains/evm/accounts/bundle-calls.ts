@@ -5,7 +5,7 @@
 import { toFunctionSelector } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
 import { entryPointAddress, paymasterAddress } from './deployment.ts'
 

@@ -1,8 +1,9 @@
 import { decodeEventLog, toEventSelector } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { Hex } from '#lib/hex'
-import type { DepositMove } from '../../accounts.ts'
-import type { Address, ChainLog, ChainTransaction } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { DepositMove } from '../../facets/accounts.ts'
+import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import { entryPointAddress } from './deployment.ts'
 
 const depositedTopic = toEventSelector('Deposited(address,uint256)')

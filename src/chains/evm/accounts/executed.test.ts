@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { expect, it } from 'vitest'
-import type { UserOperation } from '../../accounts.ts'
+import type { UserOperation } from '../../facets/accounts.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
 import { entryPointAddress } from './deployment.ts'
 import { executedIn } from './executed.ts'

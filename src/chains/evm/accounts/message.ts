@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import { accountContracts } from './deployment.ts'
 
 /**

@@ -2,8 +2,14 @@
 import { decodeEventLog, pad, slice, toHex } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { Hex } from '#lib/hex'
-import type { BundleSimulation, ModularAccounts, OperationReceipt, UserOperation } from '../../accounts.ts'
-import type { Address, GasEstimate } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type {
+  BundleSimulation,
+  ModularAccounts,
+  OperationReceipt,
+  UserOperation,
+} from '../../facets/accounts.ts'
+import type { GasEstimate } from '../../facets/offers.ts'
 import type { Network } from '../../network.ts'
 import { implementationSlot } from '../contracts/contracts.ts'
 import { textOfRevert } from '../contracts/revert.ts'

@@ -1,7 +1,7 @@
 /** Operations in the form of JSON-RPC, whose numbers are hexadecimal quantities (ERC-4337 and ERC-7769). */
 import type { Address } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
-import type { AccountCreation, Sponsorship, UserOperation } from '../../accounts.ts'
+import type { AccountCreation, Sponsorship, UserOperation } from '../../facets/accounts.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { parseEvmAddress } from '../address.ts'
 import { toQuantity } from '../rpc/quantities.ts'

@@ -19,6 +19,8 @@ import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'vi
 import { larger } from '#lib/amounts'
 import { bytesOf, type Hex } from '#lib/hex'
 import { newestCore } from '#lib/sca-cores'
+import type { Address } from '../../addresses/types.ts'
+import { entryPoint } from '../../entry-point.ts'
 import type {
   AddressedCall,
   OperationGas,
@@ -27,9 +29,7 @@ import type {
   Sponsorship,
   UnsignedOperation,
   UserOperation,
-} from '../../accounts.ts'
-import type { Address } from '../../chain.ts'
-import { entryPoint } from '../../entry-point.ts'
+} from '../../facets/accounts.ts'
 import type { Network } from '../../network.ts'
 import { intrinsicGas } from '../payments/build.ts'
 import { splitSignature } from '../signing/signature.ts'

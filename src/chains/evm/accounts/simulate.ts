@@ -1,5 +1,5 @@
-import type { AddressedCall, BundleSimulation } from '../../accounts.ts'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { AddressedCall, BundleSimulation } from '../../facets/accounts.ts'
 import { isRevert, revertData } from '../contracts/revert.ts'
 import type { CallBounds } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'

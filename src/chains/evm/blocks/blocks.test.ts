@@ -57,8 +57,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await reader.close()
-  await own.close()
+  await reader.endpoints.close()
+  await own.endpoints.close()
   await node.close()
   await stop()
 })
@@ -67,8 +67,8 @@ beforeEach(() => node.lie(undefined))
 const toTopic = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
 
 const whole = async (from = reader) => {
-  const block = await from.blockByNumber(number)
-  const receipts = await from.receiptsOf(
+  const block = await from.blocks.byNumber(number)
+  const receipts = await from.effects.receiptsOf(
     block!.hash,
     block!.transactions.map(({ hash }) => hash),
   )
@@ -101,24 +101,24 @@ describe('an honest node', () => {
 
   it('gives the same by hash, nothing for a block it does not have, and its head', async () => {
     const { block } = await whole()
-    expect(await reader.blockByHash(block.hash)).toEqual(block)
-    expect(await reader.blockByNumber(1_000_000)).toBeUndefined()
-    expect(await reader.blockByHash(other)).toBeUndefined()
-    expect((await reader.head()).number).toBe(number + 1)
+    expect(await reader.blocks.byHash(block.hash)).toEqual(block)
+    expect(await reader.blocks.byNumber(1_000_000)).toBeUndefined()
+    expect(await reader.blocks.byHash(other)).toBeUndefined()
+    expect((await reader.blocks.head()).number).toBe(number + 1)
   })
 
   it('is asked for nothing more of an empty block', async () => {
     node.callCounts.clear()
-    await reader.blockByNumber(number + 1)
+    await reader.blocks.byNumber(number + 1)
     expect([...node.callCounts.keys()]).toEqual(['eth_getBlockByNumber'])
   })
 
   it('gives balances now and at a block', async () => {
     const { block } = await whole()
     await chain.send(receiver, 3n)
-    expect(await reader.balanceOf(receiver)).toBe(8n)
-    expect(await reader.balanceOf(receiver, undefined, block.hash)).toBe(5n)
-    expect(await reader.balanceOf(receiver, chain.tokens.USDC, block.hash)).toBe(8n)
+    expect(await reader.balances.of(receiver)).toBe(8n)
+    expect(await reader.balances.of(receiver, undefined, block.hash)).toBe(5n)
+    expect(await reader.balances.of(receiver, chain.tokens.USDC, block.hash)).toBe(8n)
   })
 })
 
@@ -159,15 +159,15 @@ describe('a local node', () => {
     await chain.mine()
     await chain.setAutomine(true)
     const height = await chain.height()
-    expect((await own.blockByNumber(height))!.logs).toHaveLength(3)
+    expect((await own.blocks.byNumber(height))!.logs).toHaveLength(3)
     node.lie((method, result) => (method === 'eth_getLogs' ? result.slice(1) : result))
-    await expect(own.blockByNumber(height)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(own.blocks.byNumber(height)).rejects.toBeInstanceOf(RpcUnreachable)
   })
 
   it('is not asked for logs where the block says that there are none', async () => {
     await chain.send(receiver, 1n)
     node.callCounts.clear()
-    expect((await own.blockByNumber(await chain.height()))!.logs).toEqual([])
+    expect((await own.blocks.byNumber(await chain.height()))!.logs).toEqual([])
     expect(node.callCounts.has('eth_getLogs')).toBe(false)
   })
 
@@ -275,13 +275,13 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
     })
   })
   afterAll(async () => {
-    await doubting.close()
+    await doubting.endpoints.close()
     await hostile.close()
   })
   const read = async () => {
-    const block = await doubting.blockByNumber(number)
+    const block = await doubting.blocks.byNumber(number)
     const hashes = block!.transactions.map(({ hash }) => hash)
-    return { block: block!, receipts: await doubting.receiptsOf(block!.hash, hashes) }
+    return { block: block!, receipts: await doubting.effects.receiptsOf(block!.hash, hashes) }
   }
 
   it('is read when it is honest', async () => {
@@ -297,11 +297,11 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
 
   it('property 21: is not believed about another chain, nor about a block it was not asked for', async () => {
     hostile.play({ fault: faults.wrongChainId(1) })
-    await expect(doubting.head()).rejects.toThrow(/is a node of chain 1/)
+    await expect(doubting.blocks.head()).rejects.toThrow(/is a node of chain 1/)
     hostile.play()
-    const { hash } = (await doubting.blockByNumber(number))!
+    const { hash } = (await doubting.blocks.byNumber(number))!
     node.lie((method, result) => (method === 'eth_getBlockByHash' ? { ...result, hash: other } : result))
-    await expect(reader.blockByHash(hash)).rejects.toThrow(/was asked for/)
+    await expect(reader.blocks.byHash(hash)).rejects.toThrow(/was asked for/)
   })
 })
 
@@ -318,13 +318,13 @@ describe('a lying node', () => {
 
   it('is not followed to another chain', async () => {
     node.lie((method, result) => (method === 'eth_chainId' ? quantity(1) : result))
-    await expect(reader.head()).rejects.toThrow(/is a node of chain 1, not of 84532/)
+    await expect(reader.blocks.head()).rejects.toThrow(/is a node of chain 1, not of 84532/)
   })
 
   it('is not believed about balances and nonces', async () => {
     node.lie(() => '0x')
-    await expect(reader.balanceOf(receiver)).rejects.toThrow(/not a quantity/)
-    await expect(reader.balanceOf(receiver, chain.tokens.USDC)).rejects.toThrow(/not a quantity/)
-    await expect(reader.nonceOf(receiver)).rejects.toThrow(/not a quantity/)
+    await expect(reader.balances.of(receiver)).rejects.toThrow(/not a quantity/)
+    await expect(reader.balances.of(receiver, chain.tokens.USDC)).rejects.toThrow(/not a quantity/)
+    await expect(reader.lane.nonceOf(receiver)).rejects.toThrow(/not a quantity/)
   })
 })

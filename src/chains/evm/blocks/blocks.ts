@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
-import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../../facets/blocks.ts'
 import type { Network } from '../../network.ts'
 import { tokenAddress } from '../../network.ts'
 import { isBundle } from '../accounts/bundle-calls.ts'

@@ -1,6 +1,6 @@
 import { bytesToHex, keccak256 } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { ChainLog } from '../../chain.ts'
+import type { ChainLog } from '../../facets/blocks.ts'
 
 const bloomPattern = /^0x[0-9a-fA-F]{512}$/
 

@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
-import type { Address, ChainLog } from '../../chain.ts'
-import type { ClaimedTransfer } from '../../tokens.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { ChainLog } from '../../facets/blocks.ts'
+import type { ClaimedTransfer } from '../../facets/tokens.ts'
 
 /** keccak256 of "Transfer(address,address,uint256)", of ERC-20 with three topics and of ERC-721 with four. */
 export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

@@ -10,7 +10,8 @@ import {
 import { deployLyingToken } from '../../../../testing/any-tokens.ts'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
 import { until } from '../../../../testing/until.ts'
-import type { Block, Chain } from '../../chain.ts'
+import type { Chain } from '../../chain.ts'
+import type { Block } from '../../facets/blocks.ts'
 import { createEvmChain } from '../index.ts'
 
 const receiver = `0x${'7e'.repeat(20)}` as const
@@ -35,7 +36,7 @@ beforeAll(async () => {
   nodes = await Promise.all([1, 2, 3].map(() => openHostileRpc(chain.rpcUrl)))
 })
 afterAll(async () => {
-  for (const each of opened) await each.close()
+  for (const each of opened) await each.endpoints.close()
   for (const node of nodes ?? []) await node.close()
   await stop?.()
 })
@@ -66,7 +67,7 @@ async function readFalse(honest: Block): Promise<{ reader: Chain; told: Block }>
   await until(async () => {
     reader = open(3)
     // A read that takes parts from two nodes fails.
-    told = (await reader.blockByNumber(number).catch(() => undefined)) ?? honest
+    told = (await reader.blocks.byNumber(number).catch(() => undefined)) ?? honest
     return told.contentHash !== honest.contentHash
   }, 'the lie is read')
   return { reader, told }
@@ -76,26 +77,30 @@ const lies = falseContents(receiver, baseSepolia.tokens.map(tokenAddress))
 
 describe.each(lies)('a node that says: $name', (fault) => {
   it('property 21: is outvoted by two others that name the same block, and is not read then', async () => {
-    const honest = (await open(3).blockByNumber(number))!
-    expect(await open(3).agreedContent(honest.hash, honest.contentHash!)).toMatchObject({ verdict: 'agreed' })
+    const honest = (await open(3).blocks.byNumber(number))!
+    expect(await open(3).blocks.agreedContent(honest.hash, honest.contentHash!)).toMatchObject({
+      verdict: 'agreed',
+    })
     nodes[0]!.play({ fault })
     const { reader, told } = await readFalse(honest)
     expect(told.hash).toBe(honest.hash)
-    expect((await reader.agreedUpTo(number, async () => told.hash)).upTo).toBe(number)
-    const { verdict, said } = await reader.agreedContent(told.hash, told.contentHash!)
+    expect((await reader.blocks.agreedUpTo(number, async () => told.hash)).upTo).toBe(number)
+    const { verdict, said } = await reader.blocks.agreedContent(told.hash, told.contentHash!)
     expect([verdict, said.length]).toEqual(['outvoted', 3])
-    expect(await reader.blockByNumber(number)).toEqual(honest)
+    expect(await reader.blocks.byNumber(number)).toEqual(honest)
     // With two nodes neither outvotes the other.
-    expect(await open(2).agreedContent(told.hash, told.contentHash!)).toMatchObject({ verdict: 'open' })
+    expect(await open(2).blocks.agreedContent(told.hash, told.contentHash!)).toMatchObject({
+      verdict: 'open',
+    })
   })
 })
 
 it('property 21: one endpoint is asked again of what another process believed', async () => {
   const one = open(1)
-  expect(one.agreeing).toBe(1)
-  const { hash, contentHash } = (await one.blockByNumber(number))!
+  expect(one.blocks.agreeing).toBe(1)
+  const { hash, contentHash } = (await one.blocks.byNumber(number))!
   nodes[0]!.play({ fault: faults.error502 })
-  expect(await one.agreedContent(hash, contentHash!)).toMatchObject({ verdict: 'agreed' })
+  expect(await one.blocks.agreedContent(hash, contentHash!)).toMatchObject({ verdict: 'agreed' })
   nodes[0]!.play()
-  expect(await one.agreedContent(hash, `0x${'00'.repeat(32)}`)).toMatchObject({ verdict: 'outvoted' })
+  expect(await one.blocks.agreedContent(hash, `0x${'00'.repeat(32)}`)).toMatchObject({ verdict: 'outvoted' })
 })

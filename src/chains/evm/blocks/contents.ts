@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
-import type { Block, ChainTransaction } from '../../chain.ts'
+import type { Block, ChainTransaction } from '../../facets/blocks.ts'
 import { type BlockReceipts, type RawReceipt, zeroAddress } from './receipts.ts'
 
 /**

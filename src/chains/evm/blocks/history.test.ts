@@ -3,7 +3,8 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
 import { quantity } from '../../../../testing/json-rpc.ts'
 import { type LyingNode, openLyingNode } from '../../../../testing/lying-node.ts'
-import type { Chain, LogQuery } from '../../chain.ts'
+import type { Chain } from '../../chain.ts'
+import type { LogQuery } from '../../facets/blocks.ts'
 import { createEvmChain } from '../index.ts'
 import { RpcUnreachable } from '../rpc/rpc.ts'
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
 })
 afterEach(() => node.lie(undefined))
 afterAll(async () => {
-  await reader.close()
+  await reader.endpoints.close()
   await node.close()
   await stop()
 })
@@ -54,10 +55,10 @@ it('reads the logs of a range as the chain has them, whether or not logs repeat 
     }),
   )
   expect(expected.length).toBeGreaterThanOrEqual(4)
-  const head = await reader.head()
-  expect(await reader.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
+  const head = await reader.blocks.head()
+  expect(await reader.blocks.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
   lieAboutLogs((logs) => logs.map(({ blockTimestamp, ...log }) => log))
-  expect(await reader.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
+  expect(await reader.blocks.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
 })
 
 it('property 21: believes no logs that contradict the question, each other or the last block', async () => {
@@ -83,16 +84,16 @@ it('property 21: believes no logs that contradict the question, each other or th
   ]
   for (const lie of lies) {
     lieAboutLogs(lie)
-    await expect(reader.logHistory(query), String(lie)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(reader.blocks.logHistory(query), String(lie)).rejects.toBeInstanceOf(RpcUnreachable)
   }
   node.lie((method, result) => (method === 'eth_getBlockByNumber' ? null : result))
-  await expect(reader.logHistory(query)).rejects.toThrow(/has no block/)
+  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/has no block/)
   node.lie((method, result) =>
     method === 'eth_getBlockByNumber' ? { ...result, number: quantity(1) } : result,
   )
-  await expect(reader.logHistory(query)).rejects.toThrow(/in place of/)
+  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/in place of/)
   node.lie((method, result) => (method === 'eth_chainId' ? '0x1' : result))
-  await expect(reader.logHistory(query)).rejects.toThrow(/another chain/)
+  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/another chain/)
 })
 
 it('property 21: needs the agreement of endpoints on logs that one of them leaves out', async () => {
@@ -103,11 +104,11 @@ it('property 21: needs the agreement of endpoints on logs that one of them leave
     agree: 2,
   })
   try {
-    expect((await several.logHistory(query)).kind).toBe('read')
+    expect((await several.blocks.logHistory(query)).kind).toBe('read')
     lieAboutLogs((logs) => logs.slice(1))
-    await expect(several.logHistory(query)).rejects.toThrow(/do not agree on old logs/)
+    await expect(several.blocks.logHistory(query)).rejects.toThrow(/do not agree on old logs/)
   } finally {
-    await several.close()
+    await several.endpoints.close()
   }
 })
 
@@ -121,13 +122,13 @@ it('tells a refused range from a rate limit, and leaves the health of the endpoi
     })
   try {
     answering(-32005, 'query returned more than 10000 results')
-    expect(await reader.logHistory(query)).toMatchObject({ kind: 'refused' })
+    expect(await reader.blocks.logHistory(query)).toMatchObject({ kind: 'refused' })
     answering(-32602, 'block range is too large')
-    expect(await reader.logHistory(query)).toMatchObject({ kind: 'refused' })
+    expect(await reader.blocks.logHistory(query)).toMatchObject({ kind: 'refused' })
     answering(429, 'too many requests')
-    await expect(reader.logHistory(query)).rejects.toThrow()
+    await expect(reader.blocks.logHistory(query)).rejects.toThrow()
   } finally {
     chain.intercept(undefined)
   }
-  expect(reader.health().map(({ errorsRatio }) => errorsRatio)).toEqual([0])
+  expect(reader.endpoints.health().map(({ errorsRatio }) => errorsRatio)).toEqual([0])
 })

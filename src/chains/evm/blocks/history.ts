@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
-import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../../chain.ts'
+import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../../facets/blocks.ts'
 import { isLimited } from '../rpc/endpoint-health.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
 import { hash, integer, toQuantity } from '../rpc/quantities.ts'

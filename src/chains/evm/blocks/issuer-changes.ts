@@ -1,5 +1,6 @@
-import type { Address, ChainLog } from '../../chain.ts'
-import type { IssuerChange } from '../../tokens.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { ChainLog } from '../../facets/blocks.ts'
+import type { IssuerChange } from '../../facets/tokens.ts'
 
 /** keccak256 of "Blacklisted(address)" and "UnBlacklisted(address)": the words of the issuer's contract. */
 const blockedTopic = '0xffa4e6181777692565cf28528fc88fd1516ea86b56da075235fa575af6a4b855'

@@ -2,7 +2,7 @@
  * Reads the logs of a block without its receipts: a fraction of the work for a local node, which is trusted.
  * They are numbered without a gap and account for the filter in the header.
  */
-import type { ChainLog, ChainTransaction } from '../../chain.ts'
+import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import { hash, integer } from '../rpc/quantities.ts'
 import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
 import { bloomOf, bloomValue } from './bloom.ts'

@@ -3,7 +3,9 @@
  * numbered without a gap and account for the bloom filters. A mismatch comes from a mix of nodes, caches or forks.
  */
 import type { Hex } from '#lib/hex'
-import type { BlockRef, ChainLog, ChainTransaction, Receipt, TxId } from '../../chain.ts'
+import type { TxId } from '../../addresses/types.ts'
+import type { BlockRef, ChainLog, ChainTransaction } from '../../facets/blocks.ts'
+import type { Receipt } from '../../facets/effects.ts'
 import { address, bytes, hash, integer, quantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
 import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'

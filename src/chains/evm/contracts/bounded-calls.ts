@@ -3,7 +3,7 @@
  * answer, so that a contract cannot make a healthy endpoint look slow or broken.
  */
 import { type Hex, isHex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
 import { isLimitCode } from '../rpc/rpc-errors.ts'

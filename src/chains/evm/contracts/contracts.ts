@@ -1,6 +1,6 @@
 import { getAddress, getContractAddress } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type {
   AbiError,
   AbiParameter,
@@ -8,17 +8,18 @@ import type {
   ContractQuery,
   Contracts,
   QueryOutcome,
-} from '../../contracts.ts'
+} from '../../facets/contracts.ts'
 import { type Network, tokenAddress } from '../../network.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { readContractAbi } from '../abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from '../abi/creation.ts'
 import { decodeValues } from '../abi/decode.ts'
-import { selectorOf, signatureOf } from '../abi/encode.ts'
+import { encodeCall, selectorOf, signatureOf } from '../abi/encode.ts'
 import { canonicalEvent, decodeLog, readEventSignature } from '../abi/event.ts'
 import { parseSignature } from '../abi/signature.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import type { AbiType } from '../abi/types.ts'
+import { callDataBytesMax } from '../payments/build.ts'
 import { callLimits } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
@@ -38,6 +39,9 @@ export const contractsThrough = (
   rpc: Rpc,
   { network, local, callGasMax }: { network: Network; local: boolean; callGasMax: bigint },
 ): Contracts => ({
+  hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
+  encodeCall,
+  callDataBytesMax,
   readAbi: readContractAbi,
   readConstructor,
   constructorSignature: (parameters) => signatureOf('constructor', parameters),

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
-import type { FoundStandard, NoToken } from '../../tokens.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { FoundStandard, NoToken } from '../../facets/tokens.ts'
 import { type Rpc, RpcError } from '../rpc/rpc.ts'
 import { askAll, decimalsIn, wordIn } from './bounded-calls.ts'
 

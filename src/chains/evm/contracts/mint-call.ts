@@ -1,6 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address, Call } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Call } from '../../facets/payments.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 
 /** The call by which a minter of `token` makes `amountAtomic` new base units for `to`. */

@@ -1,6 +1,6 @@
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Holding, TokenFacts, Tokens } from '../../tokens.ts'
+import type { Holding, TokenFacts, Tokens } from '../../facets/tokens.ts'
 import { claimedBy } from '../blocks/claimed-transfers.ts'
 import { issuerChangesBy } from '../blocks/issuer-changes.ts'
 import { type Rpc, RpcError } from '../rpc/rpc.ts'

@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { CrosschainBurn } from '../../crosschain/crosschain.ts'
 import { finalizedThreshold } from '../../crosschain/message.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'

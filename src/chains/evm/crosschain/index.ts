@@ -1,7 +1,7 @@
 import { type Abi, decodeEventLog, encodeFunctionData } from 'viem'
 import type { Hex } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
-import type { Address, ChainLog } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type {
   Crosschain,
   CrosschainAddresses,
@@ -11,7 +11,8 @@ import type {
 import { decodeBurnBody } from '../../crosschain/message.ts'
 import { MessageProblem } from '../../crosschain/message-problem.ts'
 import { addressOfWord } from '../../crosschain/native-address.ts'
-import type { Party } from '../../effects.ts'
+import type { ChainLog } from '../../facets/blocks.ts'
+import type { Party } from '../../facets/call-effects.ts'
 import type { Network } from '../../network.ts'
 import { arrivalOf } from '../effects/arrival.ts'
 import { partiesOfSpec } from '../effects/decode-call.ts'

@@ -1,7 +1,7 @@
 import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { CrosschainTerms, LeftCall } from '../../crosschain/setup.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'

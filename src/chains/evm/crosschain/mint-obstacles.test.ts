@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import { openMintObstacles } from './mint-obstacles.ts'
 
 const minter = `0x${'11'.repeat(20)}` as Address

@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Hex } from '#lib/hex'
 import { shareNext } from '#lib/once'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { Crosschain } from '../../crosschain/crosschain.ts'
 import { quantity } from '../rpc/quantities.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'

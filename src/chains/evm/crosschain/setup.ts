@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import type { Hex } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { ContractCall, CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import { burnBodyVersion, messageBodySizeMax, messageVersion } from '../../crosschain/message.ts'
 import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/setup.ts'

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 
 const group = 8
 /** Groups of four bytes: those of the zeros before an address in a word, and those of the address. */

@@ -5,9 +5,9 @@
  */
 import { type AbiParameter, decodeAbiParameters, encodeAbiParameters } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { TransferSpec } from '../../crosschain/transfer-spec.ts'
-import type { Danger, Effects, Party } from '../../effects.ts'
+import type { Danger, Effects, Party } from '../../facets/call-effects.ts'
 import { addressesIn, addressesInCode } from './addresses-in.ts'
 import { arrivalOf } from './arrival.ts'
 import { knownCall } from './known-calls.ts'

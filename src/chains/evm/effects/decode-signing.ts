@@ -3,8 +3,8 @@
  * signed. As in `decode-call.ts`, a payload not understood completely is undecodable, and nothing here throws.
  */
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
-import type { Effects } from '../../effects.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Effects } from '../../facets/call-effects.ts'
 import { networks } from '../../networks/index.ts'
 import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'

@@ -1,7 +1,7 @@
 import { type AbiFunction, parseAbi, toFunctionSelector } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
-import type { Danger } from '../../effects.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Danger } from '../../facets/call-effects.ts'
 import { crosschainCalls } from './known-crosschain-calls.ts'
 import type { KnownCall, KnownEffect } from './known-effect.ts'
 

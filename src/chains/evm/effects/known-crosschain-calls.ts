@@ -1,6 +1,6 @@
 /** Functions that move value to another chain, or bring it from there. */
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import { forwardHookOf } from '../../crosschain/forward-hook.ts'
 import { MalformedTransfer } from '../../crosschain/malformed-transfer.ts'
 import { decodeBurnBody, decodeMessage } from '../../crosschain/message.ts'

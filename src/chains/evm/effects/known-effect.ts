@@ -1,7 +1,7 @@
 import type { AbiParameter } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../chain.ts'
-import type { Danger } from '../../effects.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Danger } from '../../facets/call-effects.ts'
 
 /** The effect of a function with decoded arguments, for `decode-call.ts` to record. */
 export type KnownEffect =

@@ -1,4 +1,4 @@
-import type { Danger } from '../../effects.ts'
+import type { Danger } from '../../facets/call-effects.ts'
 
 export type StructFields = readonly { name: string; type: string }[]
 type Types = Record<string, StructFields>

@@ -2,7 +2,8 @@ import { keccak256, parseTransaction, recoverTransactionAddress, serializeTransa
 import type { Hex } from '#lib/hex'
 import { bytesOf } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
-import type { Address, Call, Signature, SignedTransaction, UnsignedTransaction } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Call, Signature, SignedTransaction, UnsignedTransaction } from '../../facets/payments.ts'
 import type { Network } from '../../network.ts'
 import { splitSignature } from '../signing/signature.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { faults, openHostileRpc } from '../../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import type { GasEstimate } from '../../chain.ts'
+import type { GasEstimate } from '../../facets/offers.ts'
 import { networkOf } from '../../networks/index.ts'
 import { createRpc, type Rpc } from '../rpc/rpc.ts'
 import { estimateGas, suggestFees } from './fees.ts'

@@ -1,6 +1,7 @@
 import { encodeFunctionData, parseAbi, serializeTransaction, slice } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Address, Call } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Call } from '../../facets/payments.ts'
 import type { Network } from '../../network.ts'
 import { isRevert } from '../contracts/revert.ts'
 import { toQuantity } from '../rpc/quantities.ts'

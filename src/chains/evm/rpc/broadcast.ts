@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import type { BroadcastOutcome, RefusalReason } from '../../chain.ts'
+import type { BroadcastOutcome, RefusalReason } from '../../facets/payments.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 

@@ -1,4 +1,4 @@
-import type { RefusedEndpoint } from '../../chain.ts'
+import type { RefusedEndpoint } from '../../facets/endpoints.ts'
 import { RpcError, RpcUnreachable } from './rpc.ts'
 import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
 

@@ -13,8 +13,10 @@ import {
 } from '../../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
 import { until } from '../../../../testing/until.ts'
-import type { Address, BroadcastOutcome, RefusedEndpoint } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
+import type { RefusedEndpoint } from '../../facets/endpoints.ts'
+import type { BroadcastOutcome } from '../../facets/payments.ts'
 import { knownCrosschainAddresses } from '../crosschain/index.ts'
 import { createEvmChain } from '../index.ts'
 import { combineOutcomes } from './broadcast.ts'
@@ -213,7 +215,7 @@ describe('reads from several endpoints', () => {
       timeoutMs,
     })
     const isThere = () =>
-      evm.head().then(
+      evm.blocks.head().then(
         () => true,
         () => false,
       )
@@ -226,7 +228,7 @@ describe('reads from several endpoints', () => {
     // Only the node that was read last.
     nodes[0]!.play()
     await until(isThere, 'it serves again')
-    await evm.close()
+    await evm.endpoints.close()
   })
 
   it('go elsewhere when what one says does not fit together', async () => {
@@ -245,11 +247,11 @@ describe('reads from several endpoints', () => {
     const [mutation] = mutations.filter(({ name }) => name.startsWith('receipt'))
     nodes[0]!.play({ fault: mutate(mutation!) })
     for (const node of nodes.slice(1)) node.play({ fault: faults.resetBefore })
-    await expect(reader.blockByNumber(number)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(reader.blocks.byNumber(number)).rejects.toBeInstanceOf(RpcUnreachable)
     for (const node of nodes.slice(1)) node.play()
-    const read = () => reader.blockByNumber(number).catch(() => undefined)
+    const read = () => reader.blocks.byNumber(number).catch(() => undefined)
     await until(async () => (await read())?.transfers.length === 1, 'another one is read')
-    await reader.close()
+    await reader.endpoints.close()
   })
 })
 

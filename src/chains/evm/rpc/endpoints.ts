@@ -4,17 +4,10 @@
  * An irreversible conclusion needs a quorum of endpoints that name the same block.
  */
 import type { Hex } from '#lib/hex'
-import type {
-  Agreement,
-  BroadcastOutcome,
-  ContentAgreement,
-  EndpointHealth,
-  Finalized,
-  HashAt,
-  Inspection,
-  RefusedEndpoint,
-} from '../../chain.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
+import type { Agreement, ContentAgreement, Finalized, HashAt } from '../../facets/blocks.ts'
+import type { EndpointHealth, Inspection, RefusedEndpoint } from '../../facets/endpoints.ts'
+import type { BroadcastOutcome } from '../../facets/payments.ts'
 import type { Network } from '../../network.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {

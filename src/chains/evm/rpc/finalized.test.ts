@@ -42,10 +42,10 @@ async function finalizedOf(...tags: Tags[]) {
     local: false,
   })
   try {
-    const finalized = await read.finalized()
+    const finalized = await read.blocks.finalized()
     return typeof finalized === 'object' ? finalized.number : finalized
   } finally {
-    await read.close()
+    await read.endpoints.close()
   }
 }
 
@@ -63,6 +63,6 @@ it.each<[string, Tags[], number | string]>([
 it('property 20: a local chain has no block that cannot be taken back', async () => {
   const depths = { confirmations: 1, finalityDepth: 1 }
   const local = createEvmChain({ network: baseSepolia, rpcUrl: chain.rpcUrl, ...depths, local: true })
-  expect(await local.finalized()).toBe('no tag')
-  await local.close()
+  expect(await local.blocks.finalized()).toBe('no tag')
+  await local.endpoints.close()
 })

@@ -1,5 +1,5 @@
 import { keptFor } from '#lib/once'
-import type { Finalized } from '../../chain.ts'
+import type { Finalized } from '../../facets/blocks.ts'
 import { isLimited } from './endpoint-health.ts'
 import { hash, integer } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'

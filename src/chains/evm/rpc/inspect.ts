@@ -1,5 +1,6 @@
-import type { Address, RefusedEndpoint } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
+import type { RefusedEndpoint } from '../../facets/endpoints.ts'
 import type { Network } from '../../network.ts'
 import { integer } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'

@@ -4,7 +4,9 @@
  */
 import { encodeAbiParameters, encodeFunctionData, keccak256, toBytes } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
-import type { Address, Authorization, Call, Signature } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Authorization } from '../../facets/gather.ts'
+import type { Call, Signature } from '../../facets/payments.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { splitSignature } from './signature.ts'
 

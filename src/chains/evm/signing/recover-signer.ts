@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
-import type { Address } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
 
 type Library = typeof import('tiny-secp256k1')
 let library: Library | undefined

@@ -1,7 +1,7 @@
 import { hashMessage } from 'viem'
 import type { Hex } from '#lib/hex'
 import { bytesOf, hexOf } from '#lib/hex'
-import type { Signature } from '../../chain.ts'
+import type { Signature } from '../../facets/payments.ts'
 import { splitSignature } from './signature.ts'
 
 /** The 32 bytes to sign for a personal message (EIP-191). */

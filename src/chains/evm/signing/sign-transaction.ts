@@ -1,6 +1,7 @@
 import { keccak256, parseTransaction, serializeTransaction, type TransactionSerializable } from 'viem'
 import { bytesOf, type Hex, isHex } from '#lib/hex'
-import type { Address, Signature } from '../../chain.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { Signature } from '../../facets/payments.ts'
 import { parseEvmAddress } from '../address.ts'
 import { packSignature } from './sign-message.ts'
 import { splitSignature } from './signature.ts'

@@ -1,5 +1,5 @@
 import { type Hex, hexOf } from '#lib/hex'
-import type { Signature } from '../../chain.ts'
+import type { Signature } from '../../facets/payments.ts'
 
 /** Splits the 65 bytes of a signature: r, s, and the parity of the point that recovers the key. */
 export function splitSignature(signature: Signature): { r: Hex; s: Hex; yParity: 0 | 1 } {

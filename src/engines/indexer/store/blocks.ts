@@ -1,4 +1,4 @@
-import type { Block } from '#chains/chain'
+import type { Block } from '#chains/facets/blocks'
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'

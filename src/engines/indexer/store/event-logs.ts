@@ -1,4 +1,4 @@
-import type { AbiParameter } from '#chains/contracts'
+import type { AbiParameter } from '#chains/facets/contracts'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

@@ -1,4 +1,4 @@
-import type { AbiParameter } from '#chains/contracts'
+import type { AbiParameter } from '#chains/facets/contracts'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'

@@ -2,8 +2,9 @@
  * Verifies the contracts of smart accounts: their code has to be known, or pinned by the operator. Chains are read when a process
  * starts and when it uses accounts. Other code stops what relies on it on that chain, and nothing else.
  */
-import type { AccountContract } from '#chains/accounts'
+
 import type { Chain } from '#chains/chain'
+import type { AccountContract } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import { oncePer } from '#lib/once'
 import { raiseAlarm } from '#runtime/log/alarms'

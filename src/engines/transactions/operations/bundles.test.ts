@@ -3,7 +3,7 @@
  * has its effect once. Asserted by what the chain holds.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { Address } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
 import { operationFromJson } from '#chains/operation-json'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'

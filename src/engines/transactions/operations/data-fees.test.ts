@@ -25,7 +25,7 @@ const become = (code: string) => harness.chain().rpc('anvil_setCode', [oracle, c
 
 /** A hundred gas of the current price for each byte that is posted. */
 async function chargeForData(): Promise<void> {
-  const { baseFeeAtomic, priorityFeeAtomic } = await harness.ctx.chains.find(blockchain)!.fees()
+  const { baseFeeAtomic, priorityFeeAtomic } = await harness.ctx.chains.find(blockchain)!.offers.fees()
   await become(bytesTimes(100n * (baseFeeAtomic + priorityFeeAtomic.MEDIUM)))
 }
 

@@ -1,4 +1,4 @@
-import type { FeeSuggestion } from '#chains/chain'
+import type { FeeSuggestion } from '#chains/facets/offers'
 import { larger } from '#lib/amounts'
 import { feeAt } from '../fees.ts'
 

@@ -4,8 +4,9 @@
  * id of its transaction, so that operations of one account need not wait for each other; only the first one, which creates
  * the account, goes alone.
  */
-import type { AddressedCall, UnsignedOperation } from '#chains/accounts'
+
 import type { Chain } from '#chains/chain'
+import type { AddressedCall, UnsignedOperation } from '#chains/facets/accounts'
 import { operationToJson } from '#chains/operation-json'
 import { isFrozen, ownerOfAccount, signOperations, signWithPlatformKey, WalletFrozen } from '#custody/index'
 import { shareLists } from '#engines/compliance/index'
@@ -42,7 +43,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [isDeployed, owner, sponsor] = await Promise.all([
-    chain.hasCode(address),
+    chain.contracts.hasCode(address),
     ownerOfAccount(ctx.database, entityId, blockchain, address),
     findSponsor(ctx.database, entityId, blockchain),
   ])

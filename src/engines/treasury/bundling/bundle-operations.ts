@@ -5,9 +5,10 @@
  * signed again, and delays no other. Operations of a bundle that ended without them go into another one; the EntryPoint
  * executes each of them once at most.
  */
-import type { UserOperation } from '#chains/accounts'
+
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
+import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
 import { WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'

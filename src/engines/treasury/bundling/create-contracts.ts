@@ -1,5 +1,6 @@
-import type { ContractCreation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { ContractCreation } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import { oncePer } from '#lib/once'
 import type { TreasuryRow } from '../store/treasuries.ts'
@@ -17,7 +18,7 @@ export async function missingOf(
   const missing: ContractCreation[] = []
   for (const creation of creations) {
     if (known.has(creation.address)) continue
-    if (await chain.hasCode(creation.address)) known.add(creation.address)
+    if (await chain.contracts.hasCode(creation.address)) known.add(creation.address)
     else missing.push(creation)
   }
   return missing

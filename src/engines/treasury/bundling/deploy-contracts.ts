@@ -2,8 +2,9 @@
  * Deploys the contracts of smart accounts ahead of the first operation, which creates them otherwise. The treasury of an entity
  * creates them by transactions like any other: recorded first, then signed and sent by a worker.
  */
-import type { AccountContract, ContractCreation } from '#chains/accounts'
+
 import type { Chain } from '#chains/chain'
+import type { AccountContract, ContractCreation } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { type TreasuryRow, treasuriesOf } from '../store/treasuries.ts'
@@ -70,10 +71,12 @@ export async function shortOf(
   payer: TreasuryRow,
 ): Promise<bigint> {
   if ((await openCalls(database, { ...payer, purpose: 'contract' })).length > 0) return 0n
-  const estimates = await Promise.all(missing.map(({ call }) => chain.estimateGas(payer.address, call)))
+  const estimates = await Promise.all(
+    missing.map(({ call }) => chain.offers.estimateGas(payer.address, call)),
+  )
   const gas = estimates.reduce((sum, each) => sum + (each.kind === 'estimated' ? each.gas : 0n), 0n)
   const costAtomic = gas * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
-  const leftAtomic = await chain.balanceOf(payer.address)
+  const leftAtomic = await chain.balances.of(payer.address)
   const neededAtomic = costAtomic + costAtomic / marginShare
   return neededAtomic > leftAtomic ? neededAtomic - leftAtomic : 0n
 }

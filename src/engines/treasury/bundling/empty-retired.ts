@@ -1,5 +1,6 @@
+import type { Address } from '#chains/addresses/types'
 import { capabilitiesOf } from '#chains/capabilities'
-import type { Address, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import {
   forgetRetired,

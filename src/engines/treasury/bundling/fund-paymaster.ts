@@ -1,5 +1,6 @@
-import type { UserOperation } from '#chains/accounts'
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { UserOperation } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import { depositsInFlight } from '#engines/transactions/index'
 import { larger, smaller } from '#lib/amounts'

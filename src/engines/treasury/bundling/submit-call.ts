@@ -1,4 +1,6 @@
-import type { Address, Call, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import type { Call } from '#chains/facets/payments'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import { newId } from '#lib/ids'

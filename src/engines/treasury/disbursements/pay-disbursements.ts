@@ -166,7 +166,7 @@ async function submitted(
     await submitFromTreasury(ctx, {
       id: disbursement.id,
       chain,
-      call: chain.transferCall(toAddress, amount, tokenAddress(token)),
+      call: chain.payments.transferCall(toAddress, amount, tokenAddress(token)),
       fee: {},
       refId: `${disbursement.kind} ${disbursement.id}`,
       shown: {

@@ -5,7 +5,8 @@
  * continues it. They move coins within the entity and do not change the merchant's balance.
  */
 
-import type { Address, Chain } from '#chains/chain'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
 import { tokenAddress } from '#chains/network'
 import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
@@ -89,7 +90,7 @@ const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()
 async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
   const known = domainSeparators.get(chain) ?? new Map<Address, Hex>()
   domainSeparators.set(chain, known)
-  const separator = known.get(token) ?? (await chain.domainSeparatorOf(token))
+  const separator = known.get(token) ?? (await chain.gather.domainSeparatorOf(token))
   known.set(token, separator)
   return separator
 }
@@ -155,7 +156,7 @@ async function sweepOne(
   const id = newId(ctx.nowMs)
   const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
   const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
-  const payload = chain.authorizationDigest(domainSeparator, authorization)
+  const payload = chain.gather.authorizationDigest(domainSeparator, authorization)
   const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, payload })
   const at = formatInstant(ctx.nowMs)
   const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
@@ -163,7 +164,7 @@ async function sweepOne(
   await submitFromTreasury(ctx, {
     id,
     chain,
-    call: chain.authorizedTransferCall(token, authorization, signature),
+    call: chain.gather.authorizedTransferCall(token, authorization, signature),
     fee: {},
     refId: `sweep ${id}`,
     shown: {

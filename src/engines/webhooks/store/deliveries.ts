@@ -4,7 +4,7 @@ import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
 
 /** A subscription leased by a worker. Only the lease holder records the outcomes of its deliveries. */
-export type Lane = {
+export type DeliveryLane = {
   entityId: string
   subscriptionId: string
   endpoint: string
@@ -31,7 +31,7 @@ export async function claimLanes(
   turn: Turn,
   now: string,
   { failing, limit, leaseMs }: { failing: boolean; limit: number; leaseMs: number },
-): Promise<readonly Lane[]> {
+): Promise<readonly DeliveryLane[]> {
   const max = failing ? lanesOfTenantMax.failing : lanesOfTenantMax.sound
   const isFree = sql`s.wake_date <= ${now} and (s.lease_until is null or s.lease_until < now())
     and (s.failure_count > 0) = ${failing}`
@@ -40,7 +40,7 @@ export async function claimLanes(
     limit (select greatest(0, ${max} - count(*)) from notification_subscriptions b
       where b.entity_id = turn.entity_id and b.lease_until > now() and (b.failure_count > 0) = ${failing})) allowed`
   const shared = { from: sql`notification_subscriptions s`, where: sql`s.wake_date is not null`, rows }
-  const lanes = await db.all<Lane>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
+  const lanes = await db.all<DeliveryLane>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
     due as materialized (
       select s.entity_id, s.id from chosen
       join notification_subscriptions s on s.entity_id = chosen.entity_id and s.id = chosen.id
@@ -54,17 +54,17 @@ export async function claimLanes(
   return served(turn, lanes)
 }
 
-const isOurs = (lane: Lane) =>
+const isOurs = (lane: DeliveryLane) =>
   sql`entity_id = ${lane.entityId} and id = ${lane.subscriptionId} and fencing_token = ${lane.fencingToken}`
 
 /** Extends the lease. False when another worker has taken it over. */
-export const keepLane = async (db: Db, lane: Lane, leaseMs: number): Promise<boolean> =>
+export const keepLane = async (db: Db, lane: DeliveryLane, leaseMs: number): Promise<boolean> =>
   (await db.run(sql`update notification_subscriptions
     set lease_until = now() + ${leaseMs} * interval '1 millisecond' where ${isOurs(lane)}`)) > 0
 
 /** Selects waiting deliveries of the lane, in the words of the index `notification_deliveries_due`. */
 const waitingOf = (
-  lane: Lane,
+  lane: DeliveryLane,
 ) => sql`entity_id = ${lane.entityId} and subscription_id = ${lane.subscriptionId}
   and state = 'waiting' and due_date > '-infinity'`
 
@@ -80,7 +80,7 @@ export type Rest = { failureCount: number; restDate: string | null; at: string }
  * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends. The row is
  * locked before waiting deliveries are read, so that a concurrent wake-up comes afterwards and is not overwritten.
  */
-export async function releaseLane(database: Db, lane: Lane, rest: Rest): Promise<void> {
+export async function releaseLane(database: Db, lane: DeliveryLane, rest: Rest): Promise<void> {
   await database.tx(async (tx) => {
     const held = await tx.maybe(
       sql`select 1 from notification_subscriptions where ${isOurs(lane)} for update`,
@@ -133,7 +133,7 @@ const examinedMax = 64
  */
 export async function dueDeliveries(
   db: Db,
-  lane: Lane,
+  lane: DeliveryLane,
   now: string,
   limit: number,
 ): Promise<{ due: Delivery[]; isEmpty: boolean }> {
@@ -197,7 +197,7 @@ export type AttemptOutcome = {
   at: string
 }
 
-export type Attempt = { lane: Lane; outcome: AttemptOutcome }
+export type Attempt = { lane: DeliveryLane; outcome: AttemptOutcome }
 
 /**
  * Records attempts, except those of lanes that another worker leases by now. A delivery that was ended meanwhile stays so,
@@ -251,7 +251,7 @@ export async function recordAttempts<Given extends Attempt>(
 }
 
 /** Drops a delivery that is no longer needed. */
-export const dropDelivery = (db: Db, lane: Lane, messageId: string, at: string) =>
+export const dropDelivery = (db: Db, lane: DeliveryLane, messageId: string, at: string) =>
   db.run(sql`update notification_deliveries w set state = 'dropped', update_date = ${at}
     where w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.message_id = ${messageId}
       and ${isStillWaiting}`)

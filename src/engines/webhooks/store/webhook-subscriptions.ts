@@ -1,5 +1,5 @@
 import { type Db, raw, sql } from '#runtime/db/db'
-import type { Lane } from './deliveries.ts'
+import type { DeliveryLane } from './deliveries.ts'
 
 /** A v2 subscription. */
 export type WebhookSubscription = {
@@ -74,7 +74,7 @@ export const setWebhookSubscription = (
     returning ${columns}`)
 
 /** Locks the failing subscription of the lane, unless another worker holds its lease by now. */
-export const lockFailing = (tx: Db, { entityId, subscriptionId, fencingToken }: Lane) =>
+export const lockFailing = (tx: Db, { entityId, subscriptionId, fencingToken }: DeliveryLane) =>
   tx.maybe<{
     failingSince: string | null
     noticeDate: string | null
@@ -84,10 +84,10 @@ export const lockFailing = (tx: Db, { entityId, subscriptionId, fencingToken }: 
     where s.entity_id = ${entityId} and s.id = ${subscriptionId} and s.fencing_token = ${fencingToken} and ${existing}
     for update`)
 
-export const setNoticeDate = (tx: Db, { entityId, subscriptionId }: Lane, at: string) =>
+export const setNoticeDate = (tx: Db, { entityId, subscriptionId }: DeliveryLane, at: string) =>
   tx.run(sql`update notification_subscriptions set notice_date = ${at}
     where entity_id = ${entityId} and id = ${subscriptionId}`)
 
-export const disableFailing = (tx: Db, { entityId, subscriptionId }: Lane, at: string) =>
+export const disableFailing = (tx: Db, { entityId, subscriptionId }: DeliveryLane, at: string) =>
   tx.run(sql`update notification_subscriptions set enabled = false, update_date = ${at}
     where entity_id = ${entityId} and id = ${subscriptionId}`)

@@ -1,8 +1,8 @@
 import type { Hex } from '#lib/hex'
 import type { ScaCore, UpgradeTarget } from '#lib/sca-cores'
-import type { Address, TxId } from './addresses/types.ts'
-import type { ChainLog } from './chain-log.ts'
-import type { GasEstimate } from './gas-estimate.ts'
+import type { Address, TxId } from '../addresses/types.ts'
+import type { ChainLog } from './blocks.ts'
+import type { GasEstimate } from './offers.ts'
 
 /** A call of an address: it creates no contract. */
 export type AddressedCall = { to: Address; valueAtomic: bigint; data: Hex }

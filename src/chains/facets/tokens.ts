@@ -1,6 +1,6 @@
 import type { Hex } from '#lib/hex'
-import type { Address, TxId } from './addresses/types.ts'
-import type { ChainLog } from './chain-log.ts'
+import type { Address, TxId } from '../addresses/types.ts'
+import type { ChainLog } from './blocks.ts'
 
 /** ERC20 tokens are fungible; the items of the others are told apart by an id. */
 const tokenStandards = ['ERC20', 'ERC721', 'ERC1155'] as const

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import type { Address } from './addresses/types.ts'
+import type { Address } from '../addresses/types.ts'
 
 /** A parameter as a contract declares it; `components` are those of a tuple, also of an array of tuples. */
 export type AbiParameter = { name: string; type: string; indexed?: boolean; components?: AbiParameter[] }
@@ -42,6 +42,15 @@ export type QueryOutcome =
 
 /** Contracts of one chain. Problems of values are thrown as ValueProblem, which names the field. */
 export type Contracts = {
+  /** Whether there is a contract at an address. */
+  hasCode(address: Address): Promise<boolean>
+  /**
+   * The data that calls the function with this signature, `name(type,…)`, with values as in JSON.
+   * Throws ValueProblem, which names `abiFunctionSignature` or the value.
+   */
+  encodeCall(signature: string, values: readonly unknown[]): Hex
+  /** Maximum bytes of data of a call. */
+  callDataBytesMax: number
   /** Reads an ABI from its JSON. */
   readAbi(json: string): ContractAbi
   /** The parameters of a constructor by its signature, `constructor(uint256)`. */

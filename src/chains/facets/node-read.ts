@@ -15,3 +15,6 @@ export type NodeReadMethod = (typeof nodeReadMethods)[number]
 export type NodeReadOutcome =
   | { kind: 'answered'; result: unknown }
   | { kind: 'refused'; code: number; message: string; data?: Hex }
+
+/** One read that a page asks for, with its parameters as they came. Throws `ValueProblem`, which names the parameter. */
+export type NodeRead = (method: NodeReadMethod, params: readonly unknown[]) => Promise<NodeReadOutcome>

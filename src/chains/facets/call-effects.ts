@@ -1,4 +1,4 @@
-import type { Address } from './addresses/types.ts'
+import type { Address } from '../addresses/types.ts'
 
 /**
  * The decoded effects of a payload that a key signs, in terms that do not depend on the chain family. Custody's policy

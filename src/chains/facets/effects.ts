@@ -1,0 +1,30 @@
+import type { Hex } from '#lib/hex'
+import type { Address, TxId } from '../addresses/types.ts'
+import type { AbiError } from './contracts.ts'
+import type { Call } from './payments.ts'
+
+export type Receipt = {
+  txHash: TxId
+  success: boolean
+  gasUsed: bigint
+  feeAtomic: bigint
+  blockHash: Hex
+  blockNumber: number
+}
+
+/** The outcome of transactions that a block includes. */
+export type BlockEffects = {
+  /** Receipts of the given transactions of one block, in any order. */
+  receiptsOf(blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]>
+  /**
+   * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
+   * are those of the contract, decoded by name.
+   */
+  explainRevert(
+    from: Address,
+    call: Call,
+    gasLimit: bigint,
+    blockHash: Hex,
+    errors?: readonly AbiError[],
+  ): Promise<string | undefined>
+}

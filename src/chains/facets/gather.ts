@@ -1,0 +1,16 @@
+import type { Hex } from '#lib/hex'
+import type { Address } from '../addresses/types.ts'
+import type { Call, Signature } from './payments.ts'
+
+/** Permission for `to` to take coins of `from`, once for each nonce of 32 bytes. */
+export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }
+
+/** Takes coins of an address whose key signs, and whose owner pays no fee (EIP-3009). */
+export type Gather = {
+  /** The EIP-712 domain separator of a token, part of every digest signed for it. It never changes. */
+  domainSeparatorOf(token: Address): Promise<Hex>
+  /** The 32 bytes that the owner of coins signs to let another account take them. */
+  authorizationDigest(domainSeparator: Hex, authorization: Authorization): Buffer
+  /** The call by which `to` takes them. No other account can make it. */
+  authorizedTransferCall(token: Address, authorization: Authorization, signature: Signature): Call
+}

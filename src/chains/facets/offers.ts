@@ -1,0 +1,30 @@
+import type { Hex } from '#lib/hex'
+import type { Address } from '../addresses/types.ts'
+import type { AbiError } from './contracts.ts'
+import type { Call } from './payments.ts'
+
+/** Current fees suggested by a node: the base fee and a priority fee for each level. */
+export type FeeSuggestion = {
+  baseFeeAtomic: bigint
+  priorityFeeAtomic: { LOW: bigint; MEDIUM: bigint; HIGH: bigint }
+}
+
+/**
+ * `reverted`: with the bytes that the call returned, where the node tells them. `refused`: by a rule of the chain. `unknown`: the
+ * node gave no verdict on the call.
+ */
+export type GasEstimate =
+  | { kind: 'estimated'; gas: bigint }
+  | { kind: 'reverted'; message: string; data?: Hex | undefined }
+  | { kind: 'insufficient-funds' | 'refused' | 'unknown'; message: string }
+
+/** The gas and the fees with which a block includes a transaction. */
+export type Offers = {
+  fees(): Promise<FeeSuggestion>
+  /** Never throws for an unreachable node: the estimate is `unknown`. A revert is also decoded with `errors`. */
+  estimateGas(from: Address, call: Call, errors?: readonly AbiError[]): Promise<GasEstimate>
+  /** The fee of a call for its data on the parent chain; `undefined` where it is none, or part of that for gas. */
+  parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
+  /** The lowest gas limit with which a block can include a call with this data. */
+  intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
+}

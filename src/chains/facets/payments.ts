@@ -1,0 +1,49 @@
+import type { Hex } from '#lib/hex'
+import type { Address, TxId } from '../addresses/types.ts'
+import type { Effects } from './call-effects.ts'
+
+/** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
+export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
+
+/** All signed fields. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
+export type UnsignedTransaction = Call & {
+  nonce: number
+  gasLimit: bigint
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+}
+
+/** A signed transaction, and the address whose key signed it. */
+export type SignedTransaction = { from: Address; transaction: UnsignedTransaction }
+
+/** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
+export type Signature = Buffer
+
+/** `accepted`: in the pool or known to it. `refused`: a listed, certain refusal before the pool. `unknown`: maybe sent. */
+export type BroadcastOutcome =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; reason: RefusalReason; message: string }
+  | { kind: 'unknown'; message: string }
+
+export type RefusalReason =
+  | 'nonce-too-low'
+  | 'insufficient-funds'
+  | 'underpriced'
+  | 'replacement-underpriced'
+  | 'gas-limit'
+  | 'invalid'
+
+/** Builds, signs and sends transactions. */
+export type Payments = {
+  /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
+  transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
+  /** The decoded effects of a call, for policy to evaluate; never throws. */
+  decodeCall(call: Call): Effects
+  /** The 32 bytes to sign. */
+  digestOf(transaction: UnsignedTransaction): Buffer
+  attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
+  /** Reads a signed transaction; `undefined` where the bytes are none of this network. */
+  readSigned(raw: Hex): Promise<SignedTransaction | undefined>
+  /** Broadcasts signed transactions; returns one outcome each, in order. */
+  broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
+}
