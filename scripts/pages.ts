@@ -1,5 +1,5 @@
 import { walletBlockchains } from '#chains/blockchains'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { networks } from '#chains/networks/index'
 import { errorKinds } from '#lib/error-kinds'
 import { type SettingFacts, settings } from '#runtime/settings'

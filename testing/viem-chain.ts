@@ -1,6 +1,6 @@
 import { defineChain } from 'viem'
-import type { Network } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import type { Network } from '#chains/networks/index'
 
 /** A network for a client of viem. The package's own chains are hundreds in a module that takes a second to load. */
 export const viemChainOf = ({ chainId, blockchain }: Network) =>

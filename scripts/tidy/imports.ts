@@ -1,3 +1,4 @@
+import { blockchains } from '../../src/chains/blockchains.ts'
 import { importsOf, type Repository, type Rule } from './repository.ts'
 
 /** Tiers from the top down: a file may import from tiers below its own, and from its own folder. */
@@ -164,6 +165,9 @@ export const fenceRule: Rule = {
     }),
 }
 
+/** The name of a blockchain as a literal. */
+const blockchainName = new RegExp(`'(${blockchains.join('|')})'`)
+
 const fencedWords = [
   {
     word: /\bprocess\.env\b/,
@@ -189,6 +193,13 @@ const fencedWords = [
     word: /\bfamily\w*(\([^()]*\))? [!=]== '/i,
     allowed: /^src\/chains\//,
     reason: 'what a blockchain can do comes from chains/capabilities.ts',
+  },
+  {
+    word: blockchainName,
+    // Chain codes of the business account, common names in messages, currencies, and examples of schemas are facts of their own.
+    allowed:
+      /^src\/(chains\/(networks\/|business-chains\.ts)|sandbox\/|lib\/nearest\.ts|api\/(business\/money\.ts|.*schema\.ts))/,
+    reason: 'what one blockchain is like stands in its file in chains/networks',
   },
   { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },
 ]

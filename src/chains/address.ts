@@ -13,14 +13,9 @@ import { isStellarAddress } from './addresses/stellar.ts'
 import { isSuiAddress } from './addresses/sui.ts'
 import { parseTronAddress } from './addresses/tron.ts'
 import { isXrplAddress } from './addresses/xrpl.ts'
-import {
-  type Blockchain,
-  type ChainFamily,
-  type Environment,
-  environmentOf,
-  familyOf,
-} from './blockchains.ts'
+import { type Blockchain, environmentOf, familyOf } from './blockchains.ts'
 import { parseEvmAddress } from './evm/address.ts'
+import type { ChainFamily, Environment } from './network.ts'
 
 /** Address formats: the families of wallets, those that can only be paid to, and those that are only screened. */
 export type AddressFamily =

@@ -1,63 +1,36 @@
-/** Every blockchain that wallets may be on. A chain that is not connected still validates and is stored. */
-export const walletBlockchains = [
-  'ETH',
-  'ETH-SEPOLIA',
-  'AVAX',
-  'AVAX-FUJI',
-  'MATIC',
-  'MATIC-AMOY',
-  'SOL',
-  'SOL-DEVNET',
-  'ARB',
-  'ARB-SEPOLIA',
-  'NEAR',
-  'NEAR-TESTNET',
-  'EVM',
-  'EVM-TESTNET',
-  'UNI',
-  'UNI-SEPOLIA',
-  'BASE',
-  'BASE-SEPOLIA',
-  'OP',
-  'OP-SEPOLIA',
-  'APTOS',
-  'APTOS-TESTNET',
-  'ARC',
-  'ARC-TESTNET',
-  'MONAD',
-  'MONAD-TESTNET',
-] as const
+import type { ChainFamily, Environment } from './network.ts'
+import { type NetworkName, networks } from './networks/index.ts'
+import { withoutNode } from './networks/without-node.ts'
 
-/** All of these, and those that only the business account reaches. */
-export const blockchains = [...walletBlockchains, 'LINEA', 'LINEA-SEPOLIA', 'ZKS', 'ZKS-SEPOLIA'] as const
+export type Blockchain = NetworkName | (typeof withoutNode)[number]['blockchain']
 
-export type Blockchain = (typeof blockchains)[number]
-export type Environment = 'TEST' | 'LIVE'
-export type ChainFamily = 'evm' | 'solana' | 'aptos' | 'near'
+type BlockchainFacts = {
+  blockchain: Blockchain
+  family: ChainFamily
+  environment: Environment
+  businessAccountOnly?: true
+  virtual?: true
+}
 
-const names: ReadonlySet<string> = new Set(blockchains)
-const testSuffix = /-(SEPOLIA|FUJI|AMOY|DEVNET|TESTNET)$/
+const facts: readonly BlockchainFacts[] = [...networks, ...withoutNode]
+
+/** Every blockchain that this program has a name for. One that is not connected still validates. */
+export const blockchains: readonly Blockchain[] = facts.map(({ blockchain }) => blockchain)
+
+/** Every blockchain that wallets may be on: the business account alone reaches the others. */
+export const walletBlockchains: readonly Blockchain[] = facts
+  .filter(({ businessAccountOnly }) => !businessAccountOnly)
+  .map(({ blockchain }) => blockchain)
+
+const byName: ReadonlyMap<unknown, BlockchainFacts> = new Map(facts.map((each) => [each.blockchain, each]))
 
 /** True for exactly the names in `blockchains`; they are case-sensitive. */
-export function isBlockchain(value: unknown): value is Blockchain {
-  return typeof value === 'string' && names.has(value)
-}
+export const isBlockchain = (value: unknown): value is Blockchain => byName.has(value)
 
-/** TEST for the names of test networks, LIVE for main networks. */
-export function environmentOf(blockchain: Blockchain): Environment {
-  return testSuffix.test(blockchain) ? 'TEST' : 'LIVE'
-}
+export const environmentOf = (blockchain: Blockchain): Environment => byName.get(blockchain)!.environment
 
 /** The family whose rules (addresses, signatures, fees) the blockchain follows. */
-export function familyOf(blockchain: Blockchain): ChainFamily {
-  const base = blockchain.replace(testSuffix, '')
-  if (base === 'SOL') return 'solana'
-  if (base === 'APTOS') return 'aptos'
-  if (base === 'NEAR') return 'near'
-  return 'evm'
-}
+export const familyOf = (blockchain: Blockchain): ChainFamily => byName.get(blockchain)!.family
 
 /** EVM and EVM-TESTNET stand for any EVM chain: their wallets only sign, and hold nothing on a chain. */
-export function isVirtual(blockchain: Blockchain): boolean {
-  return blockchain === 'EVM' || blockchain === 'EVM-TESTNET'
-}
+export const isVirtual = (blockchain: Blockchain): boolean => byName.get(blockchain)!.virtual === true

@@ -1,6 +1,5 @@
 import { type AddressFamily, parseAddressOf } from './address.ts'
-import type { Environment } from './blockchains.ts'
-import { tokenAddress } from './network.ts'
+import { type Environment, tokenAddress } from './network.ts'
 import { networkOfBusinessChain } from './networks/index.ts'
 import { addressIn, type ScreenedAddress } from './screening-chains.ts'
 

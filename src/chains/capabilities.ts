@@ -1,4 +1,5 @@
-import { type Blockchain, blockchains, type ChainFamily, familyOf, isVirtual } from './blockchains.ts'
+import { type Blockchain, blockchains, familyOf, isVirtual } from './blockchains.ts'
+import type { ChainFamily } from './network.ts'
 
 /** The operations that this program offers on a blockchain, once it is connected. */
 type Capabilities = {

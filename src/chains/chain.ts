@@ -12,7 +12,7 @@ import type { NodeRead } from './facets/node-read.ts'
 import type { Offers } from './facets/offers.ts'
 import type { Payments } from './facets/payments.ts'
 import type { Tokens } from './facets/tokens.ts'
-import type { Network } from './network.ts'
+import type { Network } from './networks/index.ts'
 
 /**
  * One blockchain through its nodes, as facets: an engine takes the one that it needs. Every call may throw when no node is

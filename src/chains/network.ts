@@ -1,6 +1,8 @@
 import { canonicalAddress } from './addresses/canonical.ts'
 import type { Address } from './addresses/types.ts'
-import type { Blockchain, ChainFamily, Environment } from './blockchains.ts'
+
+export type Environment = 'TEST' | 'LIVE'
+export type ChainFamily = 'evm' | 'solana' | 'aptos' | 'near'
 
 export type TokenSymbol = 'USDC' | 'EURC'
 
@@ -22,8 +24,8 @@ export type NetworkToken = {
 export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)
 
 /** One blockchain as data. Adding a network is adding one such file and listing it in `networks/index.ts`. */
-export type Network = {
-  blockchain: Blockchain
+export type NetworkOf<Name extends string> = {
+  blockchain: Name
   family: ChainFamily
   environment: Environment
   chainId: number
@@ -38,12 +40,16 @@ export type Network = {
   domain?: number
   /** Confirmations, the including block counted, before a message that asks for a fast attestation gets one. */
   fastConfirmations?: number
+  /** Fee of a fast attestation, in hundredths of a percent of what is burned; 1 when absent. Longer finality costs more. */
+  fastFeeBasisPoints?: bigint
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
+  /** Set where the business account alone reaches the chain: no wallet can be on it. */
+  businessAccountOnly?: true
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
-  /** Set where the chain takes part in unified balances. */
-  unifiedBalance?: true
+  /** Set where the chain takes part in unified balances: the names by which clients of these may tell chains apart. */
+  unifiedBalance?: { chain: string; network: string }
   eip1559: boolean
   /** Set where a transaction pays for its whole gas limit, whatever it uses. */
   chargesGasLimit?: true
@@ -58,6 +64,10 @@ export type Network = {
   priorityFloorAtomic?: bigint
   /** Scheme of the fee for posting data to the parent chain, where there is one. */
   l1Fee?: 'op' | 'arb'
+  /** Set where contracts see the height of the parent chain as `block.number`. */
+  countsParentBlocks?: true
+  /** False where transactions are included in the order of arrival, so that none can replace another. */
+  replaceable?: false
   /** Typical time between blocks of the public network. */
   blockTimeMs: number
 }
@@ -66,7 +76,7 @@ export type Network = {
 export const tokenIdNamespace = 'b7f3a6d2-5c1e-4f8a-9d40-6e1b0c2a7e55'
 
 /** The name that is hashed, as UUID v5 under `tokenIdNamespace`, into the id of a token that no client hard-codes. */
-export function tokenIdName(blockchain: Blockchain, symbol: string): string {
+export function tokenIdName(blockchain: string, symbol: string): string {
   return `${blockchain}:${symbol}`
 }
 

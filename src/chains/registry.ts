@@ -3,7 +3,7 @@ import type { Chain, Chains, ReadAsker } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import { createEvmChain } from './evm/index.ts'
 import type { Inspection } from './facets/endpoints.ts'
-import type { Network } from './network.ts'
+import type { Network } from './networks/index.ts'
 
 export type Node = {
   network: Network

@@ -1,5 +1,12 @@
 import { type AddressFamily, parseAddressOf } from './address.ts'
-import { type Blockchain, blockchains, environmentOf, familyOf, isBlockchain } from './blockchains.ts'
+import {
+  type Blockchain,
+  blockchains,
+  environmentOf,
+  familyOf,
+  isBlockchain,
+  isVirtual,
+} from './blockchains.ts'
 
 /** Chains that can only be screened, by their code. Each code means the main network. */
 const screenedOnly = {
@@ -24,7 +31,7 @@ export type ScreeningChain = Blockchain | keyof typeof screenedOnly
 
 /** Every chain of address screening: those of the interface, and the other blockchains of this server. */
 export const screeningChains: readonly ScreeningChain[] = [
-  ...blockchains.filter((blockchain) => !blockchain.startsWith('EVM')),
+  ...blockchains.filter((blockchain) => !isVirtual(blockchain)),
   ...(Object.keys(screenedOnly) as (keyof typeof screenedOnly)[]),
 ]
 

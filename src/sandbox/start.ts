@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Network } from '#chains/network'
-import { networkOf } from '#chains/networks/index'
+import { type Network, networkOf, networks } from '#chains/networks/index'
 import { openContext, startApi, startPage } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -57,19 +56,10 @@ export type Sandbox = {
   stop(): Promise<void>
 }
 
-/** The chains that start when none are named. */
-export const defaultBlockchains = [
-  'ETH-SEPOLIA',
-  'AVAX-FUJI',
-  'MATIC-AMOY',
-  'ARB-SEPOLIA',
-  'UNI-SEPOLIA',
-  'BASE-SEPOLIA',
-  'OP-SEPOLIA',
-  'MONAD-TESTNET',
-  'LINEA-SEPOLIA',
-  'ZKS-SEPOLIA',
-] as const
+/** The chains that start when none are named: every test network. */
+export const defaultBlockchains = networks
+  .filter(({ environment }) => environment === 'TEST')
+  .map(({ blockchain }) => blockchain)
 
 /** Starts the whole platform: database, chains, engines and API. Stops the started parts again when one fails. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {

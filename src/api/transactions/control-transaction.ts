@@ -1,3 +1,4 @@
+import { networkOf } from '#chains/networks/index'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import {
@@ -25,9 +26,6 @@ export async function cancelTransaction(ctx: Ctx, id: string, secret: EntitySecr
   return { id: row.id, state: row.state }
 }
 
-/** Rollups without replacement: they include transactions in the order of arrival. */
-const withoutReplacement = new Set(['ARB', 'ARB-SEPOLIA'])
-
 /** Requests the replacement of a transaction that the caller may act with. */
 export async function replaceTransaction(
   ctx: Ctx,
@@ -45,7 +43,7 @@ export async function replaceTransaction(
 export async function requireReplaceable(ctx: Ctx, id: string): Promise<TransactionRow> {
   const row = await findTransaction(ctx.db, usableBy(ctx), id)
   if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
-  if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
+  if (networkOf(row.blockchain)?.replaceable === false) throw new ApiError('replacementUnsupported')
   return row
 }
 

@@ -1,3 +1,4 @@
+import type { Network } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import {
   expirationHeightOf,
@@ -6,7 +7,6 @@ import {
   type UnifiedChain,
   unifiedChains,
 } from '#engines/unified-balance/index'
-import { nameOf } from './names.ts'
 
 /** The chains that have been followed; one whose node does not answer is absent, so that it delays no other. */
 export async function getInfo(ctx: Ctx) {
@@ -21,10 +21,14 @@ export async function getInfo(ctx: Ctx) {
 }
 
 const domainOf = (unified: UnifiedChain, finalTo: number, expiration: bigint) => ({
-  ...nameOf(unified),
+  ...namesOf(unified.chain.network),
   domain: unified.domain,
   walletContract: { address: unified.wallet, supportedTokens: [tokenSymbol] },
   minterContract: { address: unified.minter, supportedTokens: [tokenSymbol] },
   processedHeight: String(Math.max(finalTo, 0)),
   burnIntentExpirationHeight: String(expiration),
 })
+
+/** The names by which clients may tell chains apart. */
+const namesOf = ({ unifiedBalance, name, environment }: Network): { chain: string; network: string } =>
+  unifiedBalance ?? { chain: name, network: environment === 'TEST' ? 'Testnet' : 'Mainnet' }

@@ -1,5 +1,5 @@
 import { bytesOfWords } from '#lib/base-encodings'
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 import { encodeBase58Check } from './base58check.ts'
 import { parseLegacyAddress } from './bitcoin.ts'
 

@@ -1,5 +1,5 @@
 import { bytesOfWords, decodeBech32 } from '#lib/base-encodings'
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 import { decodeBase58Check, isVersionedHash } from './base58check.ts'
 
 const networks = {

@@ -1,4 +1,4 @@
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 
 const accountPattern = /^(0\.0\.[1-9]\d{0,18})(?:-([a-z]{5}))?$/
 const numberMax = 2n ** 63n - 1n

@@ -1,4 +1,4 @@
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 import { decodeBase58Check, encodeBase58Check, isVersionedHash } from './base58check.ts'
 import { parseWitnessAddress } from './bitcoin.ts'
 

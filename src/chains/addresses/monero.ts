@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import { base58xmr } from '@scure/base'
 import { decodeMoneroBase58 } from '#lib/base-encodings'
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 
 const networks = {
   LIVE: { standard: 18, integrated: 19, subaddress: 42 },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decodeBase58 } from '#lib/base-encodings'
-import type { Environment } from '../blockchains.ts'
+import type { Environment } from '../network.ts'
 
 /** 0 is Polkadot, 42 the form that test networks use. */
 const prefixes: Record<Environment, readonly number[]> = { LIVE: [0], TEST: [0, 42] }

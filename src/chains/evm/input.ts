@@ -1,6 +1,6 @@
 import type { CrosschainAddresses } from '../crosschain/crosschain.ts'
 import type { Inspection } from '../facets/endpoints.ts'
-import type { Network } from '../network.ts'
+import type { Network } from '../networks/index.ts'
 import type { PinnedCode } from './accounts/contracts.ts'
 
 /** The network of a chain and the nodes through which it is reached. */

@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const arbSepolia: Network = {
+export const arbSepolia: NetworkOf<'ARB-SEPOLIA'> = {
   blockchain: 'ARB-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -37,9 +37,11 @@ export const arbSepolia: Network = {
   fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Arbitrum', network: 'Sepolia' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'arb',
+  countsParentBlocks: true,
+  replaceable: false,
   blockTimeMs: 250,
 }

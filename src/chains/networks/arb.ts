@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const arb: Network = {
+export const arb: NetworkOf<'ARB'> = {
   blockchain: 'ARB',
   family: 'evm',
   environment: 'LIVE',
@@ -23,9 +23,11 @@ export const arb: Network = {
   fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Arbitrum', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'arb',
+  countsParentBlocks: true,
+  replaceable: false,
   blockTimeMs: 250,
 }

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const avaxFuji: Network = {
+export const avaxFuji: NetworkOf<'AVAX-FUJI'> = {
   blockchain: 'AVAX-FUJI',
   family: 'evm',
   environment: 'TEST',
@@ -35,7 +35,7 @@ export const avaxFuji: Network = {
   fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Avalanche', network: 'Fuji' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

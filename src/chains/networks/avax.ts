@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const avax: Network = {
+export const avax: NetworkOf<'AVAX'> = {
   blockchain: 'AVAX',
   family: 'evm',
   environment: 'LIVE',
@@ -35,7 +35,7 @@ export const avax: Network = {
   fastConfirmations: 1,
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Avalanche', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

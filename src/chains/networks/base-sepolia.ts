@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const baseSepolia: Network = {
+export const baseSepolia: NetworkOf<'BASE-SEPOLIA'> = {
   blockchain: 'BASE-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -36,7 +36,7 @@ export const baseSepolia: Network = {
   fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Base', network: 'Sepolia' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const base: Network = {
+export const base: NetworkOf<'BASE'> = {
   blockchain: 'BASE',
   family: 'evm',
   environment: 'LIVE',
@@ -31,7 +31,7 @@ export const base: Network = {
   fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'base',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Base', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const ethSepolia: Network = {
+export const ethSepolia: NetworkOf<'ETH-SEPOLIA'> = {
   blockchain: 'ETH-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -35,7 +35,7 @@ export const ethSepolia: Network = {
   domain: 0,
   fastConfirmations: 2,
   businessChain: 'ETH',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Ethereum', network: 'Sepolia' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const eth: Network = {
+export const eth: NetworkOf<'ETH'> = {
   blockchain: 'ETH',
   family: 'evm',
   environment: 'LIVE',
@@ -30,7 +30,7 @@ export const eth: Network = {
   domain: 0,
   fastConfirmations: 2,
   businessChain: 'ETH',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Ethereum', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

@@ -1,6 +1,5 @@
 import { suggest } from '#lib/nearest'
-import type { Environment } from '../blockchains.ts'
-import type { Network } from '../network.ts'
+import type { Environment, NetworkOf } from '../network.ts'
 import { arb } from './arb.ts'
 import { arbSepolia } from './arb-sepolia.ts'
 import { avax } from './avax.ts'
@@ -22,8 +21,7 @@ import { uniSepolia } from './uni-sepolia.ts'
 import { zks } from './zks.ts'
 import { zksSepolia } from './zks-sepolia.ts'
 
-/** Every network this program has data for, test and main. */
-export const networks: readonly Network[] = [
+const all = [
   eth,
   ethSepolia,
   avax,
@@ -44,7 +42,13 @@ export const networks: readonly Network[] = [
   lineaSepolia,
   zks,
   zksSepolia,
-]
+] as const
+
+export type NetworkName = (typeof all)[number]['blockchain']
+export type Network = NetworkOf<NetworkName>
+
+/** Every network this program has data for, test and main. */
+export const networks: readonly Network[] = all
 
 const byBlockchain: ReadonlyMap<string, Network> = new Map(
   networks.map((network) => [network.blockchain, network]),

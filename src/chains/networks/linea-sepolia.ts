@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const lineaSepolia: Network = {
+export const lineaSepolia: NetworkOf<'LINEA-SEPOLIA'> = {
   blockchain: 'LINEA-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -35,6 +35,8 @@ export const lineaSepolia: Network = {
   confirmations: 390,
   domain: 11,
   fastConfirmations: 1,
+  fastFeeBasisPoints: 14n,
+  businessAccountOnly: true,
   businessChain: 'LINEA',
   eip1559: true,
   inFlightMax: 16,

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const linea: Network = {
+export const linea: NetworkOf<'LINEA'> = {
   blockchain: 'LINEA',
   family: 'evm',
   environment: 'LIVE',
@@ -26,6 +26,8 @@ export const linea: Network = {
   confirmations: 390,
   domain: 11,
   fastConfirmations: 1,
+  fastFeeBasisPoints: 14n,
+  businessAccountOnly: true,
   businessChain: 'LINEA',
   eip1559: true,
   inFlightMax: 16,

@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const maticAmoy: Network = {
+export const maticAmoy: NetworkOf<'MATIC-AMOY'> = {
   blockchain: 'MATIC-AMOY',
   family: 'evm',
   environment: 'TEST',
@@ -37,7 +37,7 @@ export const maticAmoy: Network = {
   fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Polygon', network: 'Amoy' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const matic: Network = {
+export const matic: NetworkOf<'MATIC'> = {
   blockchain: 'MATIC',
   family: 'evm',
   environment: 'LIVE',
@@ -23,7 +23,7 @@ export const matic: Network = {
   fastConfirmations: 13,
   businessChain: 'POLY',
   rpcPath: 'polygon',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Polygon', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const monadTestnet: Network = {
+export const monadTestnet: NetworkOf<'MONAD-TESTNET'> = {
   blockchain: 'MONAD-TESTNET',
   family: 'evm',
   environment: 'TEST',

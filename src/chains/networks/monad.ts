@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const monad: Network = {
+export const monad: NetworkOf<'MONAD'> = {
   blockchain: 'MONAD',
   family: 'evm',
   environment: 'LIVE',

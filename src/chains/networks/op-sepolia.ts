@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const opSepolia: Network = {
+export const opSepolia: NetworkOf<'OP-SEPOLIA'> = {
   blockchain: 'OP-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -37,7 +37,7 @@ export const opSepolia: Network = {
   fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimismSepolia',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'OP', network: 'Sepolia' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const op: Network = {
+export const op: NetworkOf<'OP'> = {
   blockchain: 'OP',
   family: 'evm',
   environment: 'LIVE',
@@ -23,7 +23,7 @@ export const op: Network = {
   fastConfirmations: 1,
   businessChain: 'OP',
   rpcPath: 'optimism',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'OP', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

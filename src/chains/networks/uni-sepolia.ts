@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const uniSepolia: Network = {
+export const uniSepolia: NetworkOf<'UNI-SEPOLIA'> = {
   blockchain: 'UNI-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -36,7 +36,7 @@ export const uniSepolia: Network = {
   fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichainSepolia',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Unichain', network: 'Sepolia' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

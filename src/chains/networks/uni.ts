@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const uni: Network = {
+export const uni: NetworkOf<'UNI'> = {
   blockchain: 'UNI',
   family: 'evm',
   environment: 'LIVE',
@@ -22,7 +22,7 @@ export const uni: Network = {
   fastConfirmations: 1,
   businessChain: 'UNI',
   rpcPath: 'unichain',
-  unifiedBalance: true,
+  unifiedBalance: { chain: 'Unichain', network: 'Mainnet' },
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -1,6 +1,6 @@
-import { localEurcAddress, type Network } from '../network.ts'
+import { localEurcAddress, type NetworkOf } from '../network.ts'
 
-export const zksSepolia: Network = {
+export const zksSepolia: NetworkOf<'ZKS-SEPOLIA'> = {
   blockchain: 'ZKS-SEPOLIA',
   family: 'evm',
   environment: 'TEST',
@@ -33,6 +33,7 @@ export const zksSepolia: Network = {
   ],
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 3900,
+  businessAccountOnly: true,
   businessChain: 'ZKS',
   eip1559: true,
   inFlightMax: 16,

@@ -1,6 +1,6 @@
-import type { Network } from '../network.ts'
+import type { NetworkOf } from '../network.ts'
 
-export const zks: Network = {
+export const zks: NetworkOf<'ZKS'> = {
   blockchain: 'ZKS',
   family: 'evm',
   environment: 'LIVE',
@@ -24,6 +24,7 @@ export const zks: Network = {
   ],
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 3900,
+  businessAccountOnly: true,
   businessChain: 'ZKS',
   eip1559: true,
   inFlightMax: 16,

@@ -2,8 +2,6 @@ import type { Chain } from '#chains/chain'
 import { confirmedThreshold, finalizedThreshold } from '#chains/crosschain/message'
 import { gasFeeAt } from '#engines/treasury/index'
 
-/** Hundredths of a percent that a burn pays for an attestation before it is final; longer finality costs more on public networks. */
-const fastBasisPoints: Partial<Record<string, bigint>> = { LINEA: 14n, 'LINEA-SEPOLIA': 14n }
 const usualBasisPoints = 1n
 const wholeBasisPoints = 10_000n
 
@@ -29,7 +27,8 @@ export function forwardFees(destinationDomain: number): { low: number; med: numb
   return { low: Number((med * 3n) / 4n), med: Number(med), high: Number((med * 5n) / 4n) }
 }
 
-const basisPointsOf = ({ network: { blockchain } }: Chain) => fastBasisPoints[blockchain] ?? usualBasisPoints
+/** Hundredths of a percent that a burn pays for an attestation before it is final. */
+const basisPointsOf = ({ network }: Chain) => network.fastFeeBasisPoints ?? usualBasisPoints
 
 /** The fee for an attestation before the burn is final, in base units, rounded up. */
 export const fastFee = (source: Chain, amountAtomic: bigint): bigint =>

@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { openReviews, reviewerOf, reviewStatesOf, withdrawReviews } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { heldFor, placeHolds, resolveHolds } from '#engines/ledger/index'

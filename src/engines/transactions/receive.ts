@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { type Evaluation, screenSenders } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import {

@@ -1,5 +1,5 @@
 import { capabilitiesOf } from '#chains/capabilities'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { createPlatformKey, type Signatory, watchAddress } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf } from '#engines/ledger/index'

@@ -49,7 +49,9 @@ export function unifiedChains({ chains, config }: ChainsScope): UnifiedChain[] {
 export const isKnownDomain = (environment: 'TEST' | 'LIVE', domain: number): boolean =>
   networks.some(
     (network) =>
-      network.environment === environment && network.domain === domain && network.unifiedBalance === true,
+      network.environment === environment &&
+      network.domain === domain &&
+      network.unifiedBalance !== undefined,
   )
 
 /**
@@ -57,4 +59,4 @@ export const isKnownDomain = (environment: 'TEST' | 'LIVE', domain: number): boo
  * never be reached there. A local chain of that name counts its own blocks.
  */
 export const countsParentBlocks = ({ chain: { local, network } }: UnifiedChain): boolean =>
-  !local && network.l1Fee === 'arb'
+  !local && network.countsParentBlocks === true

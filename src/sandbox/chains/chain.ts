@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
 import { type Mining, miningEvery, setsMining } from './mining.ts'
 import type { LocalNode } from './node.ts'

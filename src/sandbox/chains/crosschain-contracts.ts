@@ -20,8 +20,8 @@ import {
   hasDomain,
   remoteTokenKey,
 } from '#chains/evm/crosschain/deployment'
-import type { Network, NetworkToken } from '#chains/network'
-import { networks } from '#chains/networks/index'
+import type { NetworkToken } from '#chains/network'
+import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { issuerAccount } from '../constants.ts'
 import { initializableSlot, type PlacedContract } from './account-contracts.ts'

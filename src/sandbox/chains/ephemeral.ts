@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { attesterAccount } from '../constants.ts'
 import type { StateKeeper } from './chain.ts'
 import { createGate } from './gate.ts'

@@ -1,4 +1,5 @@
-import type { Network, NetworkToken } from '#chains/network'
+import type { NetworkToken } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'

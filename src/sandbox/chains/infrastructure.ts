@@ -1,6 +1,6 @@
 import { freeGasPriceOracleCode } from '#chains/evm/infrastructure/artifacts/free-gas-price-oracle'
 import { wrappedEtherCode } from '#chains/evm/infrastructure/artifacts/wrapped-ether'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import {
   create2FactoryCode,
   multicall3Code,

@@ -3,7 +3,7 @@
  * before the node receives it, or before its answer is returned where only the answer identifies the transaction.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
 import { attesterAccount } from '../constants.ts'
 import type { StateKeeper } from './chain.ts'

@@ -12,7 +12,8 @@ import {
   proxyCode,
   unifiedBalanceContracts,
 } from '#chains/evm/unified-balance/deployment'
-import type { Network, NetworkToken } from '#chains/network'
+import type { NetworkToken } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { gatewaySignerAccount, issuerAccount } from '../constants.ts'
 import type { PlacedContract } from './account-contracts.ts'
 

@@ -10,7 +10,7 @@ import type {
   UserOperation,
 } from '../../facets/accounts.ts'
 import type { GasEstimate } from '../../facets/offers.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { implementationSlot } from '../contracts/contracts.ts'
 import { textOfRevert } from '../contracts/revert.ts'
 import { addressMappingSlot } from '../contracts/storage-slots.ts'

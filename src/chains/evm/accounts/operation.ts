@@ -30,7 +30,7 @@ import type {
   UnsignedOperation,
   UserOperation,
 } from '../../facets/accounts.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { intrinsicGas } from '../payments/build.ts'
 import { splitSignature } from '../signing/signature.ts'
 import { accountCreation, ownedBy } from './account.ts'

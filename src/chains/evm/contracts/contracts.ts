@@ -9,7 +9,8 @@ import type {
   Contracts,
   QueryOutcome,
 } from '../../facets/contracts.ts'
-import { type Network, tokenAddress } from '../../network.ts'
+import { tokenAddress } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { readContractAbi } from '../abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from '../abi/creation.ts'

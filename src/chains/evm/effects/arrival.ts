@@ -3,6 +3,7 @@ import { encodeBase58 } from '#lib/base-encodings'
 import { bytesOf, type Hex } from '#lib/hex'
 import { addressOfWord, isAddressWord } from '../../crosschain/native-address.ts'
 import { networkOf, networks } from '../../networks/index.ts'
+import { withoutNode } from '../../networks/without-node.ts'
 
 type PlaceOfArrival = {
   /** The name of the chain, or `domain:NUMBER` where no network has that domain. */
@@ -13,21 +14,25 @@ type PlaceOfArrival = {
   isOwner: boolean
 }
 
-/** Domains of chains of other families, whose addresses have 32 bytes, by the name of their main network. */
-const otherFamilies: Readonly<Record<number, { live: string; test: string; shown: (word: Hex) => string }>> =
-  {
-    5: { live: 'SOL', test: 'SOL-DEVNET', shown: (word) => encodeBase58(bytesOf(word)) },
-    9: { live: 'APTOS', test: 'APTOS-TESTNET', shown: (word) => word.toLowerCase() },
-  }
+/** How the chains of other families, whose accounts are words of 32 bytes, write them. */
+const shownBy: Readonly<Record<string, (word: Hex) => string>> = {
+  solana: (word) => encodeBase58(bytesOf(word)),
+  aptos: (word) => word.toLowerCase(),
+}
+
+const reached: readonly { blockchain: string; family: string; environment: string; domain?: number }[] = [
+  ...networks,
+  ...withoutNode,
+]
 
 /** Where the account of a word is, for a message that `blockchain` sends or receives. */
 export function arrivalOf(blockchain: string, domain: number, word: Hex): PlaceOfArrival {
   const environment = networkOf(blockchain)?.environment
-  const network = networks.find((each) => each.domain === domain && each.environment === environment)
-  const other = otherFamilies[domain]
-  const name = network?.blockchain ?? (environment && other?.[environment === 'LIVE' ? 'live' : 'test'])
+  const places = reached.filter((each) => each.domain === domain)
+  const name = places.find((each) => each.environment === environment)?.blockchain
+  const shown = shownBy[places[0]?.family ?? '']
   const at = name ?? `domain:${domain}`
   if (isAddressWord(word))
-    return { blockchain: at, address: addressOfWord(word), isOwner: other === undefined }
-  return { blockchain: at, address: name === undefined ? undefined : other?.shown(word), isOwner: false }
+    return { blockchain: at, address: addressOfWord(word), isOwner: shown === undefined }
+  return { blockchain: at, address: name === undefined ? undefined : shown?.(word), isOwner: false }
 }

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
 import { isDeep } from '../../../../testing/size.ts'
 import type { UnsignedTransaction } from '../../facets/payments.ts'
-import type { Network } from '../../network.ts'
 import { baseSepolia } from '../../networks/base-sepolia.ts'
+import type { Network } from '../../networks/index.ts'
 import { attachSignature, digestOf, intrinsicGas, readSigned, transferCall } from './build.ts'
 
 const privateKey: Hex = `0x${'4c'.repeat(32)}`

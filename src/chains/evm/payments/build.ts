@@ -4,7 +4,7 @@ import { bytesOf } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 import type { Call, Signature, SignedTransaction, UnsignedTransaction } from '../../facets/payments.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { splitSignature } from '../signing/signature.ts'
 
 /** Nodes' pools take no transaction above 128 KiB; this leaves room for the other fields. */

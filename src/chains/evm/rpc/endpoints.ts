@@ -8,7 +8,7 @@ import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { Agreement, ContentAgreement, Finalized, HashAt } from '../../facets/blocks.ts'
 import type { EndpointHealth, Inspection, RefusedEndpoint } from '../../facets/endpoints.ts'
 import type { BroadcastOutcome } from '../../facets/payments.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,

@@ -1,7 +1,7 @@
 import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { integer } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 

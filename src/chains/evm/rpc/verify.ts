@@ -1,6 +1,6 @@
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { Inspection } from '../../facets/endpoints.ts'
-import type { Network } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import type { Health } from './endpoint-health.ts'
 import { inspectEndpoint } from './inspect.ts'
 import { integer } from './quantities.ts'

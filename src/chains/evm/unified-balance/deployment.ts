@@ -1,6 +1,6 @@
 import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Environment } from '../../blockchains.ts'
+import type { Environment } from '../../network.ts'
 import { withImmutables } from '../contracts/immutables.ts'
 import { gatewayMinterAbi, gatewayMinterCode } from './artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from './artifacts/gateway-proxy.ts'

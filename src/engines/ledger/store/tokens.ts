@@ -1,5 +1,6 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
-import { type Network, tokenAddress } from '#chains/network'
+import { tokenAddress } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'

@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { type ObservedTransfer, withOrdinals } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'
 import { type DepositAddress, depositAddressesOf } from '../deposit-addresses/store.ts'

@@ -4,7 +4,7 @@
  * of its sender is pending, and reverted when the block is orphaned. It becomes a payment where the address belongs to an intent, else an incoming
  * transfer.
  */
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { ObservedTransfer } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'

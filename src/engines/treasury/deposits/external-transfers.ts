@@ -1,4 +1,5 @@
-import type { Network, NetworkToken } from '#chains/network'
+import type { NetworkToken } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { ObservedTransfer } from '#engines/indexer/index'
 
 /** A transfer to a merchant's deposit address or treasury in a token that is credited. */

@@ -3,7 +3,7 @@
  * `complete` and credited when the block has its confirmations. An orphaned block returns them to `pending`; a transfer that
  * no later block includes fails.
  */
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { withdrawReviews } from '#engines/compliance/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

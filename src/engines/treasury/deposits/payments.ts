@@ -3,7 +3,7 @@
  * holds the transfer, then `confirmed` and `paid` when the block has its confirmations. An orphaned block returns its
  * payments to `pending`; a payment that no later block includes fails.
  */
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { withdrawReviews } from '#engines/compliance/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

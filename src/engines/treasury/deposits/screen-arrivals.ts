@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { openReviews, reviewerOf, type ScreeningScope, screenSenders } from '#engines/compliance/index'
 import { sendersIn } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'

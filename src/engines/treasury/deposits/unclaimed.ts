@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { ObservedTransfer } from '#engines/indexer/index'
 import { post, unclaimedEntries } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'

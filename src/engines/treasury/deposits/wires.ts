@@ -1,4 +1,4 @@
-import type { Network } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete, type ObservedTransfer } from '#engines/indexer/index'
 import { claimedEntries, post } from '#engines/ledger/index'

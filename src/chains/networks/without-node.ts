@@ -1,0 +1,26 @@
+import type { ChainFamily, Environment } from '../network.ts'
+
+/** A blockchain that wallets may be on, though this program connects to no node of it. */
+type BlockchainWithoutNode = {
+  blockchain: string
+  family: ChainFamily
+  environment: Environment
+  chainId?: number
+  /** Its number in cross-chain messages. */
+  domain?: number
+  /** Set for names that stand for any chain of their family: their wallets only sign, and hold nothing on a chain. */
+  virtual?: true
+}
+
+export const withoutNode = [
+  { blockchain: 'SOL', family: 'solana', environment: 'LIVE', domain: 5 },
+  { blockchain: 'SOL-DEVNET', family: 'solana', environment: 'TEST', domain: 5 },
+  { blockchain: 'APTOS', family: 'aptos', environment: 'LIVE', domain: 9 },
+  { blockchain: 'APTOS-TESTNET', family: 'aptos', environment: 'TEST', domain: 9 },
+  { blockchain: 'NEAR', family: 'near', environment: 'LIVE' },
+  { blockchain: 'NEAR-TESTNET', family: 'near', environment: 'TEST' },
+  { blockchain: 'ARC', family: 'evm', environment: 'LIVE', chainId: 5042 },
+  { blockchain: 'ARC-TESTNET', family: 'evm', environment: 'TEST', chainId: 5_042_002 },
+  { blockchain: 'EVM', family: 'evm', environment: 'LIVE', virtual: true },
+  { blockchain: 'EVM-TESTNET', family: 'evm', environment: 'TEST', virtual: true },
+] as const satisfies readonly BlockchainWithoutNode[]
