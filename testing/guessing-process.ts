@@ -63,8 +63,8 @@ async function sign(ctx: CustodyCtx, userKey: UserKey): Promise<void> {
 async function store(ctx: CustodyCtx, change: KeyChange): Promise<void> {
   const { walletSetId } = await storeKeyChange(ctx, change)
   if (walletSetId === undefined) return
-  const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
-  const [wallet] = await createWallets(ctx, change.userKey, { walletSetId, family: 'evm', chains, count: 1 })
+  const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
+  const [wallet] = await createWallets(ctx, change.userKey, { walletSetId, chains, count: 1 })
   wallets.set(change.userKey.userId, wallet!.id)
 }
 

@@ -10,8 +10,7 @@ import { formatInstant } from '#lib/time'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { attestationPrivateKey } from './contexts.ts'
 import type { CustodyScope } from './custody.ts'
-import { familyOfKey } from './families.ts'
-import { addressOf } from './hierarchy.ts'
+import { familyOfKey } from './families/index.ts'
 import { seal, withUnsealed } from './sealing.ts'
 import {
   type AttestationKey,
@@ -51,7 +50,7 @@ async function addKey(
 ): Promise<AttestationKey> {
   const nowMs = clock.nowMs()
   const id = newId(nowMs)
-  const address = addressOf(custody.signer, privateKey)
+  const address = familyOfKey({ family: 'evm' }).addressOf(custody.signer, privateKey)
   const row = {
     ...{ id, purpose, address },
     publicKey: custody.signer.publicKeyOf(privateKey),

@@ -39,10 +39,8 @@ beforeAll(async () => {
   entity = await test.newEntity()
   secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
   const set = await entity.act((ctx) => createWalletSet(ctx, secret, {}))
-  const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
-  wallets = await entity.act((ctx) =>
-    createWallets(ctx, secret, { walletSetId: set.id, family: 'evm', chains, count: 3 }),
-  )
+  const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
+  wallets = await entity.act((ctx) => createWallets(ctx, secret, { walletSetId: set.id, chains, count: 3 }))
 })
 afterAll(() => test?.close())
 

@@ -4,10 +4,10 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { platformEntropy, platformPrivateKey } from './contexts.ts'
 import type { Custody, CustodyScope } from './custody.ts'
-import { familyOfKey } from './families.ts'
-import { deriveKeys, newEntropy } from './hierarchy.ts'
+import { familyOfKey } from './families/index.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { seal, unseal, withUnsealed } from './sealing.ts'
+import { deriveKeys, newEntropy } from './seed.ts'
 import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
@@ -29,7 +29,9 @@ export async function createPlatformKey(
     const taken =
       (await takePlatformIndex(tx, entityId)) ?? (await seedAndTake(tx, custody, entityId, createDate))
     const entropy = unseal(custody.vault.root, platformEntropy(entityId), taken.sealedEntropy)
-    const [derived] = await deriveKeys(custody.signer, entropy, [taken.index]).finally(() => entropy.fill(0))
+    const [derived] = await deriveKeys(custody.signer, family, entropy, [taken.index]).finally(() =>
+      entropy.fill(0),
+    )
     const { privateKey, address } = derived!
     const keyId = newId(nowMs)
     const sealedPrivateKey = seal(custody.vault.root, platformPrivateKey(entityId, keyId), privateKey)

@@ -31,14 +31,14 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
+const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
 
 async function wallets(entity: TestEntity, count: number, bytes = entity.secret) {
   const secret = await openEntitySecret(entity.ctx(), await entity.encrypt(bytes))
   return entity.act(async (ctx) => {
     await spendCiphertext(ctx, secret)
     const set = await createWalletSet(ctx, secret, {})
-    return createWallets(ctx, secret, { walletSetId: set.id, family: 'evm', chains, count })
+    return createWallets(ctx, secret, { walletSetId: set.id, chains, count })
   })
 }
 
@@ -209,7 +209,7 @@ describe('the database', () => {
       'audit',
     ]
     const derived = new Set(made.map((wallet) => wallet.address))
-    const { addressOf } = await import('./hierarchy.ts')
+    const { evm } = await import('./families/evm.ts')
     let windows = 0
     for (const table of tables) {
       const newest = sql`id = (select id from transport_keys order by create_date desc limit 1)`
@@ -225,7 +225,7 @@ describe('the database', () => {
           windows++
           const window = value.subarray(at, at + 32)
           try {
-            expect(derived.has(addressOf(test.custody.signer, window))).toBe(false)
+            expect(derived.has(evm.addressOf(test.custody.signer, window))).toBe(false)
           } catch (error) {
             if (error instanceof Error && error.name === 'AssertionError') throw error
           }

@@ -35,9 +35,9 @@ beforeAll(async () => {
   entity = await test.newEntity()
   secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
   const set = await entity.act((ctx) => createWalletSet(ctx, secret, {}))
-  const chains = [{ blockchain, onChain: true }]
+  const chains = [{ blockchain, family: 'evm' as const, onChain: true }]
   ;[wallet] = (await entity.act((ctx) =>
-    createWallets(ctx, secret, { walletSetId: set.id, family: 'evm', chains, count: 1 }),
+    createWallets(ctx, secret, { walletSetId: set.id, chains, count: 1 }),
   )) as [Wallet]
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import type { ScaCore } from '#lib/sca-cores'
 
-/** A way to derive keys, to write their addresses and to sign; see `families.ts`. */
+/** A way to derive keys, to write their addresses and to sign; see `families/`. */
 export type KeyFamily = 'evm'
 
 export type WalletSet = {
@@ -43,7 +43,7 @@ export type Signatory = Pick<Wallet, 'id' | 'walletSetId' | 'keyId' | 'address' 
 export type WalletMetadata = { name?: string | undefined; refId?: string | undefined }
 
 /** The chain of a wallet. `onChain` is false for the virtual blockchains, whose wallets only sign and are not watched. */
-export type WalletChain = { blockchain: string; onChain: boolean }
+export type WalletChain = { blockchain: string; family: KeyFamily; onChain: boolean }
 
 export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury' | 'modular' | 'paymaster'
 

@@ -35,11 +35,11 @@ const newSet = async (who = entity) => {
 }
 const create = async (walletSetId: string, names: string[], count = 1, who = entity) => {
   const secret = await secretOf(who)
-  const chains = names.map((blockchain) => ({ blockchain, onChain: true }))
-  return who.act((ctx) => createWallets(ctx, secret, { walletSetId, family: 'evm', chains, count }))
+  const chains = names.map((blockchain) => ({ blockchain, family: 'evm' as const, onChain: true }))
+  return who.act((ctx) => createWallets(ctx, secret, { walletSetId, chains, count }))
 }
 const derive = (source: Wallet, blockchain: string) =>
-  entity.act((ctx) => deriveWallet(ctx, source, { blockchain, onChain: true }))
+  entity.act((ctx) => deriveWallet(ctx, source, { blockchain, family: 'evm' as const, onChain: true }))
 const at = (wallets: Wallet[]) => wallets.map((wallet) => `${wallet.blockchain}:${wallet.derivationIndex}`)
 
 describe('addresses within a set', () => {
@@ -158,10 +158,8 @@ describe('a wallet', () => {
   it('is not watched on a virtual chain', async () => {
     const secret = await secretOf()
     const walletSetId = await newSet()
-    const chains = [{ blockchain: 'EVM-TESTNET', onChain: false }]
-    const [wallet] = await entity.act((ctx) =>
-      createWallets(ctx, secret, { walletSetId, family: 'evm', chains, count: 1 }),
-    )
+    const chains = [{ blockchain: 'EVM-TESTNET', family: 'evm' as const, onChain: false }]
+    const [wallet] = await entity.act((ctx) => createWallets(ctx, secret, { walletSetId, chains, count: 1 }))
     expect(await managedAmong(test.database, 'EVM-TESTNET', [wallet!.address])).toEqual([])
   })
 

@@ -7,8 +7,8 @@ import { readableBy } from '#runtime/owner'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
 import type { CustodyCtx, KeyOpener } from './custody.ts'
-import { deriveKeys } from './hierarchy.ts'
 import { seal, unseal } from './sealing.ts'
+import { deriveKeys } from './seed.ts'
 import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { countWallets, type LockedSet, lockWalletSet } from './store/wallet-sets.ts'
@@ -31,7 +31,6 @@ export const walletsPerSetMax = 10_000_000
 
 export type CreateWalletsInput = {
   walletSetId: string
-  family: KeyFamily
   /** Without repetition. */
   chains: readonly WalletChain[]
   /** Wallets on each chain. */
@@ -47,7 +46,7 @@ export type SmartAccountKind = { core: ScaCore; addressOf: (owner: string) => st
 
 /**
  * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
- * everywhere. `walletsMadeWith` finds them again, in the same order.
+ * on all chains of a family. `walletsMadeWith` finds them again, in the same order.
  */
 export async function createWallets(
   ctx: CustodyCtx,
@@ -61,9 +60,11 @@ export async function createWallets(
   requireRoom(set, input.count * input.chains.length)
   const names = input.chains.map((chain) => chain.blockchain)
   const first = await nextIndex(db, entity.id, input.walletSetId, names, typeOf(input.smartAccount?.core))
-  const keys = await keysFor(ctx, opener, input, set, first)
-  const rows = input.chains.flatMap(({ blockchain }, chain) =>
-    keys.map((key, wallet) => {
+  const keys = new Map<KeyFamily, IndexedKey[]>()
+  for (const family of new Set(input.chains.map((chain) => chain.family)))
+    keys.set(family, await keysFor(ctx, opener, { ...input, family }, set, first))
+  const rows = input.chains.flatMap(({ blockchain, family }, chain) =>
+    keys.get(family)!.map((key, wallet) => {
       const metadata = input.metadataOf?.(chain, wallet)
       return {
         keyId: key.id,
@@ -91,11 +92,11 @@ function requireRoom(set: LockedSet, added: number): void {
   }
 }
 
-/** The keys of `count` indexes from `first`; those that no chain has used yet are derived and stored. */
+/** The keys of a family at `count` indexes from `first`; those that no chain has used yet are derived and stored. */
 async function keysFor(
   ctx: CustodyCtx,
   opener: KeyOpener,
-  { walletSetId, family, count }: CreateWalletsInput,
+  { walletSetId, family, count }: Pick<CreateWalletsInput, 'walletSetId' | 'count'> & { family: KeyFamily },
   set: LockedSet,
   first: number,
 ): Promise<IndexedKey[]> {
@@ -108,7 +109,7 @@ async function keysFor(
   if (missing.length === 0) return inOrder(there)
   const nowMs = ctx.clock.nowMs()
   const entropy = unseal(opener.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
-  const derived = await deriveKeys(custody.signer, entropy, missing).finally(() => entropy.fill(0))
+  const derived = await deriveKeys(custody.signer, family, entropy, missing).finally(() => entropy.fill(0))
   const rows = derived.map(({ index, privateKey, address }): KeyRow => {
     const id = newId(nowMs)
     const sealedPrivateKey = seal(opener.walletKey, walletPrivateKey(entity.id, id), privateKey)

@@ -123,7 +123,7 @@ export const keyMutants: readonly Mutant[] = [
   {
     name: 'seed-left',
     about: 'the seed of a wallet set stays in memory after keys were derived from it',
-    edits: [edit('src/custody/hierarchy.ts', 'seed.fill(0)', '')],
+    edits: [edit('src/custody/seed.ts', 'seed.fill(0)', 'undefined')],
     test: memory,
   },
   {

@@ -57,8 +57,7 @@ export async function makeWallets(
   { chains, smartAccount }: WalletPlan,
   rest: Pick<CreateWalletsInput, 'walletSetId' | 'count' | 'metadataOf'>,
 ): Promise<Wallet[]> {
-  const { family } = chains[0]!
-  const wallets = await createWallets(ctx, opener, { ...rest, family, chains, smartAccount })
+  const wallets = await createWallets(ctx, opener, { ...rest, chains, smartAccount })
   if (smartAccount)
     await sponsorAll(
       ctx,

@@ -1,18 +1,14 @@
 import { onOtherEnvironment, unusableChain } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
-import type { KeyFamily, WalletChain } from '#custody/index'
+import type { WalletChain } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 
 /**
  * Requires a blockchain on which wallets can be created: of the key's environment (156006), and connected to this server
  * (155511), because deposits on an unwatched chain would go unseen. `field` names the request's field.
  */
-export function requireWalletChain(
-  ctx: Ctx,
-  blockchain: Blockchain,
-  field: string,
-): WalletChain & { family: KeyFamily } {
+export function requireWalletChain(ctx: Ctx, blockchain: Blockchain, field: string): WalletChain {
   if (environmentOf(blockchain) !== ctx.entity.environment) throw onOtherEnvironment(ctx, field, blockchain)
   const family = capabilitiesOf(blockchain).keys
   const onChain = !isVirtual(blockchain)

@@ -43,9 +43,9 @@ async function newSubject(): Promise<Subject> {
   const entity = await test.newEntity({ policy: false })
   const secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
   const set = await entity.act((ctx) => createWalletSet(ctx, secret, {}))
-  const chains = [{ blockchain, onChain: true }]
+  const chains = [{ blockchain, family: 'evm' as const, onChain: true }]
   const wallets = await entity.act((ctx) =>
-    createWallets(ctx, secret, { walletSetId: set.id, family: 'evm', chains, count: 2 }),
+    createWallets(ctx, secret, { walletSetId: set.id, chains, count: 2 }),
   )
   return { entity, secret, wallets }
 }

@@ -1,6 +1,6 @@
 import { walletPrivateKey } from '../contexts.ts'
 import type { CustodyCtx, KeyOpener } from '../custody.ts'
-import { familyOfKey } from '../families.ts'
+import { familyOfKey } from '../families/index.ts'
 import { requireKeyOf } from '../require-key.ts'
 import { withUnsealed } from '../sealing.ts'
 import { type Decision, useDecision } from './decide-policy.ts'

@@ -14,8 +14,8 @@ import {
   submissionOf,
 } from '../../../testing/user-submissions.ts'
 import { userKeyInner, userKeyOuter, userSecret, walletPrivateKey, walletSetEntropy } from '../contexts.ts'
-import { seedOf } from '../hierarchy.ts'
 import { takeKey, unseal } from '../sealing.ts'
+import { seedOf } from '../seed.ts'
 import { findUserKey, findWrap, type UserRef } from '../store/user-keys.ts'
 import { joinAnswers, normalAnswer } from './answers.ts'
 import { createStretcher, pinCost } from './stretch.ts'

@@ -67,8 +67,8 @@ async function newUser(...more: PlainField[]): Promise<PageUser & { wallet: Wall
 
 async function firstWallet(change: KeyChange): Promise<Wallet> {
   const { walletSetId } = await store(change)
-  const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
-  const input = { walletSetId: walletSetId!, family: 'evm', chains, count: 1 } as const
+  const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
+  const input = { walletSetId: walletSetId!, chains, count: 1 } as const
   const [wallet] = await entity.act((ctx) => createWallets(ctx, change.userKey, input))
   return wallet!
 }
@@ -92,8 +92,8 @@ describe('the key of a user', () => {
     await expect(sign(await open(user), other.wallet)).rejects.toMatchObject({ code: 156001 })
     const secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
     await expect(sign(secret, user.wallet)).rejects.toMatchObject({ code: 156001 })
-    const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
-    const input = { walletSetId: user.wallet.walletSetId, family: 'evm', chains, count: 1 } as const
+    const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
+    const input = { walletSetId: user.wallet.walletSetId, chains, count: 1 } as const
     await expect(entity.act((ctx) => createWallets(ctx, secret, input))).rejects.toMatchObject({
       code: 156005,
     })

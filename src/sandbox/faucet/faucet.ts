@@ -44,7 +44,7 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
     database,
     chains,
     clock,
-    key: openKnownKey(custody, faucetAccount.privateKey),
+    key: openKnownKey(custody, 'evm', faucetAccount.privateKey),
   }
   const queues = new Map<string, CallQueue>()
   const resending = repeat(() => resendUnmined(sender), logTrouble(log, 'resending drips'))

@@ -4,14 +4,14 @@ import { entropyToMnemonic, mnemonicToEntropy, mnemonicToSeedSync } from '@scure
 import { wordlist } from '@scure/bip39/wordlists/english'
 import { describe, expect, it } from 'vitest'
 import { pureSigner } from '../../testing/pure-signer.ts'
-import { deriveKeys, newEntropy, seedOf } from './hierarchy.ts'
+import { deriveKeys, newEntropy, seedOf } from './seed.ts'
 import { nativeSigner } from './signers/native.ts'
 import { webAssemblySigner } from './signers/web-assembly.ts'
 
 describe('derivation', () => {
   it('gives the well-known addresses of the well-known test phrase', async () => {
     const phrase = `${'test '.repeat(11)}junk`
-    const keys = await deriveKeys(pureSigner, mnemonicToEntropy(phrase, wordlist), [0, 1, 9])
+    const keys = await deriveKeys(pureSigner, 'evm', mnemonicToEntropy(phrase, wordlist), [0, 1, 9])
     expect(keys.map((key) => key.address)).toEqual([
       '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
       '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
@@ -44,9 +44,9 @@ describe('derivation', () => {
       const signer = await makeSigner()
       const entropy = newEntropy()
       const indexes = Array.from({ length: 40 }, (_, index) => index)
-      const all = await deriveKeys(signer, entropy, indexes)
+      const all = await deriveKeys(signer, 'evm', entropy, indexes)
       expect(new Set(all.map((key) => key.address)).size).toBe(40)
-      const [alone] = await deriveKeys(signer, entropy, [33])
+      const [alone] = await deriveKeys(signer, 'evm', entropy, [33])
       expect(alone).toEqual(all[33])
       const account = HDKey.fromMasterSeed(await seedOf(entropy)).derive("m/44'/60'/0'/0")
       for (const { index, privateKey } of all)

@@ -1,0 +1,13 @@
+import type { KeyFamily } from '../types.ts'
+import { evm } from './evm.ts'
+import type { Family } from './family.ts'
+
+/** A further family is a further file beside this one, and a row here. */
+const families: Record<KeyFamily, Family> = { evm }
+
+/** The family of a key. */
+export function familyOfKey(key: { family: string }): Family {
+  const family = families[key.family as KeyFamily]
+  if (!family) throw new Error(`there are no keys of the family ${key.family}`)
+  return family
+}
