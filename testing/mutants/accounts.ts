@@ -225,6 +225,12 @@ const operationMutants: readonly Mutant[] = [
     test: proof(`${operations}/bundles.test.ts`, 'because its recipient was listed, delays no other'),
   },
   {
+    name: 'unnamed-revert-blocks',
+    about: 'an operation with which a bundle reverts without a reason stops those behind it',
+    edits: [edit(bundling, "if (outcome.kind === 'unknown')", "if (outcome.kind !== 'failed')")],
+    test: proof(`${operations}/bundles.test.ts`, 'reverts without a reason delay no other'),
+  },
+  {
     name: 'executed-operation-waits',
     about: 'an operation that a stranger executed waits for a bundle for ever',
     edits: [edit('src/engines/transactions/follow.ts', 'await endOperations(tx, changed)', '')],

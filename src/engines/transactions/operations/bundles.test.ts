@@ -102,7 +102,12 @@ async function stateOf(userOpHash: string): Promise<string> {
 }
 
 /** Mines until all operations are complete, and asserts that each had its effect once. */
-async function eachOnce({ recipients, ids, fromPage, hash }: SentBundle) {
+async function eachOnce({
+  recipients,
+  ids,
+  fromPage,
+  hash,
+}: Pick<SentBundle, 'recipients' | 'ids' | 'fromPage' | 'hash'>) {
   const areComplete = async () => {
     const states = (await Promise.all(ids.map(accounts.read))).map((row) => row.state)
     return [await stateOf(hash), ...states].every((each) => each === 'COMPLETE')
@@ -134,7 +139,7 @@ const bundlesOf = async (ids: readonly string[]) => {
   return rows.map(({ txHash }) => txHash)
 }
 
-const drawnIt = drawnTests(4, 8)
+const drawnIt = drawnTests(4, 9)
 const versions = ['original', 'bump'] as const
 
 drawnIt('property 76: a bundle that the pool lost is sent again, and executed once', async () => {
@@ -278,11 +283,35 @@ it('an operation is cancelled until it is signed', async () => {
   await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
 })
 
+/** Operations that have waited for long are deferred until the same instant. */
+const deferTogether = () =>
+  harness.database.run(sql`update operations set create_date = create_date - interval '1 hour'`)
+
+drawnIt('property 158: operations with which a bundle reverts without a reason delay no other', async () => {
+  engines.start('indexer', 'transactions', 'modular')
+  const { recipients, ids } = await signedTransfers()
+  const code = await rpc('eth_getCode', wallet.address, 'latest')
+  const fromPage = freshAddress()
+  const hash = await page.bundler.sendUserOperation({ calls: [usdcPayment(harness, fromPage)] } as never)
+  // An account that returns nothing makes the EntryPoint itself revert: no operation is named.
+  await rpc('anvil_setCode', wallet.address, '0x00')
+  await deferTogether()
+  engines.start('treasury')
+  await mineUntil(
+    harness.chain(),
+    async () => (await stateOf(hash)) === 'COMPLETE',
+    'the operation of the page is complete',
+  )
+  const { oracle, tokens } = harness.chain()
+  for (const to of recipients) expect(await oracle.balanceOf(to, tokens.USDC)).toBe(0n)
+  await rpc('anvil_setCode', wallet.address, code)
+  await eachOnce({ recipients, ids, fromPage, hash })
+})
+
 it('property 158: an operation that goes into no further bundle, because its recipient was listed, delays no other', async () => {
   const { known, paidByKnown, fromPage, hash } = await failedBundle()
   await list(paidByKnown)
-  // Operations that have waited for long are deferred until the same instant.
-  await harness.database.run(sql`update operations set create_date = create_date - interval '1 hour'`)
+  await deferTogether()
   engines.start('treasury')
   await mineUntil(
     harness.chain(),

@@ -223,11 +223,18 @@ async function passingOf(
     const operations = left.map(({ parsed }) => parsed)
     const outcome = await chain.accounts.simulate(operations, treasury.address)
     if (outcome.kind === 'passes') return left
-    if (outcome.kind !== 'failed') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
-    const failing = left[outcome.index]
-    if (!failing) throw new Error(`a bundle fails without an operation: ${outcome.reason}`)
+    if (outcome.kind === 'unknown') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
+    // An account whose answer cannot be read makes the EntryPoint revert without naming it: the first operation is tried
+    // alone, and the others with the next bundle.
+    if (outcome.kind === 'reverted' && left.length > 1) {
+      left = left.slice(0, 1)
+      continue
+    }
+    const { index, reason } = outcome.kind === 'failed' ? outcome : { index: 0, reason: outcome.message }
+    const failing = left[index]
+    if (!failing) throw new Error(`a bundle fails without an operation: ${reason}`)
     left = left.filter((row) => row !== failing)
-    await setAside(ctx, chain, failing, outcome.reason)
+    await setAside(ctx, chain, failing, reason)
   }
   return []
 }
