@@ -103,16 +103,19 @@ const coded = ['US', 'CA']
 export function checkIdentity(identity: Identity, location: string): void {
   const { type } = identity
   if (type !== 'individual' && type !== 'business')
-    throw invalid(`${location}.type`, 'must be individual or business', type, 'identityTypeInvalid')
+    throw invalid({
+      at: `${location}.type`,
+      reason: 'must be individual or business',
+      value: type,
+      kind: 'identityTypeInvalid',
+    })
   const named = type === 'business' ? identity.businessName : identity.firstName && identity.lastName
   if (!identity.name && !named)
-    throw invalid(
-      `${location}.${type === 'business' ? 'businessName' : 'firstName'}`,
-      `is missing: send ${type === 'business' ? 'it' : 'firstName and lastName'}, or name`,
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({
+      at: `${location}.${type === 'business' ? 'businessName' : 'firstName'}`,
+      reason: `is missing: send ${type === 'business' ? 'it' : 'firstName and lastName'}, or name`,
+      error: 'required',
+    })
   for (const [index, address] of (identity.addresses ?? []).entries())
     checkPlace(address, `${location}.addresses[${index}]`)
   const { individual, business } = identity
@@ -131,15 +134,20 @@ type Jurisdiction = { country?: string; district?: string | null }
 function checkPlace({ country: code, district }: Jurisdiction, location: string): void {
   checkCountry(code, `${location}.country`)
   if (!code || !coded.includes(code) || /^[A-Z]{2}$/.test(district ?? '')) return
-  throw invalid(
-    `${location}.district`,
-    `must be the two letters of a district of ${code}`,
-    district ?? undefined,
-    'districtInvalid',
-  )
+  throw invalid({
+    at: `${location}.district`,
+    reason: `must be the two letters of a district of ${code}`,
+    value: district ?? undefined,
+    kind: 'districtInvalid',
+  })
 }
 
 function checkCountry(code: string | undefined, location: string): void {
   if (code !== undefined && !isCountry(code))
-    throw invalid(location, 'must be an ISO 3166-1 alpha-2 code, such as FR', code, 'countryInvalid')
+    throw invalid({
+      at: location,
+      reason: 'must be an ISO 3166-1 alpha-2 code, such as FR',
+      value: code,
+      kind: 'countryInvalid',
+    })
 }

@@ -11,7 +11,8 @@ export async function probeEndpoint(
   message?: Pick<OutboundCall, 'headers' | 'body'>,
 ): Promise<void> {
   const method = message ? 'POST' : 'HEAD'
-  const refusal = (reason: string) => invalid('endpoint', reason, endpoint, 'endpointUnusable')
+  const refusal = (reason: string) =>
+    invalid({ at: 'endpoint', reason, value: endpoint, kind: 'endpointUnusable' })
   const call = createCaller(ctx.config.notificationTargets)
   const probe = async () => {
     const own = ctx.config.publicUrl

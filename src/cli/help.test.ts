@@ -97,7 +97,9 @@ describe('bezant help', () => {
   })
 
   it('an error of a rule begins with the reason, not with the words of an answer of the API', () => {
-    expect(explainError(invalid('state', 'must be one of a, b', 'c'))).toBe('state must be one of a, b.')
+    expect(explainError(invalid({ at: 'state', reason: 'must be one of a, b', value: 'c' }))).toBe(
+      'state must be one of a, b.',
+    )
   })
 
   it('an older Node is told which version is needed, before anything is imported that it lacks', async () => {

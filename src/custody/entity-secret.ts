@@ -27,7 +27,7 @@ const usualField = 'entitySecretCiphertext'
 
 /** The only refusal of a ciphertext: it names the field, but not the cause. */
 export const refusedCiphertext = (field = usualField) =>
-  invalid(field, 'cannot be used', undefined, 'entitySecretWrong')
+  invalid({ at: field, reason: 'cannot be used', kind: 'entitySecretWrong' })
 
 export type ShownSecret = {
   checkValue: Buffer

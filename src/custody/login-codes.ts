@@ -59,9 +59,19 @@ export async function replaceLoginCode(
 ): Promise<SentCode> {
   const sent = await requireOpenCode(ctx, await readOtpToken(ctx, otpToken))
   if (sent.email !== email)
-    throw invalid('email', 'is not the address that the code was sent to', email, 'emailMismatch')
+    throw invalid({
+      at: 'email',
+      reason: 'is not the address that the code was sent to',
+      value: email,
+      kind: 'emailMismatch',
+    })
   if (sent.deviceId !== deviceId)
-    throw invalid('deviceId', 'is not the device that the code was made for', deviceId, 'deviceIdInvalid')
+    throw invalid({
+      at: 'deviceId',
+      reason: 'is not the device that the code was made for',
+      value: deviceId,
+      kind: 'deviceIdInvalid',
+    })
   await endLoginCode(ctx.db, ctx.entity.id, sent.id, ctx.clock.nowMs())
   return makeLoginCode(ctx, sent, signingKey)
 }
@@ -96,7 +106,11 @@ export async function enterLoginCode(
   const left = entriesMax - code.entries - 1
   if (left === 0) throw new ApiError('otpTokenVoid')
   const tries = left === 1 ? '1 more try' : `${left} more tries`
-  throw invalid('otp', `is not the code that was sent: ${tries} before it is void`, undefined, 'otpMismatch')
+  throw invalid({
+    at: 'otp',
+    reason: `is not the code that was sent: ${tries} before it is void`,
+    kind: 'otpMismatch',
+  })
 }
 
 /** Uses up a code that was entered; of several right entries at once, one does. */

@@ -99,7 +99,7 @@ export async function renewSession(
   const nowMs = ctx.clock.nowMs()
   const sha256 = hashOf(refreshToken)
   const held = await lockRefreshToken(db, entity.id, sha256)
-  const refuse = (reason: string) => invalid('refreshToken', reason, undefined, 'userTokenInvalid')
+  const refuse = (reason: string) => invalid({ at: 'refreshToken', reason, kind: 'userTokenInvalid' })
   if (!held || held.userId !== ctx.user?.userId) throw refuse('is not of this user')
   if (held.isUsed || held.isEnded) {
     // The refusal rolls this `tx` back, and the end of the session must stay.

@@ -13,7 +13,12 @@ export async function createUser(ctx: CustodyCtx, userId: string): Promise<User>
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
   if (!(await insertUser(db, entity.id, { id, userId, nowMs })))
-    throw invalid('userId', 'is the id of a user of this entity: choose another one', userId, 'userExists')
+    throw invalid({
+      at: 'userId',
+      reason: 'is the id of a user of this entity: choose another one',
+      value: userId,
+      kind: 'userExists',
+    })
   await recordChanges(db, nowMs, [
     { entityId: entity.id, actor, type: 'user.created', resourceId: id, requestId },
   ])

@@ -46,16 +46,27 @@ export class ApiError extends Error {
   }
 }
 
-/** Creates the error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
-export function invalid(
-  location: string,
-  reason: string,
-  invalidValue?: unknown,
-  kind: ErrorName = 'invalidRequest',
-  error: FieldErrorName = 'invalid_value',
-): ApiError {
-  const shown = invalidValue === undefined ? undefined : shorten(invalidValue)
-  const field: FieldError = { error, message: `${location} ${reason}`, location, constraints: {} }
+/** One bad field of a request. */
+type BadField = {
+  /** The path of the field: `amounts[0]`. */
+  at: string
+  /** The rest of a sentence that begins with the path: `must be above zero`. */
+  reason: string
+  value?: unknown
+  kind?: ErrorName | undefined
+  error?: FieldErrorName | undefined
+}
+
+/** Creates the error for one bad field: `invalid({ at: 'amounts[0]', reason: 'must be above zero', value: '0' })`. */
+export function invalid({
+  at,
+  reason,
+  value,
+  kind = 'invalidRequest',
+  error = 'invalid_value',
+}: BadField): ApiError {
+  const shown = value === undefined ? undefined : shorten(value)
+  const field: FieldError = { error, message: `${at} ${reason}`, location: at, constraints: {} }
   if (shown !== undefined) field.invalidValue = shown
   const { text } = errorKinds[kind]
   const sentence = ended(field.message)
@@ -87,7 +98,7 @@ const wordsOf = (sentence: string): Set<string> =>
 
 /** Creates the error for an id that matches none of the caller's resources: `notFound('payout', id, 'payoutNotFound')`. */
 export const notFound = (noun: string, id: string | undefined, kind: ErrorName, location = 'id'): ApiError =>
-  invalid(location, `matches no ${noun} of this entity`, id, kind)
+  invalid({ at: location, reason: `matches no ${noun} of this entity`, value: id, kind })
 
 /** Adds a full stop to a sentence, unless it is a question: "did you mean BASE?" */
 export const ended = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`)

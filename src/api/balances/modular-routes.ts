@@ -38,13 +38,11 @@ type PlaceQuery = { walletId?: string; blockchain?: string; address?: string }
 function walletOfQuery(ctx: Ctx, { walletId, blockchain, address }: PlaceQuery) {
   if (walletId !== undefined) return walletById(ctx, walletId, 'walletId')
   if (blockchain !== undefined && address !== undefined) return walletAt(ctx, { blockchain, address })
-  throw invalid(
-    'walletId',
-    'is missing: send it, or blockchain and address',
-    undefined,
-    'invalidRequest',
-    'required',
-  )
+  throw invalid({
+    at: 'walletId',
+    reason: 'is missing: send it, or blockchain and address',
+    error: 'required',
+  })
 }
 
 const kinds = [

@@ -20,13 +20,12 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
     throw new ApiError('forbidden', 'Forbidden: only a sandbox simulates wires, and only for a TEST key.')
   const cents = readAmount('amount.amount', body.amount.amount, centDigits, 'paymentAmountNotPositive')
   if (cents > centsMax)
-    throw invalid(
-      'amount.amount',
-      'exceeds 1000000000.00, the maximum of a wire',
-      body.amount.amount,
-      'invalidRequest',
-      'max_value',
-    )
+    throw invalid({
+      at: 'amount.amount',
+      reason: 'exceeds 1000000000.00, the maximum of a wire',
+      value: body.amount.amount,
+      error: 'max_value',
+    })
   const { network, token } = placeOfWire(ctx)
   const amount = cents * 10n ** BigInt(token.decimals - centDigits)
   await acceptWire(ctx, {

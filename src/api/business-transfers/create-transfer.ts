@@ -17,7 +17,12 @@ export async function createTransfer(ctx: Ctx, { body }: { body: CreateTransferB
   const { addressId } = destination
   const stored = await lockRecipientAddress(ctx.db, ctx.entity.id, addressId, 'share')
   if (stored?.status !== 'active')
-    throw invalid('destination.addressId', 'is not verified and active', addressId, 'addressUnverified')
+    throw invalid({
+      at: 'destination.addressId',
+      reason: 'is not verified and active',
+      value: addressId,
+      kind: 'addressUnverified',
+    })
   const to = await requireDestination(ctx, 'destination.addressId', stored, money)
   try {
     return showTransfer(await openTransfer(ctx, to), { running: ctx.config.transferRunning })

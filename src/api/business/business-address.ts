@@ -14,15 +14,20 @@ export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, locati
   const { environment } = ctx.entity
   const address = parseBusinessAddress(chain, text, environment)
   if (address === undefined)
-    throw invalid(
-      location,
-      `is not a valid address on ${chain}`,
-      text,
-      'addressUnfitForChain',
-      'pattern_mismatch',
-    )
+    throw invalid({
+      at: location,
+      reason: `is not a valid address on ${chain}`,
+      value: text,
+      kind: 'addressUnfitForChain',
+      error: 'pattern_mismatch',
+    })
   if (isUnpayable(chain, address, environment))
-    throw invalid(location, 'has no owner: coins sent there are lost', text, 'addressUnpayable')
+    throw invalid({
+      at: location,
+      reason: 'has no owner: coins sent there are lost',
+      value: text,
+      kind: 'addressUnpayable',
+    })
   return address
 }
 
@@ -30,7 +35,7 @@ export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, locati
 export function readAddressTag(chain: BusinessChain, tag: string | null | undefined): string | null {
   if (!tag) return null
   const problem = addressTagProblem(chain, tag)
-  if (problem) throw invalid('addressTag', problem, tag)
+  if (problem) throw invalid({ at: 'addressTag', reason: problem, value: tag })
   return tag
 }
 
@@ -44,5 +49,10 @@ export function requireCurrency(ctx: Ctx, chain: BusinessChain, currency: string
     ...(chain === 'BTC' ? ['BTC'] : []),
   ]
   if (carried.includes(currency)) return currency
-  throw invalid('currency', `is not available on ${chain}`, currency, 'chainUnfitForCurrency')
+  throw invalid({
+    at: 'currency',
+    reason: `is not available on ${chain}`,
+    value: currency,
+    kind: 'chainUnfitForCurrency',
+  })
 }

@@ -12,9 +12,20 @@ type Money = { amount: string; currency: string }
 export function readMoney(money: Money, notPositive: ErrorName): { amount: bigint; currency: string } {
   const { currency } = money
   if (currency !== 'USD' && currency !== 'EUR')
-    throw invalid('amount.currency', 'must be USD or EUR', currency, 'currencyUnsupportedForOperation')
+    throw invalid({
+      at: 'amount.currency',
+      reason: 'must be USD or EUR',
+      value: currency,
+      kind: 'currencyUnsupportedForOperation',
+    })
   if (/^-\d+(\.\d+)?$/.test(money.amount))
-    throw invalid('amount.amount', 'must be above zero', money.amount, notPositive, 'min_value')
+    throw invalid({
+      at: 'amount.amount',
+      reason: 'must be above zero',
+      value: money.amount,
+      kind: notPositive,
+      error: 'min_value',
+    })
   return { amount: readAmount('amount.amount', money.amount, currencyDecimals, notPositive), currency }
 }
 
@@ -29,11 +40,11 @@ export async function requireDestination(
   const { blockchain } = network
   const token = network.tokens.find((candidate) => candidate.currency === currency)!
   if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))
-    throw invalid(
-      location,
-      'is an address of this account: choose an external one',
-      address,
-      'addressUnpayable',
-    )
+    throw invalid({
+      at: location,
+      reason: 'is an address of this account: choose an external one',
+      value: address,
+      kind: 'addressUnpayable',
+    })
   return { chain, blockchain, toAddress: address, currency, tokenId: token.id, decimals, amount }
 }

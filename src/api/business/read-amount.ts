@@ -9,14 +9,30 @@ export function readAmount(
   decimals: number,
   notPositive: ErrorName,
 ): bigint {
-  if (!text) throw invalid(location, 'is missing: send it', undefined, 'invalidRequest', 'required')
+  if (!text) throw invalid({ at: location, reason: 'is missing: send it', error: 'required' })
   const amount = parseAmount(text, decimals)
   if (amount === 'format')
-    throw invalid(location, 'must be a decimal number as a string, such as "12.50"', text)
+    throw invalid({
+      at: location,
+      reason: 'must be a decimal number as a string, such as "12.50"',
+      value: text,
+    })
   if (amount === 'decimals') throw digitsExceeded(location, decimals, text)
   if (amount === 'range')
-    throw invalid(location, 'exceeds the largest token amount', text, 'invalidRequest', 'max_value')
-  if (amount === 0n) throw invalid(location, 'must be above zero', text, notPositive, 'min_value')
+    throw invalid({
+      at: location,
+      reason: 'exceeds the largest token amount',
+      value: text,
+      error: 'max_value',
+    })
+  if (amount === 0n)
+    throw invalid({
+      at: location,
+      reason: 'must be above zero',
+      value: text,
+      kind: notPositive,
+      error: 'min_value',
+    })
   return amount
 }
 

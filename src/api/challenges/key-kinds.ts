@@ -124,13 +124,13 @@ async function checkWallets(ctx: Ctx, request: NewWallets): Promise<Summary> {
 function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
   const { blockchains, accountType, metadata } = request
   if (accountType === 'SCA' && blockchains.length > 1)
-    throw invalid(
-      'blockchains',
-      'may name one blockchain for accountType SCA: make a request for each',
-      blockchains,
-      'smartAccountsOnSeveralChains',
-      'length_outside_bounds',
-    )
+    throw invalid({
+      at: 'blockchains',
+      reason: 'may name one blockchain for accountType SCA: make a request for each',
+      value: blockchains,
+      kind: 'smartAccountsOnSeveralChains',
+      error: 'length_outside_bounds',
+    })
   if (metadata) requireMetadataFor(blockchains, metadata)
   return planWallets(ctx, request as Parameters<typeof planWallets>[1])
 }
@@ -138,7 +138,7 @@ function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
 function requireMetadataFor(blockchains: readonly string[], metadata: readonly WalletMetadata[]): void {
   if (metadata.length === blockchains.length) return
   const reason = `has ${metadata.length} items, but blockchains has ${blockchains.length}`
-  throw invalid('metadata', reason, undefined, 'userMetadataCountDiffers', 'length_outside_bounds')
+  throw invalid({ at: 'metadata', reason, kind: 'userMetadataCountDiffers', error: 'length_outside_bounds' })
 }
 
 async function makeWalletsOf(

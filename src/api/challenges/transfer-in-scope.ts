@@ -23,7 +23,7 @@ async function prepare(ctx: Ctx, { body }: { body: ScopedBody }): Promise<Prepar
   if (entitySecretCiphertext !== undefined)
     return { secret: await prepareTransfer(ctx, { body: { ...body, entitySecretCiphertext } }) }
   const reason = 'is missing: send it, or the user who pays in X-User-Token'
-  throw invalid('entitySecretCiphertext', reason, undefined, 'invalidRequest', 'required')
+  throw invalid({ at: 'entitySecretCiphertext', reason, error: 'required' })
 }
 
 const requestOf = (body: ScopedBody): TransferBody =>

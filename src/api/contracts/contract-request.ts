@@ -23,7 +23,7 @@ export function requireAddress(blockchain: Blockchain, field: string, text: stri
   const address = parseAddress(blockchain, text)
   if (address) return address
   const reason = 'must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case'
-  throw invalid(field, reason, text, 'contractAddressInvalid', 'pattern_mismatch')
+  throw invalid({ at: field, reason, value: text, kind: 'contractAddressInvalid', error: 'pattern_mismatch' })
 }
 
 export const requireAbi = (chain: Chain, json: string): ContractAbi =>
@@ -35,6 +35,6 @@ export function readOrRefuse<Result>(read: () => Result, kind: ErrorName): Resul
     return read()
   } catch (error) {
     if (!(error instanceof ValueProblem)) throw error
-    throw invalid(error.location, error.reason, undefined, kind)
+    throw invalid({ at: error.location, reason: error.reason, kind })
   }
 }

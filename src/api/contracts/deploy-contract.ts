@@ -149,15 +149,21 @@ export function requireCreation(
   values: readonly unknown[],
 ): Hex {
   if (bytecode === '' || bytecode === '0x')
-    throw invalid('bytecode', 'is empty', bytecode, 'bytecodeMissing', 'required')
+    throw invalid({
+      at: 'bytecode',
+      reason: 'is empty',
+      value: bytecode,
+      kind: 'bytecodeMissing',
+      error: 'required',
+    })
   if (values.length !== parameters.length)
-    throw invalid(
-      'constructorParameters',
-      `has ${values.length} values, and the constructor takes ${parameters.length}`,
-      values,
-      'constructorParametersMismatch',
-      'length_outside_bounds',
-    )
+    throw invalid({
+      at: 'constructorParameters',
+      reason: `has ${values.length} values, and the constructor takes ${parameters.length}`,
+      value: values,
+      kind: 'constructorParametersMismatch',
+      error: 'length_outside_bounds',
+    })
   const code = readOrRefuse(() => chain.contracts.readBytecode(bytecode), 'invalidRequest')
   return readOrRefuse(() => chain.contracts.encodeCreation(code, parameters, values), 'contractAbiMismatch')
 }

@@ -39,5 +39,5 @@ function constructorIn(
   }
   if (abi || values.length === 0) return { parameters: abi ? constructorOf(abi) : [], errors }
   const reason = 'is missing: send it, or constructorSignature, with constructorParameters'
-  throw invalid('abiJson', reason, undefined, 'abiMissing', 'required')
+  throw invalid({ at: 'abiJson', reason, kind: 'abiMissing', error: 'required' })
 }

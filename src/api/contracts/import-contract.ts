@@ -36,7 +36,12 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
   const abi = body.abiJson === undefined ? undefined : requireAbi(chain, body.abiJson)
   const found = await answered(ctx, chain, chain.contracts.contractAt(address))
   if (!found)
-    throw invalid('address', 'has no code on the blockchain', body.address, 'contractMissingAtAddress')
+    throw invalid({
+      at: 'address',
+      reason: 'has no code on the blockchain',
+      value: body.address,
+      kind: 'contractMissingAtAddress',
+    })
   const own = abi ? { described: describeAbi(body.abiJson, abi) } : await knownInterface(ctx, chain, address)
   const behind = await implementationAt(ctx, chain, found.implementation)
   requireAnswer(body, [own, ...(behind ? [behind] : [])])
@@ -59,7 +64,11 @@ async function implementationAt(
   const found = address && (await answered(ctx, chain, chain.contracts.contractAt(address)))
   if (!found) return undefined
   if (found.implementation)
-    throw invalid('address', `has the implementation ${address}, a proxy itself`, undefined, 'proxyNested')
+    throw invalid({
+      at: 'address',
+      reason: `has the implementation ${address}, a proxy itself`,
+      kind: 'proxyNested',
+    })
   return { ...(await knownInterface(ctx, chain, address)), address }
 }
 
@@ -110,7 +119,12 @@ export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, f
 }
 
 const exists = (address: string) =>
-  invalid('address', 'is the address of a contract of this entity', address, 'contractExists')
+  invalid({
+    at: 'address',
+    reason: 'is the address of a contract of this entity',
+    value: address,
+    kind: 'contractExists',
+  })
 
 async function refresh(
   ctx: Ctx,
@@ -119,7 +133,13 @@ async function refresh(
   found: FoundContract,
 ): Promise<string> {
   if (!body.refreshVerification || known.inputType !== 'IMPORT') throw exists(body.address)
-  if (known.archived) throw invalid('address', 'has an archived contract', body.address, 'contractArchived')
+  if (known.archived)
+    throw invalid({
+      at: 'address',
+      reason: 'has an archived contract',
+      value: body.address,
+      kind: 'contractArchived',
+    })
   await replaceInterface(ctx.db, ctx.receivedMs, ctx.entity.id, known.id, found)
   await record(ctx, 'contract.refreshed', known.id)
   return known.id

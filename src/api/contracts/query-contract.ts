@@ -57,9 +57,20 @@ async function abiOf(
   { address: asked, abiJson }: QueryBody,
 ): Promise<{ abi: ContractAbi | undefined; isKept: boolean }> {
   const row = await findContractAt(ctx.db, ctx.entity.id, chain.network.blockchain, address)
-  if (row?.archived) throw invalid('address', 'has an archived contract', asked, 'contractArchived')
+  if (row?.archived)
+    throw invalid({
+      at: 'address',
+      reason: 'has an archived contract',
+      value: asked,
+      kind: 'contractArchived',
+    })
   if (row && row.contractAddress === null)
-    throw invalid('address', 'is that of a deployment under way', asked, 'deploymentPending')
+    throw invalid({
+      at: 'address',
+      reason: 'is that of a deployment under way',
+      value: asked,
+      kind: 'deploymentPending',
+    })
   const abi = abiJson === undefined ? row && abiOfContract(chain, row) : requireAbi(chain, abiJson)
   return { abi, isKept: row !== undefined }
 }
@@ -68,12 +79,12 @@ function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody)
   const { abiFunctionSignature: signature, abiParameters: values, callData } = body
   if (callData !== undefined && (signature !== undefined || values !== undefined)) {
     const reason = 'cannot be combined with abiFunctionSignature or abiParameters'
-    throw invalid('callData', reason, callData, 'invalidRequest', 'not_required')
+    throw invalid({ at: 'callData', reason, value: callData, error: 'not_required' })
   }
   if (callData !== undefined) return callIn(chain, abi, callData)
   if (signature === undefined) {
     const reason = 'is missing: send it with abiParameters, or callData instead'
-    throw invalid('abiFunctionSignature', reason, undefined, 'invalidRequest', 'required')
+    throw invalid({ at: 'abiFunctionSignature', reason, error: 'required' })
   }
   const called = abi && functionOf(chain, abi, signature)
   const data = readOrRefuse(() => chain.contracts.encodeCall(signature, values ?? []), 'contractAbiMismatch')
@@ -85,19 +96,25 @@ function functionOf(chain: Chain, abi: ContractAbi, signature: string): AbiFunct
     () => chain.contracts.functionBySignature(abi, signature),
     'contractAbiMismatch',
   )
-  if (!called) throw invalid('abiFunctionSignature', 'is not in the ABI', signature, 'functionNotInAbi')
+  if (!called)
+    throw invalid({
+      at: 'abiFunctionSignature',
+      reason: 'is not in the ABI',
+      value: signature,
+      kind: 'functionNotInAbi',
+    })
   requireReadable(called, 'abiFunctionSignature', signature)
   return called
 }
 
 function abiMissing(): ApiError {
   const reason = 'is missing: send it, or import the contract with its ABI'
-  return invalid('abiJson', reason, undefined, 'abiMissing', 'required')
+  return invalid({ at: 'abiJson', reason, kind: 'abiMissing', error: 'required' })
 }
 
 function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Question {
   const refuse = (reason: string) =>
-    invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
+    invalid({ at: 'callData', reason, value: callData, error: 'pattern_mismatch' })
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
   if (callData.length / 2 - 1 > chain.contracts.callDataBytesMax)
     throw refuse(`exceeds ${chain.contracts.callDataBytesMax} bytes, the maximum of nodes`)
@@ -108,10 +125,15 @@ function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Q
 function requireReadable({ stateMutability }: AbiFunction, field: string, value: string): void {
   if (stateMutability === 'view' || stateMutability === 'pure') return
   const reason = `is ${stateMutability}: call it with a transaction`
-  throw invalid(field, reason, value, 'functionNotReadable')
+  throw invalid({ at: field, reason, value, kind: 'functionNotReadable' })
 }
 
 async function requireCode(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<void> {
   if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
-  throw invalid('address', 'has no code on the blockchain', text, 'contractMissingAtAddress')
+  throw invalid({
+    at: 'address',
+    reason: 'has no code on the blockchain',
+    value: text,
+    kind: 'contractMissingAtAddress',
+  })
 }

@@ -17,7 +17,10 @@ type Rotation = { proof: RotationProof; shown: ShownSecret }
 export async function openRotation(ctx: Ctx, { body }: RotationInput): Promise<Rotation> {
   const { entitySecretCiphertext, recoveryFile, newEntitySecretCiphertext } = body
   if ((entitySecretCiphertext === undefined) === (recoveryFile === undefined)) {
-    throw invalid('entitySecretCiphertext', 'or recoveryFile must be given, and only one of them')
+    throw invalid({
+      at: 'entitySecretCiphertext',
+      reason: 'or recoveryFile must be given, and only one of them',
+    })
   }
   const proof =
     recoveryFile === undefined

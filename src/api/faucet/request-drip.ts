@@ -26,14 +26,19 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
     ...(body.eurc ? ['EURC' as const] : []),
   ]
   if (!body.native && tokens.length === 0)
-    throw invalid('native', 'or usdc or eurc must be true', false, 'invalidRequest', 'value_must_be_true')
+    throw invalid({
+      at: 'native',
+      reason: 'or usdc or eurc must be true',
+      value: false,
+      error: 'value_must_be_true',
+    })
   if (!capabilitiesOf(blockchain).faucet)
-    throw invalid(
-      'blockchain',
-      'has no faucet on this server',
-      blockchain,
-      'blockchainUnsupportedForOperation',
-    )
+    throw invalid({
+      at: 'blockchain',
+      reason: 'has no faucet on this server',
+      value: blockchain,
+      kind: 'blockchainUnsupportedForOperation',
+    })
   const address = addressOf(body.address, blockchain)
   if (!ctx.chains.find(blockchain))
     throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted', 'any')
@@ -43,11 +48,11 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
 function addressOf(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
   if (address && !/^0x0{40}$/.test(address)) return address
-  throw invalid(
-    'address',
-    `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,
-    text,
-  )
+  throw invalid({
+    at: 'address',
+    reason: `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,
+    value: text,
+  })
 }
 
 export const recordDrip = (ctx: Ctx, body: RequestDripBody, hashes: readonly string[]) =>

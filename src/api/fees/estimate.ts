@@ -34,37 +34,29 @@ export async function estimateSource(
       readableBy(ctx),
     )
   if (walletId !== undefined)
-    throw invalid(
-      'sourceAddress',
-      'cannot be combined with walletId',
-      sourceAddress,
-      'walletIdWithSourceAddress',
-      'not_required',
-    )
+    throw invalid({
+      at: 'sourceAddress',
+      reason: 'cannot be combined with walletId',
+      value: sourceAddress,
+      kind: 'walletIdWithSourceAddress',
+      error: 'not_required',
+    })
   if (sourceAddress === undefined)
-    throw invalid(
-      'walletId',
-      'is missing: send it, or sourceAddress with blockchain',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({
+      at: 'walletId',
+      reason: 'is missing: send it, or sourceAddress with blockchain',
+      error: 'required',
+    })
   if (blockchain === undefined)
-    throw invalid(
-      'blockchain',
-      'is missing: send it with sourceAddress',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({ at: 'blockchain', reason: 'is missing: send it with sourceAddress', error: 'required' })
   const address = parseAddress(blockchain as Blockchain, sourceAddress)
   if (!address)
-    throw invalid(
-      'sourceAddress',
-      'is not an address of the blockchain',
-      sourceAddress,
-      'sourceAddressInvalid',
-    )
+    throw invalid({
+      at: 'sourceAddress',
+      reason: 'is not an address of the blockchain',
+      value: sourceAddress,
+      kind: 'sourceAddressInvalid',
+    })
   const wallet = await findWalletByAddress(ctx.db, readableBy(ctx), blockchain, address)
   return { blockchain, address, accountType: wallet?.accountType ?? 'EOA' }
 }

@@ -29,40 +29,44 @@ export function parseFeeRequest(
   const gasMax = accountType === 'SCA' ? operationGasMax : gasLimitMax
   const { feeLevel } = fields
   if (feeLevel === undefined && accountType === 'SCA')
-    throw invalid(
-      'feeLevel',
-      'is missing: a smart account takes no other prices',
-      undefined,
-      'smartAccountFeeLevel',
-      'required',
-    )
+    throw invalid({
+      at: 'feeLevel',
+      reason: 'is missing: a smart account takes no other prices',
+      kind: 'smartAccountFeeLevel',
+      error: 'required',
+    })
   const explicit = (['gasPrice', 'maxFee', 'priorityFee'] as const).find((name) => fields[name] !== undefined)
   if (feeLevel !== undefined) {
     if (explicit)
-      throw invalid(
-        explicit,
-        'cannot be combined with feeLevel',
-        fields[explicit],
-        'feeLevelWithExplicitFee',
-        'not_required',
-      )
+      throw invalid({
+        at: explicit,
+        reason: 'cannot be combined with feeLevel',
+        value: fields[explicit],
+        kind: 'feeLevelWithExplicitFee',
+        error: 'not_required',
+      })
     return {
       feeLevel,
       gasLimit: fields.gasLimit === undefined ? undefined : gasLimitOf(fields.gasLimit, gasMin, gasMax),
     }
   }
   if (fields.gasLimit === undefined)
-    throw invalid('feeLevel', 'or gasLimit is missing: send one', undefined, 'feeMissing', 'required')
+    throw invalid({
+      at: 'feeLevel',
+      reason: 'or gasLimit is missing: send one',
+      kind: 'feeMissing',
+      error: 'required',
+    })
   const gasLimit = gasLimitOf(fields.gasLimit, gasMin, gasMax)
   const request = network.eip1559 ? cappedFee(fields) : legacyFee(fields)
   if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxAtomic) {
-    throw invalid(
-      'maxFee',
-      'times gasLimit is above one native coin: lower one of them',
-      fields.maxFee ?? fields.gasPrice,
-      'feeOverMaximum',
-      'max_value',
-    )
+    throw invalid({
+      at: 'maxFee',
+      reason: 'times gasLimit is above one native coin: lower one of them',
+      value: fields.maxFee ?? fields.gasPrice,
+      kind: 'feeOverMaximum',
+      error: 'max_value',
+    })
   }
   return { gasLimit, ...request }
 }
@@ -74,27 +78,33 @@ function cappedFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
       gasPrice === undefined
         ? 'is missing: send maxFee and priorityFee'
         : 'is missing: this blockchain uses maxFee and priorityFee instead of gasPrice'
-    throw invalid(missing, reason, undefined, 'maxFeeMissing', 'required')
+    throw invalid({ at: missing, reason, kind: 'maxFeeMissing', error: 'required' })
   }
   const maxFeeAtomic = gweiOf('maxFee', maxFee)
   const priorityFeeAtomic = gweiOf('priorityFee', priorityFee)
   if (priorityFeeAtomic > maxFeeAtomic)
-    throw invalid('priorityFee', 'is above maxFee', priorityFee, 'priorityFeeOverMaxFee', 'max_value')
+    throw invalid({
+      at: 'priorityFee',
+      reason: 'is above maxFee',
+      value: priorityFee,
+      kind: 'priorityFeeOverMaxFee',
+      error: 'max_value',
+    })
   return { maxFeeAtomic, priorityFeeAtomic }
 }
 
 function legacyFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
   if (maxFee !== undefined || priorityFee !== undefined) {
-    throw invalid(
-      'maxFee',
-      'is not supported by this blockchain: send gasPrice',
-      maxFee,
-      'feeModelUnsupported',
-      'not_required',
-    )
+    throw invalid({
+      at: 'maxFee',
+      reason: 'is not supported by this blockchain: send gasPrice',
+      value: maxFee,
+      kind: 'feeModelUnsupported',
+      error: 'not_required',
+    })
   }
   if (gasPrice === undefined)
-    throw invalid('gasPrice', 'is missing', undefined, 'gasPriceMissing', 'required')
+    throw invalid({ at: 'gasPrice', reason: 'is missing', kind: 'gasPriceMissing', error: 'required' })
   const price = gweiOf('gasPrice', gasPrice)
   return { maxFeeAtomic: price, priorityFeeAtomic: price }
 }
@@ -106,27 +116,27 @@ function gweiOf(name: string, text: string): bigint {
     wei === 'decimals'
       ? `has more than ${gweiDecimals} decimal places`
       : 'must be a number of gwei above zero, such as "1.5"'
-  throw invalid(name, reason, text, 'feeInvalid', 'number_format')
+  throw invalid({ at: name, reason, value: text, kind: 'feeInvalid', error: 'number_format' })
 }
 
 function gasLimitOf(text: string, gasMin: bigint, gasMax: bigint): bigint {
   const gas = /^[1-9]\d{0,9}$/.test(text) ? BigInt(text) : undefined
   if (gas === undefined || gas > gasMax) {
-    throw invalid(
-      'gasLimit',
-      `must be a whole number up to ${gasMax}, as a string`,
-      text,
-      'feeInvalid',
-      'number_format',
-    )
+    throw invalid({
+      at: 'gasLimit',
+      reason: `must be a whole number up to ${gasMax}, as a string`,
+      value: text,
+      kind: 'feeInvalid',
+      error: 'number_format',
+    })
   }
   if (gas < gasMin)
-    throw invalid(
-      'gasLimit',
-      `is below ${gasMin}, the minimum for this call`,
-      text,
-      'gasLimitTooLow',
-      'min_value',
-    )
+    throw invalid({
+      at: 'gasLimit',
+      reason: `is below ${gasMin}, the minimum for this call`,
+      value: text,
+      kind: 'gasLimitTooLow',
+      error: 'min_value',
+    })
   return gas
 }

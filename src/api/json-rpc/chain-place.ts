@@ -22,5 +22,5 @@ export function requireChainAt(ctx: Ctx, path: string): Chain {
     : network.environment !== environment
       ? `is ${network.blockchain}, which needs a ${network.environment} key`
       : `is ${network.blockchain}, to which this server is not connected`
-  throw invalid('the path', `${reason}${instead}`, path, 'rpcChainUnknown')
+  throw invalid({ at: 'the path', reason: `${reason}${instead}`, value: path, kind: 'rpcChainUnknown' })
 }

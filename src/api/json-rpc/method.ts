@@ -24,16 +24,21 @@ export async function answerCall<Place>(
 ): Promise<object> {
   const id = readId(given)
   if (id === undefined)
-    throw invalid(
-      'id',
-      'must be a text of at most 200 characters, a whole number or null',
-      given,
-      'rpcRequestInvalid',
-    )
+    throw invalid({
+      at: 'id',
+      reason: 'must be a text of at most 200 characters, a whole number or null',
+      value: given,
+      kind: 'rpcRequestInvalid',
+    })
   const run = Object.hasOwn(methods, method) ? methods[method] : undefined
   if (!run) {
     const known = Object.keys(methods).join(', ')
-    throw invalid('method', `is not one of this endpoint: ${known}`, method, 'rpcMethodUnknown')
+    throw invalid({
+      at: 'method',
+      reason: `is not one of this endpoint: ${known}`,
+      value: method,
+      kind: 'rpcMethodUnknown',
+    })
   }
   return { jsonrpc: '2.0', id, ...(await run(ctx, params, place)) }
 }

@@ -21,7 +21,12 @@ type MessageFilters = { transactionHash?: string; nonce?: string }
 export function elsewhere(ctx: Ctx, text: string, location: string): string | undefined {
   const domain = Number(text)
   if (!isDomain(ctx, domain))
-    throw invalid(location, 'is the domain of no network of this server', text, 'domainUnknown')
+    throw invalid({
+      at: location,
+      reason: 'is the domain of no network of this server',
+      value: text,
+      kind: 'domainUnknown',
+    })
   return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : serviceOf(ctx)
 }
 
@@ -29,7 +34,12 @@ export function elsewhere(ctx: Ctx, text: string, location: string): string | un
 function blockchainOf(ctx: Ctx, text: string, location: string): string {
   const domain = Number(text)
   if (!isDomain(ctx, domain))
-    throw invalid(location, 'is the domain of no network of this server', text, 'domainUnknown')
+    throw invalid({
+      at: location,
+      reason: 'is the domain of no network of this server',
+      value: text,
+      kind: 'domainUnknown',
+    })
   const found = messageChains(ctx).find((chain) => chain.domain === domain)
   if (!found) throw new ApiError('messageNotFound')
   return found.blockchain
@@ -46,7 +56,7 @@ export function sourceOf(ctx: Ctx, { source, destination }: { source: string; de
 
 function filtersOf({ transactionHash, nonce }: MessageFilters): MessageFilters {
   if (transactionHash === undefined && nonce === undefined)
-    throw invalid('transactionHash', 'or nonce is required: say which messages to show')
+    throw invalid({ at: 'transactionHash', reason: 'or nonce is required: say which messages to show' })
   return {
     ...(transactionHash !== undefined && { transactionHash: canonicalTxId(transactionHash) }),
     ...(nonce !== undefined && { nonce: canonicalTxId(nonce) }),

@@ -22,7 +22,7 @@ const defaultRate = 50
 export async function replay(ctx: Ctx, subscriptionId: string, body: Static<typeof replayBody>) {
   const from = instantOf('from', body.from)
   const to = body.to === undefined ? formatInstant(ctx.receivedMs) : instantOf('to', body.to)
-  if (to < from) throw invalid('to', 'must not be before from', body.to)
+  if (to < from) throw invalid({ at: 'to', reason: 'must not be before from', value: body.to })
   const { state, topics, ratePerSecond = defaultRate } = body
   return showReplay(
     await replayNotifications(ctx, { subscriptionId, from, to, state, topics, ratePerSecond }),
@@ -39,6 +39,6 @@ const showReplay = ({ id, total, waiting, failed }: Replay) => ({
 
 function instantOf(field: string, text: string): string {
   const ms = parseInstant(text)
-  if (ms === undefined) throw invalid(field, instantRule, text)
+  if (ms === undefined) throw invalid({ at: field, reason: instantRule, value: text })
   return formatInstant(ms)
 }

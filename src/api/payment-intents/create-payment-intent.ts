@@ -42,34 +42,45 @@ function currencyOf(body: CreatePaymentIntentBody, isTransient: boolean): string
   const isInAmount = isTransient || (body.currency === undefined && inAmount !== undefined)
   const location = isInAmount ? 'amount.currency' : 'currency'
   if (currency === undefined)
-    throw invalid(location, 'is missing: send it', undefined, 'invalidRequest', 'required')
+    throw invalid({ at: location, reason: 'is missing: send it', error: 'required' })
   if (currency !== 'USD' && currency !== 'EUR')
-    throw invalid(
-      location,
-      'must be USD (paid in USDC) or EUR (paid in EURC)',
-      currency,
-      'currencyUnsupported',
-    )
+    throw invalid({
+      at: location,
+      reason: 'must be USD (paid in USDC) or EUR (paid in EURC)',
+      value: currency,
+      kind: 'currencyUnsupported',
+    })
   if (body.settlementCurrency !== currency)
-    throw invalid(
-      'settlementCurrency',
-      `must be ${currency}, the currency that is paid`,
-      body.settlementCurrency,
-    )
+    throw invalid({
+      at: 'settlementCurrency',
+      reason: `must be ${currency}, the currency that is paid`,
+      value: body.settlementCurrency,
+    })
   return currency
 }
 
 function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): void {
   const own = merchantWalletIdOf(ctx.entity.id)
   if (merchantWalletId && merchantWalletId !== own)
-    throw invalid('merchantWalletId', `must be ${own} or absent`, merchantWalletId, 'merchantWalletUnknown')
+    throw invalid({
+      at: 'merchantWalletId',
+      reason: `must be ${own} or absent`,
+      value: merchantWalletId,
+      kind: 'merchantWalletUnknown',
+    })
 }
 
 function expiryOf(ctx: Ctx, text: string | undefined): number | undefined {
   if (!text) return undefined
   const atMs = parseInstant(text)
-  if (atMs === undefined) throw invalid('expiresOn', instantRule, text, 'invalidRequest', 'pattern_mismatch')
+  if (atMs === undefined)
+    throw invalid({ at: 'expiresOn', reason: instantRule, value: text, error: 'pattern_mismatch' })
   if (atMs <= ctx.clock.nowMs())
-    throw invalid('expiresOn', 'must be in the future', text, 'invalidRequest', 'date_not_in_future')
+    throw invalid({
+      at: 'expiresOn',
+      reason: 'must be in the future',
+      value: text,
+      error: 'date_not_in_future',
+    })
   return atMs
 }

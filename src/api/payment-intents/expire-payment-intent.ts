@@ -9,10 +9,10 @@ export async function expirePaymentIntent(ctx: Ctx, id: string) {
   const closed = await expireOnRequest(ctx.db, ctx.clock.nowMs(), by)
   if (closed === 'unknown') throw notFound('payment intent', id, 'paymentIntentNotFound')
   if (closed === 'cannot')
-    throw invalid(
-      'id',
-      'matches an intent that is continuous or has ended: only a pending transient intent can expire',
-      id,
-    )
+    throw invalid({
+      at: 'id',
+      reason: 'matches an intent that is continuous or has ended: only a pending transient intent can expire',
+      value: id,
+    })
   return getPaymentIntent(ctx, id)
 }

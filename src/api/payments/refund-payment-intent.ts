@@ -31,7 +31,11 @@ export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInpu
     ['toAmount.currency', toAmount.currency],
   ] as const)
     if (currency !== intent.currency)
-      throw invalid(location, `must be ${intent.currency}, the currency that was paid`, currency)
+      throw invalid({
+        at: location,
+        reason: `must be ${intent.currency}, the currency that was paid`,
+        value: currency,
+      })
   const amount = readAmount('toAmount.amount', toAmount.amount, currencyDecimals, 'paymentAmountNotPositive')
   await requireRefundable(ctx, intent)
   if (intent.amountRefunded + amount > intent.amountPaid) throw new ApiError('refundExceedsPayments')

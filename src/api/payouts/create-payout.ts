@@ -22,14 +22,19 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
   // A shared lock, so that no request deletes the recipient before this payout is accepted.
   const recipient = await lockRecipient(ctx.db, ctx.entity.id, destination.id, 'share')
   if (!recipient)
-    throw invalid('destination.id', 'is not a recipient of the address book', destination.id, 'payeeNotFound')
+    throw invalid({
+      at: 'destination.id',
+      reason: 'is not a recipient of the address book',
+      value: destination.id,
+      kind: 'payeeNotFound',
+    })
   if (recipient.status !== 'active') throw new ApiError('payeeInactive')
   if (destination.chain !== undefined && destination.chain !== recipient.chain)
-    throw invalid(
-      'destination.chain',
-      `contradicts the recipient, whose address is on ${recipient.chain}: omit it, or choose a recipient on ${destination.chain}`,
-      destination.chain,
-    )
+    throw invalid({
+      at: 'destination.chain',
+      reason: `contradicts the recipient, whose address is on ${recipient.chain}: omit it, or choose a recipient on ${destination.chain}`,
+      value: destination.chain,
+    })
   const { decimals: _, ...to } = await requireDestination(ctx, 'destination.id', recipient, money)
   const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
   try {
@@ -46,12 +51,12 @@ function checkToAmount({ amount, toAmount }: CreatePayoutBody): void {
   const { currency } = amount
   const { amount: text } = toAmount
   if (toAmount.currency !== currency)
-    throw invalid(
-      'toAmount.currency',
-      `must be ${currency}, the currency of amount`,
-      toAmount.currency,
-      'currencyUnsupportedForOperation',
-    )
+    throw invalid({
+      at: 'toAmount.currency',
+      reason: `must be ${currency}, the currency of amount`,
+      value: toAmount.currency,
+      kind: 'currencyUnsupportedForOperation',
+    })
   if (text && parseAmount(text, currencyDecimals) !== parseAmount(amount.amount, currencyDecimals))
-    throw invalid('toAmount.amount', `must be ${amount.amount}, or absent`, text)
+    throw invalid({ at: 'toAmount.amount', reason: `must be ${amount.amount}, or absent`, value: text })
 }

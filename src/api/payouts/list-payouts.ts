@@ -31,7 +31,13 @@ const listOf = (value: string | string[] | undefined) => (typeof value === 'stri
 
 function checkSource(source: string | undefined): void {
   if (source !== undefined && !/^\d+$/.test(source))
-    throw invalid('source', 'must be a wallet id: digits', source, 'walletIdNotNumeric', 'pattern_mismatch')
+    throw invalid({
+      at: 'source',
+      reason: 'must be a wallet id: digits',
+      value: source,
+      kind: 'walletIdNotNumeric',
+      error: 'pattern_mismatch',
+    })
 }
 
 /** Refuses fiat destinations: payouts to bank accounts are another API. */
@@ -39,6 +45,11 @@ function checkTypes(types: readonly string[]): void {
   const fiat = types.filter((type) => fiatTypes.includes(type))
   if (fiat.length === 0) return
   if (fiat.length < types.length)
-    throw invalid('type', 'mixes crypto and fiat destinations', types, 'destinationTypesMixed')
-  throw invalid('type', 'must be address_book: this list has no fiat payouts', fiat[0])
+    throw invalid({
+      at: 'type',
+      reason: 'mixes crypto and fiat destinations',
+      value: types,
+      kind: 'destinationTypesMixed',
+    })
+  throw invalid({ at: 'type', reason: 'must be address_book: this list has no fiat payouts', value: fiat[0] })
 }

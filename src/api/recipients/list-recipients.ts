@@ -27,5 +27,9 @@ function keptAddress(ctx: Ctx, text: string, chain: Filters['chain']): string {
     const kept = parseBusinessAddress(candidate, text, ctx.entity.environment)
     if (kept !== undefined) return kept
   }
-  throw invalid('address', 'is not a valid address on any chain of the address book', text)
+  throw invalid({
+    at: 'address',
+    reason: 'is not a valid address on any chain of the address book',
+    value: text,
+  })
 }

@@ -22,6 +22,6 @@ export async function listScreenings(
 
 function canonicalOf(address: string | undefined, chain: Static<typeof screeningFilters>['chain']) {
   if (address === undefined) return undefined
-  if (!chain) throw invalid('chain', 'is missing: an address is spelled as on its chain', undefined)
+  if (!chain) throw invalid({ at: 'chain', reason: 'is missing: an address is spelled as on its chain' })
   return requireSubject(chain, address).address
 }

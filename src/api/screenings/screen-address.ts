@@ -21,7 +21,13 @@ export function requireSubject(chain: ScreeningChain, text: string) {
   const subject = parseSubject(chain, text)
   if (subject) return subject
   const reason = `is no address of ${chain}: send it in the form of that chain, with a valid checksum`
-  throw invalid('address', reason, text, 'screeningAddressInvalid', 'pattern_mismatch')
+  throw invalid({
+    at: 'address',
+    reason,
+    value: text,
+    kind: 'screeningAddressInvalid',
+    error: 'pattern_mismatch',
+  })
 }
 
 export async function reloadScreening(ctx: Ctx, id: string) {

@@ -28,14 +28,21 @@ export async function planMessage(ctx: Ctx, body: MessageBody) {
 }
 
 function bytesFrom({ message, encodedByHex = false }: MessageBody): Buffer {
-  if (message === '') throw invalid('message', 'is empty', message, 'messageInvalid', 'length_outside_bounds')
+  if (message === '')
+    throw invalid({
+      at: 'message',
+      reason: 'is empty',
+      value: message,
+      kind: 'messageInvalid',
+      error: 'length_outside_bounds',
+    })
   if (!encodedByHex) return Buffer.from(message, 'utf8')
   if (isHex(message)) return bytesOf(message)
-  throw invalid(
-    'message',
-    'must be 0x and an even number of hexadecimal digits',
-    message,
-    'messageNotHex',
-    'pattern_mismatch',
-  )
+  throw invalid({
+    at: 'message',
+    reason: 'must be 0x and an even number of hexadecimal digits',
+    value: message,
+    kind: 'messageNotHex',
+    error: 'pattern_mismatch',
+  })
 }

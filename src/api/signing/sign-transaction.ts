@@ -50,23 +50,32 @@ function requireSignable(body: TransactionBody, wallet: Wallet): Signable {
   const { chainId, from } = signable
   if (!signableChain(wallet.blockchain as Blockchain, chainId)) {
     const reason = `${chainId} does not belong to ${wallet.blockchain}`
-    throw invalid('chainId', reason, chainId, 'chainIdUnsupported')
+    throw invalid({ at: 'chainId', reason, value: chainId, kind: 'chainIdUnsupported' })
   }
   if (from !== undefined && from !== wallet.address)
-    throw invalid('transaction.from', 'is not the address of the wallet', from, 'notSignerOfTransaction')
+    throw invalid({
+      at: 'transaction.from',
+      reason: 'is not the address of the wallet',
+      value: from,
+      kind: 'notSignerOfTransaction',
+    })
   return signable
 }
 
 function read({ rawTransaction, transaction }: TransactionBody): Signable {
   if ((rawTransaction === undefined) === (transaction === undefined))
-    throw invalid('transaction', 'or rawTransaction is missing: send one', undefined, 'transactionInvalid')
+    throw invalid({
+      at: 'transaction',
+      reason: 'or rawTransaction is missing: send one',
+      kind: 'transactionInvalid',
+    })
   try {
     return rawTransaction === undefined
       ? readTransaction(parseJson(transaction!))
       : readRawTransaction(rawTransaction)
   } catch (error) {
     if (!(error instanceof TransactionProblem)) throw error
-    throw invalid(error.location, error.reason, undefined, kinds[error.fault])
+    throw invalid({ at: error.location, reason: error.reason, kind: kinds[error.fault] })
   }
 }
 

@@ -35,7 +35,7 @@ function typedDataIn(text: string): TypedData {
     return readTypedData(parsed)
   } catch (error) {
     if (error instanceof ValueProblem)
-      throw invalid(error.location, error.reason, undefined, 'typedDataInvalid')
+      throw invalid({ at: error.location, reason: error.reason, kind: 'typedDataInvalid' })
     if (error instanceof ApiError) throw new ApiError('typedDataInvalid', error.message, error.fields)
     throw error
   }
@@ -45,6 +45,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid('data', 'is not JSON', text, 'typedDataNotJson')
+    throw invalid({ at: 'data', reason: 'is not JSON', value: text, kind: 'typedDataNotJson' })
   }
 }

@@ -30,12 +30,12 @@ export type SignerFields = SourceFields & { memo?: string }
 export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wallet> {
   const blockchain = fields.blockchain as Blockchain | undefined
   if (blockchain !== undefined && !capabilitiesOf(blockchain).sign)
-    throw invalid(
-      'blockchain',
-      'has no signing wallets on this server',
-      blockchain,
-      'blockchainUnsupportedForOperation',
-    )
+    throw invalid({
+      at: 'blockchain',
+      reason: 'has no signing wallets on this server',
+      value: blockchain,
+      kind: 'blockchainUnsupportedForOperation',
+    })
   if (blockchain !== undefined && environmentOf(blockchain) !== ctx.entity.environment)
     throw onOtherEnvironment(ctx, 'blockchain', blockchain)
   return requireSource(ctx, fields, findSigner)

@@ -11,6 +11,7 @@ export function requireMainWallet(
   kind: ErrorName,
 ): string {
   const own = merchantWalletIdOf(ctx.entity.id)
-  if (walletId && walletId !== own) throw invalid(location, `must be ${own} or absent`, walletId, kind)
+  if (walletId && walletId !== own)
+    throw invalid({ at: location, reason: `must be ${own} or absent`, value: walletId, kind })
   return own
 }

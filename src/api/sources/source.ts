@@ -17,30 +17,22 @@ export async function requireSource(
   owner = usableBy(ctx),
 ): Promise<Wallet> {
   if (walletId !== undefined && walletAddress !== undefined) {
-    throw invalid(
-      'walletAddress',
-      'cannot be combined with walletId',
-      walletAddress,
-      'walletIdWithSourceAddress',
-      'not_required',
-    )
+    throw invalid({
+      at: 'walletAddress',
+      reason: 'cannot be combined with walletId',
+      value: walletAddress,
+      kind: 'walletIdWithSourceAddress',
+      error: 'not_required',
+    })
   }
   if (walletId === undefined && walletAddress === undefined)
-    throw invalid(
-      'walletId',
-      'is missing: send it, or walletAddress with blockchain',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({
+      at: 'walletId',
+      reason: 'is missing: send it, or walletAddress with blockchain',
+      error: 'required',
+    })
   if (walletAddress !== undefined && blockchain === undefined)
-    throw invalid(
-      'blockchain',
-      'is missing: send it with walletAddress',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({ at: 'blockchain', reason: 'is missing: send it with walletAddress', error: 'required' })
   const { db } = ctx
   const wallet =
     walletId !== undefined
@@ -48,12 +40,12 @@ export async function requireSource(
       : await byAddress(db, owner, blockchain!, canonicalAddress(walletAddress!))
   if (!wallet) throw walletUnknown({ walletId, walletAddress })
   if (blockchain !== undefined && blockchain !== wallet.blockchain) {
-    throw invalid(
-      'blockchain',
-      `does not match the wallet, which is on ${wallet.blockchain}`,
-      blockchain,
-      'walletOnOtherChain',
-    )
+    throw invalid({
+      at: 'blockchain',
+      reason: `does not match the wallet, which is on ${wallet.blockchain}`,
+      value: blockchain,
+      kind: 'walletOnOtherChain',
+    })
   }
   if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
   return wallet
@@ -68,10 +60,10 @@ export function walletUnknown(named: Record<string, string | undefined>) {
 /** Refuses a smart account where only the key of an account can act (155515). */
 export function requireKeyAccount({ accountType, id }: Wallet, field: string): void {
   if (accountType === 'SCA')
-    throw invalid(
-      field,
-      'is a smart account, which cannot do this: use a wallet with accountType EOA',
-      id,
-      'accountTypeUnsupported',
-    )
+    throw invalid({
+      at: field,
+      reason: 'is a smart account, which cannot do this: use a wallet with accountType EOA',
+      value: id,
+      kind: 'accountTypeUnsupported',
+    })
 }

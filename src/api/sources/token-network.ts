@@ -23,19 +23,19 @@ export function requireTokenNetwork(
   const network = { ...(chain?.network ?? named), family: keys }
   const token = network.tokens.find((candidate) => candidate.currency === currency)
   if (!token && currencyLocation !== undefined)
-    throw invalid(
-      currencyLocation,
-      `has no token on ${code}, the chain of the destination: choose another currency or destination`,
-      currency,
-      'chainUnfitForCurrency',
-    )
+    throw invalid({
+      at: currencyLocation,
+      reason: `has no token on ${code}, the chain of the destination: choose another currency or destination`,
+      value: currency,
+      kind: 'chainUnfitForCurrency',
+    })
   if (!token)
-    throw invalid(
-      location,
-      `has no token of ${currency}: choose another chain`,
-      code,
-      'chainUnfitForCurrency',
-    )
+    throw invalid({
+      at: location,
+      reason: `has no token of ${currency}: choose another chain`,
+      value: code,
+      kind: 'chainUnfitForCurrency',
+    })
   if (!chain) throw unusableCode(ctx, location, code, named.blockchain)
   return { network, decimals: token.decimals }
 }

@@ -35,12 +35,12 @@ export function unusableChain(
 ) {
   const connected = usableWith(ctx, 'blockchain')
   const usable = among === 'any' ? connected : connected.filter(hasWallets)
-  return invalid(
-    field,
-    `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
-    blockchain,
+  return invalid({
+    at: field,
+    reason: `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
+    value: blockchain,
     kind,
-  )
+  })
 }
 
 /** The same for a code of the business account, which names no network or `blockchain`. */
@@ -48,7 +48,12 @@ export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?:
   const usable = usableWith(ctx, 'businessChain')
   const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
   const names = blockchain ? `${code} names` : 'names'
-  return invalid(field, `${names} ${reasonOf(blockchain)}${instead(code, usable)}`, code, kind)
+  return invalid({
+    at: field,
+    reason: `${names} ${reasonOf(blockchain)}${instead(code, usable)}`,
+    value: code,
+    kind,
+  })
 }
 
 /** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
@@ -56,7 +61,12 @@ export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockcha
   const [network, key] = environmentOf(blockchain) === 'TEST' ? ['test', 'TEST'] : ['main', 'LIVE']
   const usable = usableWith(ctx, 'blockchain')
   const reason = `is a ${network} network, which needs a ${key} key`
-  return invalid(field, `${reason}${instead(blockchain, usable)}`, blockchain, 'keyOnOtherEnvironment')
+  return invalid({
+    at: field,
+    reason: `${reason}${instead(blockchain, usable)}`,
+    value: blockchain,
+    kind: 'keyOnOtherEnvironment',
+  })
 }
 
 /** The chain that was named, and the reason why it cannot be used. */

@@ -20,7 +20,13 @@ export const tokenEndpoints = [
     errors: ['idNotUuid', 'tokenNotFound'],
     verb: async (ctx: Ctx, { params }) => {
       const token = await tokenById(ctx.db, params.id)
-      if (!token) throw invalid('id', 'is not a token of this server', params.id, 'tokenNotFound')
+      if (!token)
+        throw invalid({
+          at: 'id',
+          reason: 'is not a token of this server',
+          value: params.id,
+          kind: 'tokenNotFound',
+        })
       return { token: showToken(token) }
     },
   }),

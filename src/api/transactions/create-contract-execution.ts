@@ -30,7 +30,13 @@ export async function submitExecution(
     if (!(error instanceof InsufficientFunds)) throw error
     const reason =
       'exceeds the available native coins of the wallet: fund it, or wait for pending transactions'
-    throw invalid('amount', reason, body.amount, 'insufficientBalance', 'max_value')
+    throw invalid({
+      at: 'amount',
+      reason,
+      value: body.amount,
+      kind: 'insufficientBalance',
+      error: 'max_value',
+    })
   }
 }
 

@@ -27,13 +27,13 @@ export async function submitTransfer(ctx: Ctx, body: TransferBody, opener: KeyOp
     return await submit(ctx, opener, { ...request, fee: { ...request.fee, feeMaxAtomic } })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
-    throw invalid(
-      leaving.nftTokenIds ? 'amounts' : 'amounts[0]',
-      `exceeds the available ${token.symbol || 'token'} of the wallet: fund it, or wait for pending transactions`,
-      leaving.nftTokenIds ? leaving.amountTexts : leaving.amountTexts[0],
-      'insufficientBalance',
-      'max_value',
-    )
+    throw invalid({
+      at: leaving.nftTokenIds ? 'amounts' : 'amounts[0]',
+      reason: `exceeds the available ${token.symbol || 'token'} of the wallet: fund it, or wait for pending transactions`,
+      value: leaving.nftTokenIds ? leaving.amountTexts : leaving.amountTexts[0],
+      kind: 'insufficientBalance',
+      error: 'max_value',
+    })
   }
 }
 

@@ -19,12 +19,12 @@ export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody 
   const leaving = await requireLeaving(ctx, token, body, { zeroAllowed: true, known: false })
   const destination = parseAddress(source.blockchain as Blockchain, body.destinationAddress)
   if (!destination)
-    throw invalid(
-      'destinationAddress',
-      'is not an address of the blockchain',
-      body.destinationAddress,
-      'destinationAddressInvalid',
-    )
+    throw invalid({
+      at: 'destinationAddress',
+      reason: 'is not an address of the blockchain',
+      value: body.destinationAddress,
+      kind: 'destinationAddressInvalid',
+    })
   const call = leaving.call(chain, { from: source.address, to: destination })
   return estimateTable(ctx, chain, source, call)
 }

@@ -32,7 +32,7 @@ export function requireCall(
 function requireContract(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
-    invalid('contractAddress', reason, text, 'invalidRequest', 'pattern_mismatch')
+    invalid({ at: 'contractAddress', reason, value: text, error: 'pattern_mismatch' })
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
   if (BigInt(address) === 0n) throw refuse('is the zero address, which has no contract')
   return address
@@ -47,35 +47,40 @@ function requireNativeAmount(chain: Chain, amount: string | undefined): bigint {
     atomic === 'decimals'
       ? `has more than ${decimals} decimal places, the precision of ${symbol}`
       : 'must be a decimal number of native coins such as "0.1"'
-  throw invalid('amount', reason, amount, 'executionAmountInvalid', 'number_format')
+  throw invalid({
+    at: 'amount',
+    reason,
+    value: amount,
+    kind: 'executionAmountInvalid',
+    error: 'number_format',
+  })
 }
 
 function requireData(chain: Chain, fields: ExecutionFields, neither: boolean): Hex {
   const { abiFunctionSignature, abiParameters, callData } = fields
   if (callData !== undefined && (abiFunctionSignature !== undefined || abiParameters !== undefined))
-    throw invalid(
-      'callData',
-      'cannot be combined with abiFunctionSignature or abiParameters',
-      callData,
-      'callDataWithAbi',
-      'not_required',
-    )
+    throw invalid({
+      at: 'callData',
+      reason: 'cannot be combined with abiFunctionSignature or abiParameters',
+      value: callData,
+      kind: 'callDataWithAbi',
+      error: 'not_required',
+    })
   if (callData !== undefined) return requireCallData(chain, callData)
   if (abiFunctionSignature !== undefined) return encoded(chain, abiFunctionSignature, abiParameters ?? [])
   if (neither && abiParameters === undefined) return '0x'
-  throw invalid(
-    'abiFunctionSignature',
-    'is missing: send it with abiParameters, or callData instead',
-    undefined,
-    'abiSignatureMissing',
-    'required',
-  )
+  throw invalid({
+    at: 'abiFunctionSignature',
+    reason: 'is missing: send it with abiParameters, or callData instead',
+    kind: 'abiSignatureMissing',
+    error: 'required',
+  })
 }
 
 function requireCallData({ contracts }: Chain, callData: string): Hex {
   const { callDataBytesMax } = contracts
   const refuse = (reason: string) =>
-    invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
+    invalid({ at: 'callData', reason, value: callData, error: 'pattern_mismatch' })
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
   if (callData.length / 2 - 1 > callDataBytesMax)
     throw refuse(`exceeds ${callDataBytesMax} bytes, the maximum of nodes`)
@@ -87,6 +92,6 @@ function encoded(chain: Chain, signature: string, values: readonly unknown[]): H
     return chain.contracts.encodeCall(signature, values)
   } catch (error) {
     if (!(error instanceof ValueProblem)) throw error
-    throw invalid(error.location, error.reason, undefined, 'abiMismatch')
+    throw invalid({ at: error.location, reason: error.reason, kind: 'abiMismatch' })
   }
 }

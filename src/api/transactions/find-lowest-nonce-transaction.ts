@@ -34,21 +34,19 @@ export async function findLowestNonceTransaction(ctx: Ctx, query: LowestNonceQue
 
 async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchain }: LowestNonceQuery) {
   if (walletId === undefined && (address === undefined || blockchain === undefined))
-    throw invalid(
-      'walletId',
-      'is missing: send it, or address with blockchain',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({
+      at: 'walletId',
+      reason: 'is missing: send it, or address with blockchain',
+      error: 'required',
+    })
   if (walletId !== undefined && address !== undefined)
-    throw invalid(
-      'address',
-      'cannot be combined with walletId',
-      address,
-      'walletIdWithSourceAddress',
-      'not_required',
-    )
+    throw invalid({
+      at: 'address',
+      reason: 'cannot be combined with walletId',
+      value: address,
+      kind: 'walletIdWithSourceAddress',
+      error: 'not_required',
+    })
   const wallet =
     walletId !== undefined
       ? await findWallet(db, { entityId: entity.id }, walletId)

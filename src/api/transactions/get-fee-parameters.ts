@@ -8,12 +8,10 @@ import { invalid } from '#lib/errors'
 export async function getFeeParameters(ctx: Ctx, { query }: { query: { blockchain?: string } }) {
   const blockchain = query.blockchain ?? firstUsable(ctx)
   if (blockchain === undefined)
-    throw invalid(
-      'blockchain',
-      'is missing, and no blockchain is available to this key',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
+    throw invalid({
+      at: 'blockchain',
+      reason: 'is missing, and no blockchain is available to this key',
+      error: 'required',
+    })
   return { blockchain, ...(await feeTable(ctx, requireChain(ctx, blockchain))) }
 }

@@ -45,7 +45,13 @@ export async function meetGivenToken(
   if (address) {
     const reason = await meetToken(ctx, chain, address, sender, endMs)
     if (reason === 'no answer') throw unanswered(blockchain, 'what the contract at tokenAddress is')
-    if (reason) throw invalid('tokenAddress', reasons[reason], tokenAddress, 'tokenAddressUnsupported')
+    if (reason)
+      throw invalid({
+        at: 'tokenAddress',
+        reason: reasons[reason],
+        value: tokenAddress,
+        kind: 'tokenAddressUnsupported',
+      })
   }
   const itemIds = nftTokenIds.map(parseItemId).filter((itemId) => itemId !== undefined)
   if (!sender || itemIds.length === 0) return

@@ -26,13 +26,23 @@ export async function getTransactions(
   const walletIds = text?.split(',').map((id) => id.trim())
   const bad = walletIds?.find((id) => !isUuid(id))
   if (bad !== undefined)
-    throw invalid('walletIds', 'must be UUIDs separated by commas', bad, 'invalidRequest', 'pattern_mismatch')
+    throw invalid({
+      at: 'walletIds',
+      reason: 'must be UUIDs separated by commas',
+      value: bad,
+      error: 'pattern_mismatch',
+    })
   const found = await listTransactions(ctx.db, readableBy(ctx), { ...query, walletIds }, page)
   return { found, items: found.rows.map(showTransaction) }
 }
 
 function requireType(txType: string | undefined): void {
   if (txType !== undefined && txType !== 'INBOUND' && txType !== 'OUTBOUND') {
-    throw invalid('txType', 'must be INBOUND or OUTBOUND', txType, 'transactionTypeInvalid')
+    throw invalid({
+      at: 'txType',
+      reason: 'must be INBOUND or OUTBOUND',
+      value: txType,
+      kind: 'transactionTypeInvalid',
+    })
   }
 }

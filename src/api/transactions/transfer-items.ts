@@ -26,13 +26,12 @@ export async function requireLeaving(
 ): Promise<LeavingAmounts> {
   if (isNft(token)) return requireItems(ctx, token, amounts, nftTokenIds, known)
   if (nftTokenIds.length > 0)
-    throw invalid(
-      'nftTokenIds',
-      `does not go with a fungible token: omit it, or name the token of the NFTs`,
-      nftTokenIds,
-      'invalidRequest',
-      'not_required',
-    )
+    throw invalid({
+      at: 'nftTokenIds',
+      reason: `does not go with a fungible token: omit it, or name the token of the NFTs`,
+      value: nftTokenIds,
+      error: 'not_required',
+    })
   const { text, atomic } = requireAmount(amounts, token, zeroAllowed)
   return {
     units: [{ id: token.id, amountAtomic: atomic }],
@@ -54,21 +53,21 @@ async function requireItems(
 ): Promise<LeavingAmounts> {
   const isUnique = token.standard === 'ERC721'
   if (nftTokenIds.length === 0 || (isUnique && nftTokenIds.length > 1))
-    throw invalid(
-      'nftTokenIds',
-      isUnique ? 'must have exactly one item for an ERC721 token' : 'must name at least one NFT',
-      nftTokenIds,
-      'nftCountInvalid',
-      'length_outside_bounds',
-    )
+    throw invalid({
+      at: 'nftTokenIds',
+      reason: isUnique ? 'must have exactly one item for an ERC721 token' : 'must name at least one NFT',
+      value: nftTokenIds,
+      kind: 'nftCountInvalid',
+      error: 'length_outside_bounds',
+    })
   if (amounts.length !== nftTokenIds.length)
-    throw invalid(
-      'amounts',
-      'must have one item for each of nftTokenIds',
-      amounts,
-      'nftAmountsMismatch',
-      'length_outside_bounds',
-    )
+    throw invalid({
+      at: 'amounts',
+      reason: 'must have one item for each of nftTokenIds',
+      value: amounts,
+      kind: 'nftAmountsMismatch',
+      error: 'length_outside_bounds',
+    })
   const items = nftTokenIds.map((text, index) => ({
     itemId: requireItemId(nftTokenIds, text, index),
     amountAtomic: requireItemAmount(token, amounts[index]!, index),
@@ -99,15 +98,14 @@ function requireItemId(all: readonly string[], text: string, index: number): big
   const location = `nftTokenIds[${index}]`
   const itemId = parseItemId(text)
   if (itemId === undefined)
-    throw invalid(
-      location,
-      'must be a whole number such as "12", below 2^256',
-      text,
-      'invalidRequest',
-      'number_format',
-    )
+    throw invalid({
+      at: location,
+      reason: 'must be a whole number such as "12", below 2^256',
+      value: text,
+      error: 'number_format',
+    })
   if (all.findIndex((other) => parseItemId(other) === itemId) < index)
-    throw invalid(location, 'names an NFT twice: add up its amounts', text, 'invalidRequest')
+    throw invalid({ at: location, reason: 'names an NFT twice: add up its amounts', value: text })
   return itemId
 }
 
@@ -117,7 +115,13 @@ function requireItemAmount({ standard }: Token, text: string, index: number): bi
     amount !== undefined && amount > 0n && amount <= largest && (standard !== 'ERC721' || amount === 1n)
   if (fits) return amount
   const rule = standard === 'ERC721' ? 'must be "1" for an ERC721 token' : 'must be a whole number above zero'
-  throw invalid(`amounts[${index}]`, rule, text, 'amountsInvalid', 'number_format')
+  throw invalid({
+    at: `amounts[${index}]`,
+    reason: rule,
+    value: text,
+    kind: 'amountsInvalid',
+    error: 'number_format',
+  })
 }
 
 async function requireKnown(

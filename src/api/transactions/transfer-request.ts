@@ -15,42 +15,47 @@ export async function requireToken(
   blockchain: string,
 ): Promise<Token> {
   if (tokenId !== undefined && tokenAddress !== undefined)
-    throw invalid(
-      'tokenAddress',
-      'cannot be combined with tokenId',
-      tokenAddress,
-      'invalidRequest',
-      'not_required',
-    )
+    throw invalid({
+      at: 'tokenAddress',
+      reason: 'cannot be combined with tokenId',
+      value: tokenAddress,
+      error: 'not_required',
+    })
   if (tokenId !== undefined) {
     const token = await tokenById(ctx.db, tokenId)
-    if (!token) throw invalid('tokenId', 'is not a token of this server', tokenId, 'tokenNotFound')
+    if (!token)
+      throw invalid({
+        at: 'tokenId',
+        reason: 'is not a token of this server',
+        value: tokenId,
+        kind: 'tokenNotFound',
+      })
     if (token.blockchain === blockchain) return token
-    throw invalid(
-      'tokenId',
-      `is a token of ${token.blockchain}, the wallet is on ${blockchain}`,
-      tokenId,
-      'tokenOnOtherChain',
-    )
+    throw invalid({
+      at: 'tokenId',
+      reason: `is a token of ${token.blockchain}, the wallet is on ${blockchain}`,
+      value: tokenId,
+      kind: 'tokenOnOtherChain',
+    })
   }
   if (tokenAddress === undefined || tokenAddress === '') return nativeToken(ctx.db, blockchain)
   const address = parseAddress(blockchain as Blockchain, tokenAddress)
   if (!address)
-    throw invalid(
-      'tokenAddress',
-      'is not an address of the blockchain',
-      tokenAddress,
-      'tokenAddressInvalid',
-      'pattern_mismatch',
-    )
+    throw invalid({
+      at: 'tokenAddress',
+      reason: 'is not an address of the blockchain',
+      value: tokenAddress,
+      kind: 'tokenAddressInvalid',
+      error: 'pattern_mismatch',
+    })
   const token = await tokenByAddress(ctx.db, blockchain, address)
   if (token) return token
-  throw invalid(
-    'tokenAddress',
-    'is not a token of the blockchain: name the contract of one',
-    tokenAddress,
-    'tokenAddressUnsupported',
-  )
+  throw invalid({
+    at: 'tokenAddress',
+    reason: 'is not a token of the blockchain: name the contract of one',
+    value: tokenAddress,
+    kind: 'tokenAddressUnsupported',
+  })
 }
 
 /** Exactly one amount, with no more digits than the token has; zero only where `zeroAllowed`. */
@@ -61,34 +66,46 @@ export function requireAmount(
 ): { text: string; atomic: bigint } {
   const [text, ...more] = amounts
   if (text === undefined || more.length > 0)
-    throw invalid(
-      'amounts',
-      'must have exactly one item for a fungible token',
-      amounts,
-      'amountsInvalid',
-      'length_outside_bounds',
-    )
+    throw invalid({
+      at: 'amounts',
+      reason: 'must have exactly one item for a fungible token',
+      value: amounts,
+      kind: 'amountsInvalid',
+      error: 'length_outside_bounds',
+    })
   const atomic = parseAmount(text, token.decimals)
   if (atomic === 'format')
-    throw invalid(
-      'amounts[0]',
-      'must be a decimal number such as "12.5"',
-      text,
-      'amountsNotDecimal',
-      'number_format',
-    )
+    throw invalid({
+      at: 'amounts[0]',
+      reason: 'must be a decimal number such as "12.5"',
+      value: text,
+      kind: 'amountsNotDecimal',
+      error: 'number_format',
+    })
   if (atomic === 'decimals')
-    throw invalid(
-      'amounts[0]',
-      `has more than ${token.decimals} decimal places, the precision of ${token.symbol}`,
-      text,
-      'amountsInvalid',
-      'number_format',
-    )
+    throw invalid({
+      at: 'amounts[0]',
+      reason: `has more than ${token.decimals} decimal places, the precision of ${token.symbol}`,
+      value: text,
+      kind: 'amountsInvalid',
+      error: 'number_format',
+    })
   if (atomic === 'range')
-    throw invalid('amounts[0]', 'exceeds the largest possible balance', text, 'amountsInvalid', 'max_value')
+    throw invalid({
+      at: 'amounts[0]',
+      reason: 'exceeds the largest possible balance',
+      value: text,
+      kind: 'amountsInvalid',
+      error: 'max_value',
+    })
   if (atomic === 0n && !zeroAllowed)
-    throw invalid('amounts[0]', 'must be above zero', text, 'amountsInvalid', 'min_value')
+    throw invalid({
+      at: 'amounts[0]',
+      reason: 'must be above zero',
+      value: text,
+      kind: 'amountsInvalid',
+      error: 'min_value',
+    })
   return { text, atomic }
 }
 
@@ -106,7 +123,8 @@ export async function requireDestination(
   sent: Token,
 ): Promise<Address> {
   const address = parseAddress(blockchain as Blockchain, text)
-  const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
+  const refuse = (reason: string) =>
+    invalid({ at: 'destinationAddress', reason, value: text, kind: 'destinationAddressInvalid' })
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
   if (BigInt(address) < systemAddressesEnd)
     throw refuse('is reserved by the blockchain: coins sent there are lost')

@@ -43,12 +43,12 @@ export async function submitUpgrade(ctx: Ctx, body: UpgradeBody, opener: KeyOpen
   const underWay = await upgradeUnderWay(ctx.db, ctx.entity.id, walletId)
   const wallet = await requireUpgradable(ctx, body)
   if (underWay)
-    throw invalid(
-      sourceField(body),
-      `is being upgraded: wait until the transaction ${underWay.id} has ended`,
-      walletId,
-      'smartAccountCoreInvalid',
-    )
+    throw invalid({
+      at: sourceField(body),
+      reason: `is being upgraded: wait until the transaction ${underWay.id} has ended`,
+      value: walletId,
+      kind: 'smartAccountCoreInvalid',
+    })
   return submit(ctx, opener, planOf(ctx, body, wallet))
 }
 
@@ -85,19 +85,29 @@ async function requireUpgradable(ctx: Ctx, body: UpgradeBody): Promise<Wallet> {
   const wallet = await requireSource(ctx, body)
   const [field, named] = [sourceField(body), body.walletId ?? body.walletAddress]
   if (wallet.accountType === 'EOA')
-    throw invalid(field, 'is no smart account, and has no version', named, 'accountTypeUnsupported')
+    throw invalid({
+      at: field,
+      reason: 'is no smart account, and has no version',
+      value: named,
+      kind: 'accountTypeUnsupported',
+    })
   if (upgradable.includes(wallet.scaCore)) return wallet
-  throw invalid(
-    field,
-    `is of the version ${wallet.scaCore}: only ${upgradable.join(' and ')} can be upgraded`,
-    named,
-    'smartAccountCoreInvalid',
-  )
+  throw invalid({
+    at: field,
+    reason: `is of the version ${wallet.scaCore}: only ${upgradable.join(' and ')} can be upgraded`,
+    value: named,
+    kind: 'smartAccountCoreInvalid',
+  })
 }
 
 async function requireDeployed(ctx: Ctx, body: UpgradeBody, { blockchain, address }: Wallet): Promise<void> {
   const chain = requireChain(ctx, blockchain)
   if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
   const reason = 'is not deployed: send its first transaction, and upgrade it when that is complete'
-  throw invalid(sourceField(body), reason, body.walletId ?? address, 'upgradeBeforeDeployment')
+  throw invalid({
+    at: sourceField(body),
+    reason,
+    value: body.walletId ?? address,
+    kind: 'upgradeBeforeDeployment',
+  })
 }

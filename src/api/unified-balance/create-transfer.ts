@@ -42,7 +42,11 @@ const setHeadBytes = 8
 function requireSize(intents: number, sizeMax: number | undefined): void {
   const bytes = intents * attestationBytes + (intents > 1 ? setHeadBytes : 0)
   if (sizeMax !== undefined && bytes > sizeMax)
-    throw invalid('maxAttestationSize', `is below the ${bytes} bytes of the attestation`, sizeMax)
+    throw invalid({
+      at: 'maxAttestationSize',
+      reason: `is below the ${bytes} bytes of the attestation`,
+      value: sizeMax,
+    })
 }
 
 const attested = ({ id, payload, signature, fees, expirationBlock }: UnifiedTransfer) => ({

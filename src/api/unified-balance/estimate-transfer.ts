@@ -49,7 +49,7 @@ function entryOf(
       intents: [read({ spec, ...(maxBlockHeight && { maxBlockHeight }), ...(maxFee && { maxFee }) })],
       ...{ isSet: false, signature: '0x', at: `[${index}]` },
     }
-  if (!intents || spec) throw invalid(`[${index}]`, 'must have either spec or intents')
+  if (!intents || spec) throw invalid({ at: `[${index}]`, reason: 'must have either spec or intents' })
   return { intents: intents.map(read), isSet: true, signature: '0x', at: `[${index}].intents` }
 }
 

@@ -10,12 +10,12 @@ export async function getTransferSpec(ctx: Ctx, given: string) {
   const intent = await findIntent(ctx.db, specHash)
   const transfer = intent && (await findTransfer(ctx.db, intent.transferId))
   if (!intent || !transfer)
-    throw invalid(
-      'transferSpecHash',
-      'matches no transfer specification of this server',
-      given,
-      'unifiedTransferNotFound',
-    )
+    throw invalid({
+      at: 'transferSpecHash',
+      reason: 'matches no transfer specification of this server',
+      value: given,
+      kind: 'unifiedTransferNotFound',
+    })
   const signed = (await signedIntentsOf(ctx.db, transfer.id)).find(({ entry }) => entry === intent.entry)!
   const found = decodeBurnIntents(signed.intents).find(({ spec }) => transferSpecHash(spec) === specHash)!
   return {

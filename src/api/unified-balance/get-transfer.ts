@@ -8,7 +8,12 @@ export async function getTransfer(ctx: Ctx, id: string) {
   const transfer = await findTransfer(ctx.db, id)
   const destination = unifiedChains(ctx).find(({ blockchain }) => blockchain === transfer?.blockchain)
   if (!transfer || !destination)
-    throw invalid('id', 'matches no transfer of this server', id, 'unifiedTransferNotFound')
+    throw invalid({
+      at: 'id',
+      reason: 'matches no transfer of this server',
+      value: id,
+      kind: 'unifiedTransferNotFound',
+    })
   const intents = await intentsOf(ctx.db, id)
   const {
     state,

@@ -45,7 +45,7 @@ export const readSigned = (body: Static<typeof signedIntentsSchema>): SignedEntr
     if (burnIntent && !burnIntentSet)
       return { ...shared, intents: [readIntent(burnIntent)], isSet: false, at: `[${index}].burnIntent` }
     if (!burnIntentSet || burnIntent)
-      throw invalid(`[${index}]`, 'must have either burnIntent or burnIntentSet')
+      throw invalid({ at: `[${index}]`, reason: 'must have either burnIntent or burnIntentSet' })
     const at = `[${index}].burnIntentSet.intents`
     return { ...shared, intents: burnIntentSet.intents.map(readIntent), isSet: true, at }
   })

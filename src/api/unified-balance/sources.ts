@@ -21,18 +21,22 @@ export function askedHolders(ctx: Ctx, { sources }: Sources): AskedHolder[] {
   return sources.flatMap(({ depositor: shown, domain }, index) => {
     const location = `sources[${index}].depositor`
     if (!families.some((family) => parseAddressOf(family, shown, environment) !== undefined))
-      throw invalid(location, 'is not an address: 0x and 40 hexadecimal digits on EVM chains', shown)
+      throw invalid({
+        at: location,
+        reason: 'is not an address: 0x and 40 hexadecimal digits on EVM chains',
+        value: shown,
+      })
     return chains
       .filter((unified) => domain === undefined || unified.domain === domain)
       .flatMap((unified) => {
         const depositor = parseAddress(unified.blockchain, shown)
         if (depositor !== undefined) return [{ unified, shown, depositor }]
         if (domain === undefined) return []
-        throw invalid(
-          location,
-          `is not an address on ${unified.blockchain}, the chain of domain ${domain}`,
-          shown,
-        )
+        throw invalid({
+          at: location,
+          reason: `is not an address on ${unified.blockchain}, the chain of domain ${domain}`,
+          value: shown,
+        })
       })
   })
 }

@@ -6,7 +6,7 @@ import { invalid } from '#lib/errors'
 export function requireDeviceId(text: string): string {
   if (/^[\w.:-]+$/.test(text)) return text
   const reason = 'must be letters, digits and the characters - _ . : as the page tells it'
-  throw invalid('deviceId', reason, text, 'deviceIdInvalid')
+  throw invalid({ at: 'deviceId', reason, value: text, kind: 'deviceIdInvalid' })
 }
 
 /** The device of a page, which has no API key: its token names the entity, and its key proves that the token is the page's. */

@@ -27,7 +27,12 @@ const addressPattern =
 /** The address as it is counted and compared: letter case does not make it another one. */
 function requireEmail(text: string): string {
   if (!addressPattern.test(text))
-    throw invalid('email', 'must be an address such as ada@example.com', text, 'emailInvalid')
+    throw invalid({
+      at: 'email',
+      reason: 'must be an address such as ada@example.com',
+      value: text,
+      kind: 'emailInvalid',
+    })
   return text.toLowerCase()
 }
 
@@ -81,7 +86,7 @@ type Entered = {
 export async function enterCode(ctx: Ctx, { body }: { body: Entered }) {
   const device = await openDevice(ctx, body)
   if (!/^\d{6}$/.test(body.otp))
-    throw invalid('otp', 'must be the six digits of the mail', undefined, 'otpInvalid')
+    throw invalid({ at: 'otp', reason: 'must be the six digits of the mail', kind: 'otpInvalid' })
   const code = await enterLoginCode(scopeOf(ctx, device), { ...body, deviceId: device.deviceId })
   return { device, code, signingKey: await openTokenKey(ctx) }
 }

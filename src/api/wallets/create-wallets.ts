@@ -32,7 +32,7 @@ export async function createWalletsOf(
   const plan = planWallets(ctx, body)
   if (metadata && metadata.length !== count) {
     const reason = `has ${metadata.length} items, but count is ${count}`
-    throw invalid('metadata', reason, undefined, 'metadataCountDiffers', 'length_outside_bounds')
+    throw invalid({ at: 'metadata', reason, kind: 'metadataCountDiffers', error: 'length_outside_bounds' })
   }
   const metadataOf = (_: number, wallet: number) => metadata?.[wallet]
   return makeWallets(ctx, secret, plan, { walletSetId, count, metadataOf })
@@ -97,10 +97,10 @@ function requireSmartAccounts(
   const index = blockchains.findIndex((name) => !capabilitiesOf(name).smartAccounts)
   const core = config.scaCore
   if (index < 0) return { core, addressOf: (owner) => smartAccountOf(owner as Address, core) }
-  throw invalid(
-    `blockchains[${index}]`,
-    'has no smart contract accounts: use accountType EOA',
-    blockchains[index],
-    'smartAccountUnavailable',
-  )
+  throw invalid({
+    at: `blockchains[${index}]`,
+    reason: 'has no smart contract accounts: use accountType EOA',
+    value: blockchains[index],
+    kind: 'smartAccountUnavailable',
+  })
 }

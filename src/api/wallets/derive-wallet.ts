@@ -60,13 +60,13 @@ async function derive(
 ) {
   if (!capabilitiesOf(target).derive) {
     const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'
-    throw invalid(field, reason, target, 'blockchainUnsupportedForOperation')
+    throw invalid({ at: field, reason, value: target, kind: 'blockchainUnsupportedForOperation' })
   }
   const chain = requireWalletChain(ctx, target, field)
   if (source.state === 'FROZEN') throw new ApiError('walletFrozen')
   if (source.accountType === 'SCA' && !capabilitiesOf(target).smartAccounts) {
     const reason = 'has no smart contract accounts: derive the wallet on another blockchain'
-    throw invalid(field, reason, target, 'smartAccountUnavailable')
+    throw invalid({ at: field, reason, value: target, kind: 'smartAccountUnavailable' })
   }
   const { made, wallet } = await deriveWallet(ctx, source, chain, metadata)
   if (wallet.accountType === 'SCA') await sponsorAll(ctx, [target])

@@ -85,22 +85,21 @@ async function requireToken(ctx: Ctx, blockchain: Blockchain, text: string): Pro
   const address = parseAddress(blockchain, text)
   const token = address === undefined ? undefined : await tokenByAddress(ctx.db, blockchain, address)
   if (token) return token
-  throw invalid(
-    'tokenAddress',
-    'is not a token that this server has seen on the blockchain',
-    text,
-    'tokenAddressUnsupported',
-  )
+  throw invalid({
+    at: 'tokenAddress',
+    reason: 'is not a token that this server has seen on the blockchain',
+    value: text,
+    kind: 'tokenAddressUnsupported',
+  })
 }
 
 function requireAmount(text: string, token: Token | undefined): bigint {
   const atomic = parseAmount(text, token?.decimals ?? 18)
   if (typeof atomic === 'bigint') return atomic
-  throw invalid(
-    'amount__gte',
-    'must be a decimal number within the precision of the token',
-    text,
-    'invalidRequest',
-    'number_format',
-  )
+  throw invalid({
+    at: 'amount__gte',
+    reason: 'must be a decimal number within the precision of the token',
+    value: text,
+    error: 'number_format',
+  })
 }

@@ -120,8 +120,12 @@ function entryOf(location: string, text: string, pattern: RegExp): { blockchain:
   const at = text.lastIndexOf(':')
   const [blockchain, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
   if (!chainPattern.test(blockchain) || !pattern.test(value))
-    throw invalid(location, 'must be BLOCKCHAIN:ADDRESS, such as BASE:0x… or *:0x… for every one', text)
-  if (!hasRightChecksum(value)) throw invalid(location, 'has a wrong checksum', text)
+    throw invalid({
+      at: location,
+      reason: 'must be BLOCKCHAIN:ADDRESS, such as BASE:0x… or *:0x… for every one',
+      value: text,
+    })
+  if (!hasRightChecksum(value)) throw invalid({ at: location, reason: 'has a wrong checksum', value: text })
   return { blockchain, value: value.toLowerCase() }
 }
 
@@ -156,7 +160,12 @@ function members<Rule extends { contract: string }>(
     const location = `${name}[${index}].contract`
     const entry = entryOf(location, rule.contract, contractPattern)
     const key = `${entry.blockchain}:${entry.value}`
-    if (found.has(key)) throw invalid(location, 'is there twice: write one entry for each', rule.contract)
+    if (found.has(key))
+      throw invalid({
+        at: location,
+        reason: 'is there twice: write one entry for each',
+        value: rule.contract,
+      })
     const names = namesOf(rule)
     found.set(key, names === 'any' ? 'any' : new Set(names))
   }
@@ -171,7 +180,11 @@ function selectorOf(text: string): string {
   const parameters = /^[A-Za-z_$][\w$]*(\(.*\))$/.exec(text)?.[1]
   const isCanonical = parameters?.split(/[(),[\]]/).every((type) => canonicalType.test(type))
   if (!isCanonical || /[(,],|,\)/.test(parameters!))
-    throw invalid('selectors', 'must be 0x and 8 digits, or a signature such as f(address,uint256)', text)
+    throw invalid({
+      at: 'selectors',
+      reason: 'must be 0x and 8 digits, or a signature such as f(address,uint256)',
+      value: text,
+    })
   return `0x${Buffer.from(keccak_256(Buffer.from(text))).toString('hex', 0, 4)}`
 }
 
@@ -180,12 +193,16 @@ type WrittenLimit = Static<typeof limitSchema>
 function compileLimit(limit: WrittenLimit, location: string, allowed: Listed): Limit {
   const windows = limit.windows ?? []
   if (limit.perTransactionAtomic === undefined && windows.length === 0)
-    throw invalid(location, 'limits nothing: give perTransactionAtomic or windows')
+    throw invalid({ at: location, reason: 'limits nothing: give perTransactionAtomic or windows' })
   const tokens = limit.tokens.map((text, index) => {
     const { blockchain, value } = entryOf(`${location}.tokens[${index}]`, text, tokenPattern)
     // A limit on a token that is not allowed is misspelt, and the intended token would have no limit.
     if (allowed !== 'any' && !allowed.has(`${blockchain}:${value}`))
-      throw invalid(`${location}.tokens[${index}]`, 'is not among tokens, written the same way', text)
+      throw invalid({
+        at: `${location}.tokens[${index}]`,
+        reason: 'is not among tokens, written the same way',
+        value: text,
+      })
     return { blockchain, token: value }
   })
   return {

@@ -30,7 +30,7 @@ export function requireTwoSecrets(fields: readonly SubmittedField[]): void {
 /** A copy of the PIN that the user chose. */
 export function newPinIn(fields: readonly SubmittedField[]): Buffer {
   const { bytes } = fields.find(({ kind }) => kind === 'N')!
-  if (!isPin(bytes)) throw invalid('pin', pinRule, undefined, 'secretUnfit')
+  if (!isPin(bytes)) throw invalid({ at: 'pin', reason: pinRule, kind: 'secretUnfit' })
   return Buffer.from(bytes)
 }
 
@@ -39,7 +39,8 @@ function answersIn(fields: readonly SubmittedField[]): Buffer {
   try {
     for (const { bytes } of only(fields, 'A')) {
       const answer = normalAnswer(bytes)
-      if (!answer) throw invalid(`answers[${answers.length}]`, answerRule, undefined, 'secretUnfit')
+      if (!answer)
+        throw invalid({ at: `answers[${answers.length}]`, reason: answerRule, kind: 'secretUnfit' })
       answers.push(answer)
     }
     return joinAnswers(answers)
@@ -58,7 +59,7 @@ export function questionsIn(fields: readonly SubmittedField[]): string[] {
   const questions = only(fields, 'Q').map(({ bytes }, index) => {
     const text = textOf(bytes)?.trim()
     if (!text || text.length > questionLengthMax)
-      throw invalid(`questions[${index}]`, questionRule, undefined, 'secretUnfit')
+      throw invalid({ at: `questions[${index}]`, reason: questionRule, kind: 'secretUnfit' })
     return text
   })
   requireUnlike(questions, only(fields, 'A'))
@@ -73,12 +74,17 @@ function requireUnlike(questions: readonly string[], answers: readonly Submitted
     const text = Buffer.from(question.split('\n')[0]!)
     const normal = normalAnswer(text) ?? text
     if (asked.some((other) => other.equals(normal)))
-      throw invalid(`questions[${index}]`, 'is asked twice: choose another one', undefined, 'secretUnfit')
+      throw invalid({
+        at: `questions[${index}]`,
+        reason: 'is asked twice: choose another one',
+        kind: 'secretUnfit',
+      })
     asked.push(normal)
     const answer = normalAnswer(answers[index]!.bytes)
     const isQuestion = answer?.equals(normal)
     answer?.fill(0)
-    if (isQuestion) throw invalid(`answers[${index}]`, 'is the question itself', undefined, 'secretUnfit')
+    if (isQuestion)
+      throw invalid({ at: `answers[${index}]`, reason: 'is the question itself', kind: 'secretUnfit' })
   }
 }
 

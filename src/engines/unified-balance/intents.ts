@@ -57,7 +57,10 @@ function refusing<Result>(at: string, encode: () => Result): Result {
     return encode()
   } catch (error) {
     if (!(error instanceof MalformedTransfer)) throw error
-    throw invalid(`${at}.${error.location.replace(/^(intents\[\d+\]|intent|spec)\.?/, '')}`, error.reason)
+    throw invalid({
+      at: `${at}.${error.location.replace(/^(intents\[\d+\]|intent|spec)\.?/, '')}`,
+      reason: error.reason,
+    })
   }
 }
 

@@ -59,11 +59,15 @@ export function priceTransfer(
   forwarded: boolean,
 ): PricedTransfer {
   const placed = placedIntents(entries)
-  if (placed.length === 0) throw invalid('body', 'must contain at least one signed intent')
-  if (placed.length > intentsMax) throw invalid('body', `must not contain more than ${intentsMax} intents`)
+  if (placed.length === 0) throw invalid({ at: 'body', reason: 'must contain at least one signed intent' })
+  if (placed.length > intentsMax)
+    throw invalid({ at: 'body', reason: `must not contain more than ${intentsMax} intents` })
   requireDistinct(placed)
   if (forwarded && ctx.config.crosschainEntity === undefined)
-    throw invalid('enableForwarder', 'is not offered by this server: mint with the attestation yourself')
+    throw invalid({
+      at: 'enableForwarder',
+      reason: 'is not offered by this server: mint with the attestation yourself',
+    })
   const [first] = placed
   const chains = unifiedChains(ctx)
   const destination = requireDomain(
@@ -73,21 +77,30 @@ export function priceTransfer(
     `${first!.at}.spec.destinationDomain`,
   )
   if (countsParentBlocks(destination))
-    throw invalid(
-      `${first!.at}.spec.destinationDomain`,
-      'is a chain whose contracts count the blocks of another chain: transfers to it are not attested',
-      destination.domain,
-      'unifiedDomainUnknown',
-    )
+    throw invalid({
+      at: `${first!.at}.spec.destinationDomain`,
+      reason:
+        'is a chain whose contracts count the blocks of another chain: transfers to it are not attested',
+      value: destination.domain,
+      kind: 'unifiedDomainUnknown',
+    })
   const forwardGas = forwarded ? mintGasOf(placed.map(({ spec }) => spec)) : undefined
   const intents = placed.map((intent, index) => {
     const { spec, at } = intent
     if (spec.destinationDomain !== destination.domain)
-      throw invalid(`${at}.spec.destinationDomain`, 'must be the same in all intents', spec.destinationDomain)
+      throw invalid({
+        at: `${at}.spec.destinationDomain`,
+        reason: 'must be the same in all intents',
+        value: spec.destinationDomain,
+      })
     const source = requireDomain(ctx, chains, spec.sourceDomain, `${at}.spec.sourceDomain`)
     requireFields(intent, source, destination)
     if (forwarded && !isZeroWord(spec.destinationCaller))
-      throw invalid(`${at}.spec.destinationCaller`, 'must be zero with a forwarder', spec.destinationCaller)
+      throw invalid({
+        at: `${at}.spec.destinationCaller`,
+        reason: 'must be zero with a forwarder',
+        value: spec.destinationCaller,
+      })
     const { baseAtomic, transferAtomic, totalAtomic } = feeOf(source, destination, spec)
     // The first intent pays for the delivery of all.
     const forwardingAtomic =
@@ -106,14 +119,15 @@ export function priceTransfer(
     }
   })
   const sum = intents.reduce((total, { spec, feeAtomic }) => total + spec.value + feeAtomic, 0n)
-  if (sum > maxUint256) throw invalid('body', 'has values that do not fit 256 bits together')
+  if (sum > maxUint256) throw invalid({ at: 'body', reason: 'has values that do not fit 256 bits together' })
   return { entries, intents, destination, forwarded, forwardGas }
 }
 
 function requireDistinct(intents: readonly PlacedIntent[]): void {
   const seen = new Set<string>()
   for (const { specHash, at } of intents) {
-    if (seen.has(specHash)) throw invalid(`${at}.spec`, 'is the same as that of another intent', specHash)
+    if (seen.has(specHash))
+      throw invalid({ at: `${at}.spec`, reason: 'is the same as that of another intent', value: specHash })
     seen.add(specHash)
   }
 }
@@ -130,16 +144,20 @@ function requireDomain(
   const reason = isKnownDomain(config.crosschainEnvironment, domain)
     ? `is a chain that this server is not connected to: it has ${known}`
     : `is no domain of a chain with a unified balance: this server has ${known}`
-  throw invalid(at, reason, domain, 'unifiedDomainUnknown')
+  throw invalid({ at, reason, value: domain, kind: 'unifiedDomainUnknown' })
 }
 
 function requireFields(intent: PlacedIntent, source: UnifiedChain, destination: UnifiedChain): void {
   const { spec, at } = intent
   for (const name of ['maxBlockHeight', 'maxFee'] as const)
     if (intent[name] > maxUint256)
-      throw invalid(`${at}.${name}`, 'is not a whole number of 256 bits', String(intent[name]))
+      throw invalid({
+        at: `${at}.${name}`,
+        reason: 'is not a whole number of 256 bits',
+        value: String(intent[name]),
+      })
   const must = (name: keyof typeof spec, holds: boolean, rule: string) => {
-    if (!holds) throw invalid(`${at}.spec.${name}`, rule, String(spec[name]))
+    if (!holds) throw invalid({ at: `${at}.spec.${name}`, reason: rule, value: String(spec[name]) })
   }
   const isAddress = (word: string, address: string) => word.toLowerCase() === wordOfAddress(address)
   must('version', spec.version === 1, 'must be 1')
@@ -209,7 +227,11 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
   const { entries, intents, destination } = priced
   for (const { maxFee, feeAtomic, at } of intents)
     if (maxFee < feeAtomic)
-      throw invalid(`${at}.maxFee`, `must be at least ${feeAtomic}: see POST /v1/estimate`, String(maxFee))
+      throw invalid({
+        at: `${at}.maxFee`,
+        reason: `must be at least ${feeAtomic}: see POST /v1/estimate`,
+        value: String(maxFee),
+      })
   for (const [index, entry] of entries.entries()) {
     const own = intents.filter(({ entry: of }) => of === index)
     const signer = await own[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
@@ -219,11 +241,11 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
   for (const { maxBlockHeight, source, at } of intents) {
     const least = await expirationHeightAbove(heads.get(source.blockchain)!, source)
     if (maxBlockHeight < least)
-      throw invalid(
-        `${at}.maxBlockHeight`,
-        `must be at least ${least}: see GET /v1/info`,
-        String(maxBlockHeight),
-      )
+      throw invalid({
+        at: `${at}.maxBlockHeight`,
+        reason: `must be at least ${least}: see GET /v1/info`,
+        value: String(maxBlockHeight),
+      })
   }
   await requireMintable(priced)
   return { ...priced, expirationBlock: heads.get(destination.blockchain)! + mintableBlocks(destination) }
@@ -247,29 +269,30 @@ async function requireMintable({ intents, destination }: PricedTransfer): Promis
     ? 'destinationRecipient'
     : 'destinationCaller'
   const among: readonly (string | undefined)[] = field === 'destinationRecipient' ? receivers : callers
-  throw invalid(
-    `${intents[among.indexOf(denied)]!.at}.spec.${field}`,
-    'is on the denylist of the minter contract',
-    denied,
-  )
+  throw invalid({
+    at: `${intents[among.indexOf(denied)]!.at}.spec.${field}`,
+    reason: 'is on the denylist of the minter contract',
+    value: denied,
+  })
 }
 
 async function requireSigner(db: Db, intent: PricedIntent, signer: string | undefined): Promise<void> {
   const { spec, source, depositor, at } = intent
   if (signer === undefined || signer !== addressOfWord(spec.sourceSigner))
-    throw invalid(
-      `${at}.spec.sourceSigner`,
-      'did not sign the intent: the signature recovers to another account',
-      spec.sourceSigner,
-      'unifiedSignerRefused',
-    )
+    throw invalid({
+      at: `${at}.spec.sourceSigner`,
+      reason: 'did not sign the intent: the signature recovers to another account',
+      value: spec.sourceSigner,
+      kind: 'unifiedSignerRefused',
+    })
   if (signer === depositor) return
   const { blockchain } = source
   if (await isDelegate(db, { blockchain, depositor, delegate: signer })) return
-  throw invalid(
-    `${at}.spec.sourceSigner`,
-    'is not authorized for the balance of the depositor: it is neither the depositor nor a delegate whose block is final',
-    spec.sourceSigner,
-    'unifiedSignerRefused',
-  )
+  throw invalid({
+    at: `${at}.spec.sourceSigner`,
+    reason:
+      'is not authorized for the balance of the depositor: it is neither the depositor nor a delegate whose block is final',
+    value: spec.sourceSigner,
+    kind: 'unifiedSignerRefused',
+  })
 }

@@ -66,20 +66,20 @@ export async function replayNotifications(
   const id = newId(nowMs)
   const queued = await requeueRange(db, entity.id, { ...range, replayId: id }, replayMax + 1, at)
   if (queued.length > replayMax)
-    throw invalid(
-      'from',
-      `begins a range of more than ${replayMax} notifications`,
-      range.from,
-      'replayTooLarge',
-    )
+    throw invalid({
+      at: 'from',
+      reason: `begins a range of more than ${replayMax} notifications`,
+      value: range.from,
+      kind: 'replayTooLarge',
+    })
   const waiting = await waitingOfSubscription(db, entity.id, subscriptionId, max + 1)
   if (waiting > max)
-    throw invalid(
-      'from',
-      `begins a range of ${queued.length} notifications, with which more than ${max} would wait for the subscription`,
-      range.from,
-      'replayTooLarge',
-    )
+    throw invalid({
+      at: 'from',
+      reason: `begins a range of ${queued.length} notifications, with which more than ${max} would wait for the subscription`,
+      value: range.from,
+      kind: 'replayTooLarge',
+    })
   await insertReplay(db, entity.id, { id, subscriptionId, total: queued.length }, at)
   await wakeAll(ctx, queued.slice(0, 1), at)
   await record(ctx, 'subscription.replayed', subscriptionId, { replayId: id, total: queued.length })
@@ -106,7 +106,12 @@ async function requireReceiver(
   if (!receiver || (line !== undefined && receiver.line !== line))
     throw notFound('subscription', id, 'subscriptionNotFound', field)
   if (!receiver.isReceiving)
-    throw invalid(field, 'is disabled or unconfirmed', id, 'subscriptionReceivesNothing')
+    throw invalid({
+      at: field,
+      reason: 'is disabled or unconfirmed',
+      value: id,
+      kind: 'subscriptionReceivesNothing',
+    })
 }
 
 async function wakeAll(

@@ -150,7 +150,8 @@ async function detailOf(
 }
 
 /** The error omits the token: in a response it could reach a log, and it may still be valid for the other purpose. */
-const linkInvalid = () => invalid('Token', 'matches no valid link', undefined, 'subscriptionLinkInvalid')
+const linkInvalid = () =>
+  invalid({ at: 'Token', reason: 'matches no valid link', kind: 'subscriptionLinkInvalid' })
 
 const batchMax = 20
 

@@ -65,7 +65,11 @@ export function parsePageQuery(
   const pageAfter = cursor('pageAfter', query)
   const pageBefore = cursor('pageBefore', query)
   if (pageAfter && pageBefore)
-    throw invalid('pageBefore', 'cannot be combined with pageAfter: send one of them', pageBefore)
+    throw invalid({
+      at: 'pageBefore',
+      reason: 'cannot be combined with pageAfter: send one of them',
+      value: pageBefore,
+    })
   return {
     ...rangeOf(query, receivedMs),
     pageSize: Math.min(Number(query['pageSize'] ?? collection.pageSizeDefault), collection.pageSizeMax),
@@ -82,7 +86,7 @@ function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
   const reason = collection.order
     ? 'must be ASC or DESC'
     : 'is not supported by this list, which shows the newest item first: omit it'
-  throw invalid('order', reason, order)
+  throw invalid({ at: 'order', reason, value: order })
 }
 
 function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQuery, 'fromMs' | 'toMs'> {
@@ -92,7 +96,7 @@ function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQ
   if (fromMs === undefined || fromMs <= toMs) return { fromMs, toMs }
   const reasons = { from: 'is after to', to: 'is before from' }
   const fields = Object.entries(reasons).flatMap(
-    ([location, reason]) => invalid(location, reason, query[location]).fields,
+    ([location, reason]) => invalid({ at: location, reason, value: query[location] }).fields,
   )
   throw new ApiError(
     'invalidRequest',
@@ -124,5 +128,5 @@ function instant(name: string, query: Record<string, unknown>): number | undefin
   if (value === undefined) return undefined
   const atMs = parseInstant(value)
   if (atMs !== undefined) return atMs
-  throw invalid(name, instantRule, value)
+  throw invalid({ at: name, reason: instantRule, value })
 }

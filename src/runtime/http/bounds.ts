@@ -18,10 +18,12 @@ export function checkBounds(value: unknown, name: string): void {
     const { value: item, location, level } = next
     if (typeof item === 'string') checkText(item, location)
     if (typeof item !== 'object' || item === null) continue
-    if (level >= levelsMax) throw invalid(name, `must not nest deeper than ${levelsMax} levels`)
+    if (level >= levelsMax)
+      throw invalid({ at: name, reason: `must not nest deeper than ${levelsMax} levels` })
     for (const [key, member] of Object.entries(item)) {
       members += 1
-      if (members > membersMax) throw invalid(name, `must not have more than ${membersMax} members in total`)
+      if (members > membersMax)
+        throw invalid({ at: name, reason: `must not have more than ${membersMax} members in total` })
       const path = Array.isArray(item) ? `${location}[${key}]` : level === 0 ? key : `${location}.${key}`
       checkText(key, location)
       open.push({ value: member, location: path, level: level + 1 })
@@ -30,7 +32,7 @@ export function checkBounds(value: unknown, name: string): void {
 }
 
 function checkText(text: string, location: string): void {
-  if (text.includes('\0')) throw invalid(location, 'must not contain the character U+0000')
+  if (text.includes('\0')) throw invalid({ at: location, reason: 'must not contain the character U+0000' })
   if (loneSurrogate.test(text))
-    throw invalid(location, 'must be well-formed Unicode: it contains an unpaired surrogate')
+    throw invalid({ at: location, reason: 'must be well-formed Unicode: it contains an unpaired surrogate' })
 }

@@ -20,9 +20,10 @@ export function readQuery(
   if (known) {
     for (const [name, value] of Object.entries(given)) {
       if (endpoint.collection && paging.includes(name)) continue
-      if (!Object.hasOwn(known, name)) throw invalid(name, reasonOf(name, Object.keys(known)), value)
+      if (!Object.hasOwn(known, name))
+        throw invalid({ at: name, reason: reasonOf(name, Object.keys(known)), value })
       if (value === '' && !sentEmpty.includes(name) && !hasEmpty(known[name]))
-        throw invalid(name, 'is empty: omit it, or give it a value', value)
+        throw invalid({ at: name, reason: 'is empty: omit it, or give it a value', value })
     }
   }
   return Object.fromEntries(

@@ -158,7 +158,7 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   checks.query?.(query)
   const isList = endpoint.body !== undefined && isListBody(endpoint.body)
   if (typeof body !== 'object' || (Array.isArray(body) && !isList))
-    throw invalid('body', 'must be a JSON object', body)
+    throw invalid({ at: 'body', reason: 'must be a JSON object', value: body })
   checks.body?.(body)
   const page = endpoint.collection
     ? parsePageQuery(endpoint.collection, query, receivedMs)

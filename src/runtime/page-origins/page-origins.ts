@@ -45,7 +45,8 @@ export const removePageOrigin = (
   origin: string,
 ): Promise<PageOrigin[]> =>
   change(scope, entityId, (present) => {
-    if (!present.includes(origin)) throw invalid('origin', 'is not on the list of this entity', origin)
+    if (!present.includes(origin))
+      throw invalid({ at: 'origin', reason: 'is not on the list of this entity', value: origin })
     return present.filter((each) => each !== origin)
   })
 
@@ -60,7 +61,7 @@ const change = (
     const present = new Set((await findPageOrigins(tx, entityId)).map(({ origin }) => origin))
     const wanted = new Set(wantedOf([...present]))
     if (wanted.size > pageOriginsMax)
-      throw invalid('origins', `must be at most ${pageOriginsMax}`, wanted.size)
+      throw invalid({ at: 'origins', reason: `must be at most ${pageOriginsMax}`, value: wanted.size })
     const added = [...wanted].filter((origin) => !present.has(origin))
     const removed = [...present].filter((origin) => !wanted.has(origin))
     for (const origin of added) await insertPageOrigin(tx, entityId, origin, formatInstant(nowMs))
@@ -79,7 +80,11 @@ const originLengthMax = 261
 function requireListable(origin: string, location: string): void {
   const url = origin.length <= originLengthMax ? parseOrigin(origin) : undefined
   if (url && (url.protocol === 'https:' || isLoopback(url))) return
-  throw invalid(location, 'must be an origin such as https://shop.example, without a path', origin)
+  throw invalid({
+    at: location,
+    reason: 'must be an origin such as https://shop.example, without a path',
+    value: origin,
+  })
 }
 
 /** Whether pages of this origin may frame the page of users for one entity, or for any when none is named. */

@@ -97,5 +97,8 @@ async function measure(chain: Chain, from: Address, call: Call): Promise<FaucetC
   const estimate = await chain.offers.estimateGas(from, call)
   if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
   if (estimate.kind === 'unknown') throw unaccepted(chain, estimate.message)
-  throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)
+  throw invalid({
+    at: 'address',
+    reason: `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`,
+  })
 }

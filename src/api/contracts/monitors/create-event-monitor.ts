@@ -67,28 +67,43 @@ async function unknownContract(
   const address = requireAddress(blockchain, 'contractAddress', contractAddress)
   if (!(await answered(ctx, chain, chain.contracts.hasCode(address)))) {
     const reason = 'has no code on the blockchain'
-    return invalid('contractAddress', reason, contractAddress, 'contractMissingAtAddress')
+    return invalid({
+      at: 'contractAddress',
+      reason,
+      value: contractAddress,
+      kind: 'contractMissingAtAddress',
+    })
   }
   const reason = 'is the address of no contract of this entity: import it first'
-  return invalid('contractAddress', reason, contractAddress, 'contractNotFound')
+  return invalid({ at: 'contractAddress', reason, value: contractAddress, kind: 'contractNotFound' })
 }
 
 export function requireUsable({ archived, contractAddress }: ContractRow, asked: string): void {
-  if (archived) throw invalid('contractAddress', 'has an archived contract', asked, 'contractArchived')
+  if (archived)
+    throw invalid({
+      at: 'contractAddress',
+      reason: 'has an archived contract',
+      value: asked,
+      kind: 'contractArchived',
+    })
   if (contractAddress === null)
-    throw invalid('contractAddress', 'is that of a deployment under way', asked, 'deploymentPending')
+    throw invalid({
+      at: 'contractAddress',
+      reason: 'is that of a deployment under way',
+      value: asked,
+      kind: 'deploymentPending',
+    })
 }
 
 async function requireReached(ctx: Ctx, chain: Chain, fromBlock: number): Promise<void> {
   const { number } = await answered(ctx, chain, chain.blocks.head())
   if (fromBlock > number)
-    throw invalid(
-      'fromBlock',
-      `is above the newest block, ${number}`,
-      fromBlock,
-      'invalidRequest',
-      'max_value',
-    )
+    throw invalid({
+      at: 'fromBlock',
+      reason: `is above the newest block, ${number}`,
+      value: fromBlock,
+      error: 'max_value',
+    })
 }
 
 /** The parameters as the ABI declares them, or the signature where there is no ABI. */
@@ -109,7 +124,7 @@ function parametersOf(
     declared.length > 0
       ? 'is anonymous: no topic of its logs names it'
       : `is not in the ABI, which has ${others || 'no events'}: correct it, or import the contract again with refreshVerification`
-  throw invalid('eventSignature', reason, asked, 'eventSignatureUnknown')
+  throw invalid({ at: 'eventSignature', reason, value: asked, kind: 'eventSignatureUnknown' })
 }
 
 /** 201 with a new monitor, 200 with the one that the event has. */
@@ -135,7 +150,7 @@ export async function createEventMonitor(
   if (!known) throw new ApiError('unavailable', 'The monitor of this event was just deleted: try again.')
   if (fromBlock !== null && known.fromBlock !== fromBlock) {
     const reason = 'differs from that of the monitor of this event: omit it, or delete the monitor first'
-    throw invalid('fromBlock', reason, body.fromBlock, 'eventMonitorExists')
+    throw invalid({ at: 'fromBlock', reason, value: body.fromBlock, kind: 'eventMonitorExists' })
   }
   return answer(200, { eventMonitor: showEventMonitor(known, heads) })
 }

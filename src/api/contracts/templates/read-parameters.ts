@@ -82,7 +82,7 @@ function readAddress(location: string, blockchain: Blockchain, value: unknown): 
 }
 
 const wrong = (name: string, reason: string, value: unknown): ApiError =>
-  invalid(`templateParameters.${name}`, reason, value, 'templateParameterInvalid')
+  invalid({ at: `templateParameters.${name}`, reason, value, kind: 'templateParameterInvalid' })
 
 const missing = (name: string, reason: string): ApiError =>
-  invalid(`templateParameters.${name}`, reason, undefined, 'templateParameterMissing', 'required')
+  invalid({ at: `templateParameters.${name}`, reason, kind: 'templateParameterMissing', error: 'required' })

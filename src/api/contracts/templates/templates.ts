@@ -61,5 +61,10 @@ export const templates: Readonly<Record<string, ContractTemplate>> = {
 export function requireTemplate(id: string): ContractTemplate {
   const key = id.toLowerCase()
   if (Object.hasOwn(templates, key)) return templates[key]!
-  throw invalid('id', 'is not the id of a contract template', id, 'templateNotFound')
+  throw invalid({
+    at: 'id',
+    reason: 'is not the id of a contract template',
+    value: id,
+    kind: 'templateNotFound',
+  })
 }
