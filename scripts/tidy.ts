@@ -9,7 +9,8 @@ import {
   packagedLinkRule,
   settingRule,
 } from './tidy/documents.ts'
-import { exportRule } from './tidy/exports.ts'
+import { doorRule, exportRule } from './tidy/exports.ts'
+import { familyWordRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
@@ -26,6 +27,8 @@ const rules: Rule[] = [
   cycleRule,
   fenceRule,
   exportRule,
+  doorRule,
+  familyWordRule,
   tableOwnerRule,
   migrationNumberRule,
   tenantKeyRule,

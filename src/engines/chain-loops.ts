@@ -14,7 +14,7 @@ export function startChainLoops(
   const loops = new Map(
     ctx.chains.list().map((chain) => [chain.network.blockchain as string, loopsOf(chain)]),
   )
-  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
+  const unlisten = hearNotices(ctx, 'chain_work', (blockchain) => {
     for (const loop of loops.get(blockchain) ?? []) loop.wake()
   })
   return {

@@ -30,7 +30,7 @@ export function followSteps(
   const byName = new Map(loops.map((loop) => [loop.blockchain, loop]))
   const wake = (blockchain: string) => byName.get(blockchain)?.wake()
   // An engine announces at 'transactions' that it has processed a step.
-  const channels = before ? ['block_steps', 'transactions'] : ['block_steps']
+  const channels = before ? ['block_steps', 'chain_work'] : ['block_steps']
   const unlisten = channels.map((channel) => hearNotices(ctx, channel, wake))
   return {
     stop: async () => {

@@ -50,7 +50,7 @@ export function startTransactionWorker(
     .list()
     .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain, keeper) }))
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
-  const unlisten = hearNotices(ctx, 'transactions', wake)
+  const unlisten = hearNotices(ctx, 'chain_work', wake)
   return {
     tried: keeper.tried,
     journals: journalsOf(keeper, whenMerged),

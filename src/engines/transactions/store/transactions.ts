@@ -62,7 +62,7 @@ const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.
 
 /** Wakes the workers of every process when the `tx` commits. */
 export const announceWork = (tx: Db, blockchain: string) =>
-  tx.run(sql`select pg_notify('transactions', ${blockchain})`)
+  tx.run(sql`select pg_notify('chain_work', ${blockchain})`)
 
 export const findTransaction = (db: Db, owner: RowOwner, id: string) =>
   db.maybe<TransactionRow>(
