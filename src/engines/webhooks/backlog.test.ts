@@ -12,11 +12,11 @@ import { analyze, insertUnchecked, rowsReadBy } from '../../../testing/rows-read
 import { sizeOf } from '../../../testing/size.ts'
 import { replayNotifications } from './delivery-log.ts'
 import {
+  type DeliveryLane,
   dueDeliveries,
   endBatch,
   endDeliveries,
   endedMax,
-  type DeliveryLane,
   releaseLane,
   waitingDeliveries,
 } from './store/deliveries.ts'

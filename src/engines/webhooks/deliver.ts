@@ -8,11 +8,11 @@ import { handleFailing } from './failing-endpoints.ts'
 import type { RecordAttempt } from './record-attempts.ts'
 import {
   type Delivery,
+  type DeliveryLane,
   dropDelivery,
   dueDeliveries,
   endBatch,
   keepLane,
-  type DeliveryLane,
   releaseLane,
 } from './store/deliveries.ts'
 import type { Line } from './topics.ts'
@@ -134,7 +134,11 @@ async function deliver(
 }
 
 /** Builds the request of a delivery, or returns `undefined` when it is not to be sent any more. */
-async function envelopeOf(ctx: EngineCtx, lane: DeliveryLane, delivery: Delivery): Promise<Envelope | undefined> {
+async function envelopeOf(
+  ctx: EngineCtx,
+  lane: DeliveryLane,
+  delivery: Delivery,
+): Promise<Envelope | undefined> {
   const { messageId, createDate, wanted, detailId, region, topic, message, environment } = delivery
   if (!wanted) return undefined
   if (lane.line === 'v2')

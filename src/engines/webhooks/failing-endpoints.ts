@@ -2,7 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { endDeliveries, type DeliveryLane } from './store/deliveries.ts'
+import { type DeliveryLane, endDeliveries } from './store/deliveries.ts'
 import { disableFailing, lockFailing, setNoticeDate } from './store/webhook-subscriptions.ts'
 
 const dayMs = 86_400_000
