@@ -8,21 +8,26 @@ type BlockchainFacts = {
   blockchain: Blockchain
   family: ChainFamily
   environment: Environment
+  chainId?: number
+  domain?: number
   businessAccountOnly?: true
   virtual?: true
 }
 
-const facts: readonly BlockchainFacts[] = [...networks, ...withoutNode]
+/** The facts of every blockchain, with or without a node: see `NetworkOf`. */
+export const blockchainFacts: readonly BlockchainFacts[] = [...networks, ...withoutNode]
 
 /** Every blockchain that this program has a name for. One that is not connected still validates. */
-export const blockchains: readonly Blockchain[] = facts.map(({ blockchain }) => blockchain)
+export const blockchains: readonly Blockchain[] = blockchainFacts.map(({ blockchain }) => blockchain)
 
 /** Every blockchain that wallets may be on: the business account alone reaches the others. */
-export const walletBlockchains: readonly Blockchain[] = facts
+export const walletBlockchains: readonly Blockchain[] = blockchainFacts
   .filter(({ businessAccountOnly }) => !businessAccountOnly)
   .map(({ blockchain }) => blockchain)
 
-const byName: ReadonlyMap<unknown, BlockchainFacts> = new Map(facts.map((each) => [each.blockchain, each]))
+const byName: ReadonlyMap<unknown, BlockchainFacts> = new Map(
+  blockchainFacts.map((each) => [each.blockchain, each]),
+)
 
 /** True for exactly the names in `blockchains`; they are case-sensitive. */
 export const isBlockchain = (value: unknown): value is Blockchain => byName.has(value)

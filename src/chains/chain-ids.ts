@@ -1,13 +1,9 @@
-import { type Blockchain, environmentOf, isVirtual } from './blockchains.ts'
-import { networks } from './networks/index.ts'
-import { withoutNode } from './networks/without-node.ts'
-
-const chainIds: readonly { blockchain: Blockchain; chainId?: number }[] = [...networks, ...withoutNode]
+import { type Blockchain, blockchainFacts, environmentOf, isVirtual } from './blockchains.ts'
 
 /** The blockchain that a transaction with this chain id is for, if a wallet on `blockchain` may sign it: its own, or any of
  * its environment for the virtual ones. */
 export function signableChain(blockchain: Blockchain, chainId: number): Blockchain | undefined {
-  const found = chainIds.find((each) => each.chainId === chainId)?.blockchain
+  const found = blockchainFacts.find((each) => each.chainId === chainId)?.blockchain
   if (!found || !isVirtual(blockchain)) return found === blockchain ? found : undefined
   return environmentOf(found) === environmentOf(blockchain) ? found : undefined
 }

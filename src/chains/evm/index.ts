@@ -9,6 +9,7 @@ import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
 import { watchHeads } from './blocks/heads.ts'
 import { readHistory } from './blocks/history.ts'
 import { readReceipts, receiptsFrom } from './blocks/receipts.ts'
+import { hasCode } from './contracts/contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './effects/decode-call.ts'
@@ -152,11 +153,10 @@ function crosschainThrough(
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
   const read = (to: Address, data: Hex) => ask(rpc, to, data)
   const agreed = (to: Address, data: Hex) => askAgreed(rpc, to, data)
-  const hasCode = async (address: Address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
   return {
     crosschain: crosschainAt(network, addresses, { many: (to, data) => askMany(rpc, to, data), agreed }),
     crosschainPlanner: {
-      plan: (terms) => planSetup(network, terms, { read, hasCode }),
+      plan: (terms) => planSetup(network, terms, { read, hasCode: (address) => hasCode(rpc, address) }),
       addressesOf: plannedAddresses,
     },
   }

@@ -35,12 +35,16 @@ const implementationSelector = '0x5c60da1b'
 /** The whole code of a minimal proxy (EIP-1167). */
 const minimalProxy = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3$/
 
+/** Whether there is a contract at an address. */
+export const hasCode = async (rpc: Rpc, address: Address): Promise<boolean> =>
+  (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x'
+
 /** The contracts of a chain through its endpoints. */
 export const contractsThrough = (
   rpc: Rpc,
   { network, local, callGasMax }: { network: Network; local: boolean; callGasMax: bigint },
 ): Contracts => ({
-  hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
+  hasCode: (address) => hasCode(rpc, address),
   encodeCall,
   callDataBytesMax,
   readAbi: readContractAbi,

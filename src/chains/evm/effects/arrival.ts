@@ -1,9 +1,10 @@
 /** The place at which value arrives that leaves a chain by a message. */
 import { encodeBase58 } from '#lib/base-encodings'
 import { bytesOf, type Hex } from '#lib/hex'
+import { blockchainFacts } from '../../blockchains.ts'
 import { addressOfWord, isAddressWord } from '../../crosschain/native-address.ts'
-import { networkOf, networks } from '../../networks/index.ts'
-import { withoutNode } from '../../networks/without-node.ts'
+import type { ChainFamily } from '../../network.ts'
+import { networkOf } from '../../networks/index.ts'
 
 type PlaceOfArrival = {
   /** The name of the chain, or `domain:NUMBER` where no network has that domain. */
@@ -15,22 +16,17 @@ type PlaceOfArrival = {
 }
 
 /** How the chains of other families, whose accounts are words of 32 bytes, write them. */
-const shownBy: Readonly<Record<string, (word: Hex) => string>> = {
+const shownBy: Partial<Record<ChainFamily, (word: Hex) => string>> = {
   solana: (word) => encodeBase58(bytesOf(word)),
   aptos: (word) => word.toLowerCase(),
 }
 
-const reached: readonly { blockchain: string; family: string; environment: string; domain?: number }[] = [
-  ...networks,
-  ...withoutNode,
-]
-
 /** Where the account of a word is, for a message that `blockchain` sends or receives. */
 export function arrivalOf(blockchain: string, domain: number, word: Hex): PlaceOfArrival {
   const environment = networkOf(blockchain)?.environment
-  const places = reached.filter((each) => each.domain === domain)
+  const places = blockchainFacts.filter((each) => each.domain === domain)
   const name = places.find((each) => each.environment === environment)?.blockchain
-  const shown = shownBy[places[0]?.family ?? '']
+  const shown = places[0] && shownBy[places[0].family]
   const at = name ?? `domain:${domain}`
   if (isAddressWord(word))
     return { blockchain: at, address: addressOfWord(word), isOwner: shown === undefined }
