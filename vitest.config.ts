@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { drawnFiles } from './testing/drawn-files.ts'
-import { slowestFiles } from './testing/slowest-files.ts'
-import { SlowestFirst } from './testing/slowest-first.ts'
+import { drawnFiles } from './testing/runner/drawn-files.ts'
+import { slowestFiles } from './testing/runner/slowest-files.ts'
+import { SlowestFirst } from './testing/runner/slowest-first.ts'
 
 const conditions = ['source', 'node']
 
 /**
- * `--mode deep` is `npm run test:deep`: the same tests at the sizes that `testing/size.ts` chooses for it. `--mode drawn` is
+ * `--mode deep` is `npm run test:deep`: the same tests at the sizes that `testing/runner/size.ts` chooses for it. `--mode drawn` is
  * `npm run test:drawn`: every test and every case of the files of which `npm test` draws some.
  */
 export default defineConfig(({ mode }) => ({
@@ -20,9 +20,11 @@ export default defineConfig(({ mode }) => ({
       mode === 'drawn'
         ? [...drawnFiles]
         : ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
-    globalSetup: ['testing/global-setup.ts'],
+    globalSetup: ['testing/runner/global-setup.ts'],
     // Does nothing unless a run collects statements.
-    ...(process.env['COLLECT_STATEMENTS'] !== undefined && { setupFiles: ['testing/statement-files.ts'] }),
+    ...(process.env['COLLECT_STATEMENTS'] !== undefined && {
+      setupFiles: ['testing/runner/statement-files.ts'],
+    }),
     env: {
       TEST_SIZE: mode === 'deep' ? 'deep' : 'usual',
       TEST_DRAWS: mode === 'drawn' ? 'all' : (process.env['TEST_DRAWS'] ?? 'some'),

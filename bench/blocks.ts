@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { quantity, rpc } from '../testing/json-rpc.ts'
+import { quantity, rpc } from '#testing/platform/json-rpc'
 import { headOf, type Node } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'

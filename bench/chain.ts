@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi, parseGwei } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { devAccounts, faucetAccount } from '#sandbox/constants'
-import { quantity, rpc, rpcBatch } from '../testing/json-rpc.ts'
+import { quantity, rpc, rpcBatch } from '#testing/platform/json-rpc'
 
 /** Transactions that a bench sends to a local node directly, signed with well-known keys. */
 const abi = parseAbi([

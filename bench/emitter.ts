@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { keccak256, toBytes } from 'viem'
 import { devAccounts } from '#sandbox/constants'
-import { quantity, rpc, rpcBatch } from '../testing/json-rpc.ts'
+import { quantity, rpc, rpcBatch } from '#testing/platform/json-rpc'
 import { type Node, nonceOf } from './chain.ts'
 
 /** A contract without a state that emits ERC-20 transfers, as many in one transaction as its caller says. */

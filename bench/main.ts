@@ -1,4 +1,4 @@
-import { openTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { openTemporaryDirectory } from '#testing/processes/temporary-directory'
 import { type Figure, isMet, tableOf } from './figures.ts'
 import { describeMachine } from './machine.ts'
 import { type Bench, runBench } from './run.ts'

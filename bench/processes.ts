@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { succeedOnce } from '#lib/once'
-import { compileAll } from '../testing/compile-programs.ts'
+import { compileAll } from '#testing/processes/compile-programs'
 import type { Run } from './run.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))

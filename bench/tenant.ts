@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Tenant, tenantOf } from '../testing/tenant.ts'
+import { type Tenant, tenantOf } from '#testing/platform/tenant'
 
 export type Wallet = { id: string; address: `0x${string}` }
 

@@ -1,4 +1,4 @@
-import { openReceiver, type Receiver } from '../testing/receiver.ts'
+import { openReceiver, type Receiver } from '#testing/servers/receiver'
 
 export type WebhookEndpoint = {
   receiver: Receiver

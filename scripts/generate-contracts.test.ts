@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isDeep } from '../testing/size.ts'
+import { isDeep } from '#testing/runner/size'
 import { type AbiItem, humanReadableAbi } from './human-readable-abi.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

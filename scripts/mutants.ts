@@ -2,9 +2,9 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openCopy, type Verdict } from '../testing/mutants/copy.ts'
-import type { Mutant } from '../testing/mutants/mutant.ts'
-import { mutants } from '../testing/mutants/mutants.ts'
+import { openCopy, type Verdict } from '#testing/mutants/copy'
+import type { Mutant } from '#testing/mutants/mutant'
+import { mutants } from '#testing/mutants/mutants'
 
 const help = `Inserts one bug at a time into a copy of the sources; the test that is named for the bug must fail.
 

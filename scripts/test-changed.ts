@@ -34,7 +34,9 @@ if (changed.length === 0 || values.list) process.exit(0)
 const everywhere = changed.some((file) =>
   /^(migrations\/|vitest\.config\.ts$|package(-lock)?\.json$)/.test(file),
 )
-const processes = changed.some((file) => /^(src|testing)\//.test(file)) ? ['testing/programs.ts'] : []
+const processes = changed.some((file) => /^(src|testing)\//.test(file))
+  ? ['testing/processes/programs.ts']
+  : []
 const args = everywhere ? ['run'] : ['related', '--run', ...changed, ...processes]
 const env = { ...process.env, TEST_DRAWS: 'all' }
 const { status } = spawnSync('npx', ['--no-install', 'vitest', ...args], { stdio: 'inherit', env })

@@ -4,7 +4,7 @@ import type { Ctx, EngineCtx } from '#engines/ctx'
 import { type Token, tokensOf } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'
 import { sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
-import { seal } from '../../testing/tenant.ts'
+import { seal } from '#testing/platform/tenant'
 
 /** Transfers of one wallet that are accepted in one database transaction. */
 const batchMax = 100

@@ -7,7 +7,7 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { webAssemblySigner } from '#custody/signers/web-assembly'
 import { bytesOf } from '#lib/hex'
 import type { SandboxAccount } from '#sandbox/constants'
-import { rpc } from '../../testing/json-rpc.ts'
+import { rpc } from '#testing/platform/json-rpc'
 import { broadcast, countMined, type Node, nonceOf } from '../chain.ts'
 import type { Run } from '../run.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/index'
-import { rpc } from '../../testing/json-rpc.ts'
+import { rpc } from '#testing/platform/json-rpc'
 import type { Node } from '../chain.ts'
 import { type Emitter, openEmitter } from '../emitter.ts'
 import { monitor, subscribe } from '../events.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sizeOf } from '../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import {
   collectionParameters,
   type Deployed,

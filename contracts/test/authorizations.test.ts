@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { contractSignerAbi, contractSignerBytecode } from '../../testing/artifacts/contract-signer.ts'
+import { contractSignerAbi, contractSignerBytecode } from '#testing/artifacts/contract-signer'
 import { deploy, mined, refusal, send, splitSignature } from './token-calls.ts'
 import { people, startTokenChain, type TokenChain, tokenAddress, zeroAddress } from './token-chain.ts'
 import {

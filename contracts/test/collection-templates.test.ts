@@ -2,7 +2,7 @@ import { type Hex, toFunctionSelector } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requireTemplate } from '#api/contracts/templates/templates'
-import { contractSignerAbi, contractSignerBytecode } from '../../testing/artifacts/contract-signer.ts'
+import { contractSignerAbi, contractSignerBytecode } from '#testing/artifacts/contract-signer'
 import {
   collectionParameters,
   type Deployed,

@@ -1,16 +1,10 @@
 import { type Abi, type Address, encodeFunctionData, parseAbi, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  falseReturningTokenAbi,
-  falseReturningTokenBytecode,
-} from '../../testing/artifacts/false-returning-token.ts'
-import {
-  feeOnTransferTokenAbi,
-  feeOnTransferTokenBytecode,
-} from '../../testing/artifacts/fee-on-transfer-token.ts'
-import { internalPayerAbi, internalPayerBytecode } from '../../testing/artifacts/internal-payer.ts'
-import { lyingTokenAbi, lyingTokenBytecode } from '../../testing/artifacts/lying-token.ts'
-import { reentrantTokenAbi, reentrantTokenBytecode } from '../../testing/artifacts/reentrant-token.ts'
+import { falseReturningTokenAbi, falseReturningTokenBytecode } from '#testing/artifacts/false-returning-token'
+import { feeOnTransferTokenAbi, feeOnTransferTokenBytecode } from '#testing/artifacts/fee-on-transfer-token'
+import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
+import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
+import { reentrantTokenAbi, reentrantTokenBytecode } from '#testing/artifacts/reentrant-token'
 import { deploy } from './token-calls.ts'
 import { people, startTokenChain, type TokenChain, zeroAddress } from './token-chain.ts'
 

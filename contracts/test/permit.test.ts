@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { contractSignerAbi, contractSignerBytecode } from '../../testing/artifacts/contract-signer.ts'
+import { contractSignerAbi, contractSignerBytecode } from '#testing/artifacts/contract-signer'
 import { deploy, mined, refusal, send, splitSignature } from './token-calls.ts'
 import { people, startTokenChain, type TokenChain, zeroAddress } from './token-chain.ts'
 import { malleated, otherDomains, type PermitMessage, signPermit } from './token-signatures.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sizeOf } from '../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import { mined } from './token-calls.ts'
 import { openingState, people, startTokenChain, type TokenChain } from './token-chain.ts'
 

@@ -17,7 +17,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { runtimeBytecode, stablecoinStorage } from '#sandbox/artifacts/stablecoin'
 import { placedAccountContracts } from '#sandbox/chains/account-contracts'
-import { viemChain } from '../../testing/viem-chain.ts'
+import { viemChain } from '#testing/platform/viem-chain'
 
 /** Keys made from a number: the accounts of these tests, funded in genesis. */
 export const people = {

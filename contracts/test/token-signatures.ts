@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { viemChain } from '../../testing/viem-chain.ts'
+import { viemChain } from '#testing/platform/viem-chain'
 import { tokenAddress } from './token-chain.ts'
 
 export const domain = {

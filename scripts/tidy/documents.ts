@@ -106,7 +106,7 @@ export const alarmRule: Rule = {
       ...differences(new Set(alarmNames), documented),
       ...unused.map((name) => `${name} is listed in ${alarmFile}, and nothing raises it`),
       ...untested.map(
-        (name) => `${name} has no test that raises it by its cause: see testing/count-alarm.ts`,
+        (name) => `${name} has no test that raises it by its cause: see testing/platform/count-alarm.ts`,
       ),
       ...bypassing.map(({ path }) => `${path} names an alarm past raiseAlarm of ${alarmFile}`),
     ]

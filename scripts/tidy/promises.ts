@@ -1,5 +1,5 @@
-import { mutants } from '../../testing/mutants/mutants.ts'
-import { placesOf } from '../../testing/mutants/tokens.ts'
+import { mutants } from '#testing/mutants/mutants'
+import { placesOf } from '#testing/mutants/tokens'
 import type { Repository, Rule } from './repository.ts'
 
 const page = 'docs/reliability.md'

@@ -54,6 +54,7 @@ export function importsOf(file: SourceFile): Import[] {
 
 function resolveTarget(from: string, target: string): string {
   if (target.startsWith('.')) return normalize(join(dirname(from), target))
+  if (target.startsWith('#testing/')) return `${target.slice(1)}.ts`
   if (target.startsWith('#')) return `src/${target.slice(1)}.ts`
   return target
 }

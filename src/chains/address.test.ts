@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isDeep } from '../../testing/size.ts'
+import { isDeep } from '#testing/runner/size'
 import { parseAddress } from './address.ts'
 import { blockchains } from './blockchains.ts'
 

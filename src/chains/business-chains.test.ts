@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyText } from '../../testing/any-text.ts'
-import { isDeep } from '../../testing/size.ts'
+import { anyText } from '#testing/requests/any-text'
+import { isDeep } from '#testing/runner/size'
 import {
   addressBookChains,
   addressTagProblem,

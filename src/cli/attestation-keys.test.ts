@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type CrosschainMessages, crosschainMessages } from '../../testing/burns.ts'
-import { runCommand } from '../../testing/command.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { testRootKey } from '../../testing/template.ts'
+import { type CrosschainMessages, crosschainMessages } from '#testing/builders/burns'
+import { urlOf } from '#testing/databases/database-clone'
+import { testRootKey } from '#testing/databases/template'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { runCommand } from '#testing/processes/command'
 
 let harness: Harness
 let messages: CrosschainMessages

@@ -9,10 +9,10 @@ import { addEntry } from '#engines/compliance/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { installationId } from '#runtime/record/store'
 import { newTurn } from '#runtime/turns/store'
-import { runCommand } from '../../testing/command.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { testRootKey } from '../../testing/template.ts'
+import { urlOf } from '#testing/databases/database-clone'
+import { testRootKey } from '#testing/databases/template'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { runCommand } from '#testing/processes/command'
 
 let harness: Harness
 let owner: Database

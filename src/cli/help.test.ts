@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { invalid } from '#lib/errors'
 import { settings } from '#runtime/settings'
-import { runCommand } from '../../testing/command.ts'
-import { runProgram } from '../../testing/program.ts'
-import { programFile } from '../../testing/programs.ts'
+import { runCommand } from '#testing/processes/command'
+import { runProgram } from '#testing/processes/program'
+import { programFile } from '#testing/processes/programs'
 import { explainError } from './explain-error.ts'
 
 const bezant = (command: string, ...args: string[]) => runCommand({ command, args })

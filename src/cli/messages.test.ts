@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidIn } from '#lib/ids'
 import { sandboxEntity } from '#sandbox/credentials'
-import { runCommand } from '../../testing/command.ts'
-import { type Program, runProgram, startProgram } from '../../testing/program.ts'
-import { initializedDirectory } from '../../testing/programs.ts'
-import { isDeep } from '../../testing/size.ts'
+import { runCommand } from '#testing/processes/command'
+import { type Program, runProgram, startProgram } from '#testing/processes/program'
+import { initializedDirectory } from '#testing/processes/programs'
+import { isDeep } from '#testing/runner/size'
 
 let dataDir: string
 let program: Program

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { type World, worldOf } from '../../testing/builders.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { makeNotification } from '../../testing/subscriptions.ts'
+import { makeNotification } from '#testing/builders/subscriptions'
+import { type World, worldOf } from '#testing/builders/world'
+import { urlOf } from '#testing/databases/database-clone'
+import { type Harness, openHarness } from '#testing/platform/harness'
 import { parseCommand } from './command.ts'
 import { notificationsCommand } from './notifications.ts'
 

@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
-import { runCommand } from '../../testing/command.ts'
-import { type Program, startProgram } from '../../testing/program.ts'
-import { initializedDirectory } from '../../testing/programs.ts'
+import { runCommand } from '#testing/processes/command'
+import { type Program, startProgram } from '#testing/processes/program'
+import { initializedDirectory } from '#testing/processes/programs'
 
 let dataDir: string
 let program: Program

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
-import { runCommand } from '../../testing/command.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { sizeOf } from '../../testing/size.ts'
+import { urlOf } from '#testing/databases/database-clone'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { runCommand } from '#testing/processes/command'
+import { sizeOf } from '#testing/runner/size'
 
 let harness: Harness
 let directory: string

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type World, worldOf } from '../../testing/builders.ts'
-import { askUser, makePinUser } from '../../testing/challenge-requests.ts'
-import { runCommand } from '../../testing/command.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { approve, approved, type Field, type PageSession, pin, shownChallenge } from '../../testing/page.ts'
-import { freshEmail, logIn } from '../../testing/users.ts'
+import { freshEmail, logIn } from '#testing/builders/users'
+import { type World, worldOf } from '#testing/builders/world'
+import { urlOf } from '#testing/databases/database-clone'
+import { approve, approved, type Field, type PageSession, pin, shownChallenge } from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { runCommand } from '#testing/processes/command'
+import { askUser, makePinUser } from '#testing/requests/challenge-requests'
 
 let harness: Harness
 let world: World

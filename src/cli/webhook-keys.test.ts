@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rotateWebhookKeys } from '#custody/index'
-import { runCommand } from '../../testing/command.ts'
-import { urlOf } from '../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../testing/harness.ts'
-import { testRootKey } from '../../testing/template.ts'
-import { until } from '../../testing/until.ts'
-import { openWebhookReceiver, verifyWebhook, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
+import { urlOf } from '#testing/databases/database-clone'
+import { testRootKey } from '#testing/databases/template'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { runCommand } from '#testing/processes/command'
+import { openWebhookReceiver, verifyWebhook, type WebhookReceiver } from '#testing/servers/webhook-receiver'
 
 let harness: Harness
 let receiver: WebhookReceiver

@@ -3,7 +3,7 @@ import { recoverAddress } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hexOf } from '#lib/hex'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody } from '../../testing/custody.ts'
+import { openTestCustody, type TestCustody } from '#testing/platform/custody'
 import {
   attestationKeyInUse,
   createAttestationKey,

@@ -1,8 +1,8 @@
 import { constants, publicEncrypt, randomBytes, webcrypto } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { seededRandom, seedsOf } from '../../testing/adversary/seeded-random.ts'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
-import { isDeep } from '../../testing/size.ts'
+import { seededRandom, seedsOf } from '#testing/adversary/seeded-random'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { isDeep } from '#testing/runner/size'
 import { openEntitySecret, spendCiphertext, transportPublicKey } from './index.ts'
 
 const contenders = isDeep ? 200 : 24

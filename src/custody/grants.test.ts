@@ -10,7 +10,7 @@ import {
   openTestCustody,
   type TestCustody,
   type TestEntity,
-} from '../../testing/custody.ts'
+} from '#testing/platform/custody'
 import type { SigningRequest } from './grants.ts'
 import {
   type Custody,

@@ -2,9 +2,9 @@ import { createHook } from 'node:async_hooks'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
-import { isDeep } from '../../testing/size.ts'
-import { seal } from '../../testing/tenant.ts'
+import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { seal } from '#testing/platform/tenant'
+import { isDeep } from '#testing/runner/size'
 import {
   createWalletSet,
   createWallets,

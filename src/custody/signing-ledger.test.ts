@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openAsOwner, openDatabase, sql } from '#runtime/db/db'
-import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
-import { isDeep, sizeOf } from '../../testing/size.ts'
-import { whenConnected } from '../../testing/when-connected.ts'
+import { whenConnected } from '#testing/databases/when-connected'
+import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { isDeep, sizeOf } from '#testing/runner/size'
 import type { SigningRequest } from './grants.ts'
 import {
   createWalletSet,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestCustody, type TestCustody } from '../../testing/custody.ts'
-import { sizeOf } from '../../testing/size.ts'
+import { openTestCustody, type TestCustody } from '#testing/platform/custody'
+import { sizeOf } from '#testing/runner/size'
 
 const noisyCount = sizeOf('NOISY_CIPHERTEXTS', { usual: 40, deep: 900 })
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
-import { isDeep } from '../../testing/size.ts'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { isDeep } from '#testing/runner/size'
 import {
   createWalletSet,
   createWallets,

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#runtime/config'
-import { compileSnippet } from '../../testing/compile-snippet.ts'
-import { until } from '../../testing/until.ts'
+import { until } from '#testing/platform/until'
+import { compileSnippet } from '#testing/processes/compile-snippet'
 import { armFailpoint, failpoint, failpoints, isFailpoint, parseFailpointPlan } from './failpoints.ts'
 
 const contents = `

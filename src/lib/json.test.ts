@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isDeep } from '../../testing/size.ts'
+import { isDeep } from '#testing/runner/size'
 import { canonicalJson, fingerprintOf } from './json.ts'
 
 /** The same value with the keys of every object in reverse order. */

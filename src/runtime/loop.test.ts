@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, vi } from 'vitest'
-import { until } from '../../testing/until.ts'
+import { until } from '#testing/platform/until'
 import { logTrouble, repeat } from './loop.ts'
 
 it('a failing loop logs each new error once, and its recovery', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { refuseUpgrades } from '../refuse-upgrades.ts'
+import { refuseUpgrades } from '#testing/nodes/refuse-upgrades'
 
 /** One JSON-RPC call. Calls and answers of tests have any shape. */
 // biome-ignore lint/suspicious/noExplicitAny: params of every method are different

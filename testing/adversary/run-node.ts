@@ -1,4 +1,4 @@
-import { startTestChains, type TestChain } from '../chain.ts'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
 
 /** The node of one run, with funded wallets. */

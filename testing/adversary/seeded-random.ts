@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { isDeep } from '../size.ts'
+import { isDeep } from '#testing/runner/size'
 
 /** Pseudo-random draws from one seed: the same seed draws the same values, so that a failure can be repeated. */
 export type SeededRandom = {

@@ -1,8 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startTestChains, type TestChain } from '../chain.ts'
-import { rpc } from '../json-rpc.ts'
-import { until } from '../until.ts'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { rpc } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
 import { gethRules } from './pool-rules.ts'
 import { openStrictPool, type StrictPool } from './strict-pool.ts'
 

@@ -1,7 +1,7 @@
 import { type Database, sql } from '#runtime/db/db'
-import type { TestChain } from '../chain.ts'
-import { checkLedger, ledgerBalances } from '../ledger-checks.ts'
-import { openOracle } from '../oracle.ts'
+import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
+import type { TestChain } from '#testing/platform/chain'
+import { openOracle } from '#testing/platform/oracle'
 import type { PlannedTransfer } from './schedule.ts'
 import { blockchain, type PlannedWallet } from './seeded-database.ts'
 

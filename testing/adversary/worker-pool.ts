@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FailpointPlan } from '#lib/failpoints'
-import { startWorker, type Worker } from '../worker.ts'
-import type { Role, WorkerOptions } from '../worker-process.ts'
+import { startWorker, type Worker } from '#testing/processes/worker'
+import type { Role, WorkerOptions } from '#testing/processes/worker-process'
 
 /** Idle worker processes, reused by later runs: only killed ones are started anew. */
 export type IdleWorkers = { take(): Promise<Worker>; put(worker: Worker): void; killAll(): void }

@@ -14,9 +14,9 @@ import {
 } from '#sandbox/chains/index'
 import { call } from '#sandbox/chains/rpc'
 import { devAccounts } from '#sandbox/constants'
-import { testLog } from '../log.ts'
-import { processesUnder } from '../program.ts'
-import { programFile } from '../programs.ts'
+import { testLog } from '#testing/platform/log'
+import { processesUnder } from '#testing/processes/program'
+import { programFile } from '#testing/processes/programs'
 
 export const dev = devAccounts.map(({ privateKey }) => privateKeyToAccount(privateKey))
 export const bob = '0x00000000000000000000000000000000000000bb'

@@ -12,7 +12,7 @@ export const healthMutants: readonly Mutant[] = [
         'if (isVolumeFull(error) && refused) refused =',
       ),
     ],
-    test: proof('testing/health.test.ts', 'property 151'),
+    test: proof('testing/suites/processes/health.test.ts', 'property 151'),
   },
   {
     name: 'silent-chain-unsaid',
@@ -36,6 +36,6 @@ export const healthMutants: readonly Mutant[] = [
         'report(migrations.length > 1_000 ? { migrations } : undefined)',
       ),
     ],
-    test: proof('testing/worker-health.test.ts', 'property 155'),
+    test: proof('testing/suites/processes/worker-health.test.ts', 'property 155'),
   },
 ]

@@ -139,7 +139,7 @@ export const journalMutants: readonly Mutant[] = [
         '} catch {\n if (text) return undefined\n throw new JournalError(',
       ),
     ],
-    test: proof('testing/kept-files.test.ts', 'a damaged journal and a damaged seen.json'),
+    test: proof('testing/suites/processes/kept-files.test.ts', 'a damaged journal and a damaged seen.json'),
   },
   {
     name: 'locked-directory-opened',

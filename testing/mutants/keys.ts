@@ -2,7 +2,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const entitySecret = 'src/custody/entity-secret.ts'
 const ledger = 'src/custody/signing-ledger.test.ts'
-const memory = proof('testing/memory.test.ts', 'property 40')
+const memory = proof('testing/suites/processes/memory.test.ts', 'property 40')
 const ciphertexts = (title: string) => proof('src/custody/entity-secret.test.ts', `property 36: ${title}`)
 
 /** Keys and signatures: bugs here sign unseen or repeated content, or leave a key where it can be read. */
@@ -136,12 +136,12 @@ export const keyMutants: readonly Mutant[] = [
     name: 'sandbox-key-serves',
     about: 'the published key of the sandbox works in production',
     edits: [edit('src/cli/serve.ts', 'config.refusedEntityId = sandboxEntity.id', 'void config')],
-    test: proof('testing/foreign-database.test.ts', 'is refused by name while others serve'),
+    test: proof('testing/suites/processes/foreign-database.test.ts', 'is refused by name while others serve'),
   },
   {
     name: 'root-key-made-anew',
     about: 'a new root key is made for a database that is sealed with another one',
     edits: [edit('src/sandbox/start.ts', 'if (!found && isKnown)', 'if (!found && !isKnown && isKnown)')],
-    test: proof('testing/kept-files.test.ts', 'no new root key is made'),
+    test: proof('testing/suites/processes/kept-files.test.ts', 'no new root key is made'),
   },
 ]

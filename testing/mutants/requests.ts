@@ -6,7 +6,7 @@ export const requestMutants: readonly Mutant[] = [
     name: 'held-key-claimed',
     about: 'an idempotency key that a concurrent duplicate holds counts as free',
     edits: [edit('src/runtime/idempotency/store.ts', "else 'held' end", "else 'claimed' end")],
-    test: proof('testing/idempotency.test.ts', 'property 7'),
+    test: proof('testing/suites/api/idempotency.test.ts', 'property 7'),
   },
   {
     name: 'other-body-replayed',
@@ -18,7 +18,7 @@ export const requestMutants: readonly Mutant[] = [
         '',
       ),
     ],
-    test: proof('testing/idempotency.test.ts', 'property 8: refuses the key'),
+    test: proof('testing/suites/api/idempotency.test.ts', 'property 8: refuses the key'),
   },
   {
     name: 'cursor-over-ids',
@@ -53,6 +53,6 @@ export const requestMutants: readonly Mutant[] = [
     edits: [
       edit('src/runtime/http/listener.ts', 'if (!queue) {', 'if (!queue || queue.length < waitingMax) {'),
     ],
-    test: proof('testing/without-a-key.test.ts', 'property 65: are answered one after another'),
+    test: proof('testing/suites/api/without-a-key.test.ts', 'property 65: are answered one after another'),
   },
 ]

@@ -15,7 +15,7 @@ export const screeningMutants: readonly Mutant[] = [
         'if (actions.length < 9) cleared',
       ),
     ],
-    test: proof('testing/sanctions.test.ts', 'property 141'),
+    test: proof('testing/suites/money/sanctions.test.ts', 'property 141'),
   },
   {
     name: 'unanswered-spend-attested',
@@ -27,7 +27,7 @@ export const screeningMutants: readonly Mutant[] = [
         'if (recipients.length > 0) return',
       ),
     ],
-    test: proof('testing/sanctions.test.ts', 'property 142'),
+    test: proof('testing/suites/money/sanctions.test.ts', 'property 142'),
   },
   {
     name: 'unanswered-operation-carried',
@@ -39,7 +39,7 @@ export const screeningMutants: readonly Mutant[] = [
         'if (ctx.config.screeningUrl !== null) return',
       ),
     ],
-    test: proof('testing/sanctions.test.ts', 'property 142'),
+    test: proof('testing/suites/money/sanctions.test.ts', 'property 142'),
   },
   {
     name: 'listed-recipient-cleared',
@@ -135,7 +135,7 @@ export const screeningMutants: readonly Mutant[] = [
     name: 'code-unread',
     about: 'code that pays a listed address is deployed',
     edits: [edit('src/chains/evm/effects/decode-call.ts', ', ...addressesInCode(data)]', ']')],
-    test: proof('testing/sanctions.test.ts', 'property 115: a call is DENIED where'),
+    test: proof('testing/suites/money/sanctions.test.ts', 'property 115: a call is DENIED where'),
   },
   {
     name: 'first-owner-unscreened',
@@ -147,7 +147,7 @@ export const screeningMutants: readonly Mutant[] = [
         'counterpartiesOfCreation(chain, {})',
       ),
     ],
-    test: proof('testing/sanctions.test.ts', 'property 115: an operation of a modular wallet'),
+    test: proof('testing/suites/money/sanctions.test.ts', 'property 115: an operation of a modular wallet'),
   },
   {
     name: 'denied-shown-in-one-form',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemCode } from '#lib/system-code'
 import type { Owner } from '#sandbox/postgres/privileges'
-import { programFile } from '../programs.ts'
+import { programFile } from '#testing/processes/programs'
 import type { ChildRequests, Reply } from './child.ts'
 
 export type Child = {

@@ -10,7 +10,7 @@ import { bundleInput, encodeExecution, hashesOf } from '#chains/evm/accounts/ope
 import { revertData } from '#chains/evm/contracts/revert'
 import type { UnsignedOperation, UserOperation } from '#chains/facets/accounts'
 import { bytesOf, hexOf } from '#lib/hex'
-import { viemChain } from '../../../testing/viem-chain.ts'
+import { viemChain } from '#testing/platform/viem-chain'
 import { people, startTokenChain, type TokenChain } from '../token-chain.ts'
 import { type Signer, signBy } from './keys.ts'
 

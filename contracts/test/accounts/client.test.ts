@@ -4,7 +4,7 @@ import { type Address, createClient, custom, hashMessage, parseEther } from 'vie
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { accountAddress, type FirstOwners } from '#chains/evm/accounts/account'
 import { modularContracts } from '#chains/evm/accounts/deployment'
-import { viemChain } from '../../../testing/viem-chain.ts'
+import { viemChain } from '#testing/platform/viem-chain'
 import { people, type TokenChain } from '../token-chain.ts'
 import { accepts, execute, randomHash, startAccountChain } from './account-chain.ts'
 import { clientPasskey, makePasskey, ownersOf } from './keys.ts'

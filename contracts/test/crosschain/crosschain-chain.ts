@@ -29,7 +29,7 @@ import { ethSepolia } from '#chains/networks/eth-sepolia'
 import type { Network } from '#chains/networks/index'
 import { genesisOf } from '#sandbox/chains/genesis'
 import { attesterAccount, faucetAccount, issuerAccount } from '#sandbox/constants'
-import { viemChainOf } from '../../../testing/viem-chain.ts'
+import { viemChainOf } from '#testing/platform/viem-chain'
 import { people, peopleCoins, startTokenChain, type TokenChain } from '../token-chain.ts'
 import { nonceOf } from '../token-signatures.ts'
 

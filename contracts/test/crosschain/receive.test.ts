@@ -7,7 +7,7 @@ import { attestationProblem } from '#chains/crosschain/attestation'
 import { decodeMessage } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { bytesOf, hexOf } from '#lib/hex'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import { people, type TokenChain } from '../token-chain.ts'
 import { malleated } from '../token-signatures.ts'
 import {

@@ -11,7 +11,7 @@ import {
 } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { burnLimitAtomic } from '#sandbox/chains/crosschain-contracts'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import { people, type TokenChain, zeroAddress } from '../token-chain.ts'
 import {
   addresses,

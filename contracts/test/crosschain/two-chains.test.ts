@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decodeBurnBody, decodeMessage, fillMessage } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import type { Network } from '#chains/networks/index'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import { people, type TokenChain } from '../token-chain.ts'
 import { nonceOf } from '../token-signatures.ts'
 import {

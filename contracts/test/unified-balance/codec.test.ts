@@ -29,7 +29,7 @@ import { type TransferSpec, transferMagics, transferSpecHash } from '#chains/cro
 import { gatewayMinterAbi } from '#chains/evm/unified-balance/artifacts/gateway-minter'
 import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
 import { bytesOf, hexOf } from '#lib/hex'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import type { TokenChain } from '../token-chain.ts'
 import {
   alice,

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { contractSignerAbi, contractSignerBytecode } from '../../../testing/artifacts/contract-signer.ts'
+import { contractSignerAbi, contractSignerBytecode } from '#testing/artifacts/contract-signer'
 import { deploy, splitSignature } from '../token-calls.ts'
 import { type TokenChain, zeroAddress } from '../token-chain.ts'
 import { nonceOf, signAuthorization, signPermit } from '../token-signatures.ts'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { encodeAttestation } from '#chains/crosschain/transfer-payload'
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import { hexOf } from '#lib/hex'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import type { TokenChain } from '../token-chain.ts'
 import {
   alice,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
-import { until } from '../../../testing/until.ts'
+import { makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { quantity } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
 
 const [usdc, eurc] = ['USDC', 'EURC'].map(
   (symbol) => baseSepolia.tokens.find((token) => token.symbol === symbol)!,

@@ -1,9 +1,9 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { until } from '../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { makePaymentIntent, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let circle: Circle

@@ -2,10 +2,10 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf, proveMoney } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import type { Tenant } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 const wire = (amount: unknown, fields: object = {}) => ({
   trackingRef: 'CIR2Y3BBTP',

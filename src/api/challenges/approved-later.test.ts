@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { deployFeeToken } from '../../../testing/any-tokens.ts'
-import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
-import { askUser, makePinUser } from '../../../testing/challenge-requests.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { approve, approved, askPage, newSession, shownChallenge } from '../../../testing/page.ts'
-import { until } from '../../../testing/until.ts'
+import { deployFeeToken } from '#testing/builders/any-tokens'
+import { freshAddress, type World, worldOf } from '#testing/builders/world'
+import { approve, approved, askPage, newSession, shownChallenge } from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { askUser, makePinUser } from '#testing/requests/challenge-requests'
 
 let harness: Harness
 let world: World

@@ -3,10 +3,8 @@ import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled
 import { initiateUserControlledWalletsClient as initiateNewer } from 'user-controlled-wallets-10-8'
 import { getAddress, parseTransaction, recoverTransactionAddress, verifyMessage, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { deathsOf, whileDying } from '../../../testing/dying-connection.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { rpc } from '../../../testing/json-rpc.ts'
+import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { deathsOf, whileDying } from '#testing/databases/dying-connection'
 import {
   approve,
   approved,
@@ -17,9 +15,11 @@ import {
   questions,
   sealFields,
   shownChallenge,
-} from '../../../testing/page.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookReceiver } from '../../../testing/webhook-receiver.ts'
+} from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { rpc } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
+import { openWebhookReceiver } from '#testing/servers/webhook-receiver'
 
 let harness: Harness
 let world: World

@@ -2,9 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { verifyMessage } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type World, worldOf } from '../../../testing/builders.ts'
-import { askUser } from '../../../testing/challenge-requests.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { freshEmail, logIn } from '#testing/builders/users'
+import { type World, worldOf } from '#testing/builders/world'
 import {
   approve,
   approved,
@@ -14,8 +13,9 @@ import {
   type PageSession,
   sealFields,
   shownChallenge,
-} from '../../../testing/page.ts'
-import { freshEmail, logIn } from '../../../testing/users.ts'
+} from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { askUser } from '#testing/requests/challenge-requests'
 
 let harness: Harness
 let world: World

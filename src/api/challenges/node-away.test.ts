@@ -1,10 +1,8 @@
 /** Approvals while the node of a chain is silent or away: they hold no database connection, and cost no guess. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { askUser } from '../../../testing/challenge-requests.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
+import { type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
 import {
   approve,
   approved,
@@ -13,8 +11,10 @@ import {
   pin,
   questions,
   shownChallenge,
-} from '../../../testing/page.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { askUser } from '#testing/requests/challenge-requests'
 
 let node: LyingNode
 let harness: Harness

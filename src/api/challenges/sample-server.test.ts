@@ -4,10 +4,10 @@
  */
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { approved, pin, questions } from '../../../testing/page.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, type World, worldOf } from '#testing/builders/world'
+import { approved, pin, questions } from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const blockchain = 'MATIC-AMOY'
 const userId = 'sample-user-1'

@@ -1,9 +1,9 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
-import { askUser, makePinUser } from '../../../testing/challenge-requests.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { shownChallenge } from '../../../testing/page.ts'
+import { freshAddress, type World, worldOf } from '#testing/builders/world'
+import { shownChallenge } from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { askUser, makePinUser } from '#testing/requests/challenge-requests'
 
 let harness: Harness
 let world: World

@@ -1,7 +1,7 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 beforeAll(async () => {

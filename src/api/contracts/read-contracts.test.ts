@@ -8,10 +8,10 @@ import { initiateSmartContractPlatformClient } from '@circle-fin/smart-contract-
 import { encodeAbiParameters, encodeFunctionData, getAddress } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#runtime/config'
-import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
-import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+import { catalogueAbi, catalogueBytecode } from '#testing/artifacts/catalogue'
+import { freshAddress, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const abiJson = JSON.stringify(catalogueAbi)
 const blockchain = 'BASE-SEPOLIA'

@@ -1,11 +1,11 @@
 /** An older copy of the database replaces it after a contract was deployed: journals restore the transaction alone. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
-import { seededRandom } from '../../../testing/adversary/seeded-random.ts'
-import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
-import { cleanUp, copyOf, fundedWallets, openTwoMachines } from '../../../testing/restored-database.ts'
-import type { Tenant } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
+import { catalogueAbi, catalogueBytecode } from '#testing/artifacts/catalogue'
+import { cleanUp, copyOf, fundedWallets, openTwoMachines } from '#testing/databases/restored-database'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 afterEach(cleanUp)
 

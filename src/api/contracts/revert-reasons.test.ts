@@ -6,7 +6,7 @@ import { encodeErrorResult, getAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldMaxMs } from '#engines/webhooks/index'
 import { sql } from '#runtime/db/db'
-import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
+import { catalogueAbi, catalogueBytecode } from '#testing/artifacts/catalogue'
 import {
   freshAddress,
   makeTransfer,
@@ -14,10 +14,10 @@ import {
   type Wallet,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookReceiver, type WebhookReceiver } from '../../../testing/webhook-receiver.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webhook-receiver'
 
 const blockchain = 'BASE-SEPOLIA'
 const estimatePath = '/v1/w3s/transactions/contractExecution/estimateFee'

@@ -3,9 +3,9 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { until } from '../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const path = '/v1/businessAccount/wallets/addresses/deposit'
 const request = (fields: object = {}) => ({

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type Tenant, tenantOf } from '../../../testing/tenant.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { type Tenant, tenantOf } from '#testing/platform/tenant'
 
 const path = '/v1/w3s/config/entity/entitySecret'
 let harness: Harness

@@ -5,12 +5,12 @@ import { startApi } from '#context'
 import { sql } from '#runtime/db/db'
 import { faucetAccount } from '#sandbox/constants'
 import { openFaucet } from '#sandbox/faucet/faucet'
-import { freshAddress } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { httpAs } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
-import { viemChain } from '../../../testing/viem-chain.ts'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { viemChain } from '#testing/platform/viem-chain'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { topics } from '#api/index'
 import { sql } from '#runtime/db/db'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 
 let test: TestDatabase
 beforeAll(async () => {

@@ -6,10 +6,10 @@ import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { startApi } from '#context'
 import { insertApiKey, revokeApiKey } from '#runtime/auth/store'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { rawHttp } from '../../../testing/raw-http.ts'
-import { httpAs } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { rawHttp } from '#testing/requests/raw-http'
 
 let harness: Harness
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 /** Property 148: what an address uses up with a public key is its own: the time of nodes, and rows that stay. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApi } from '#context'
-import { freshAddress } from '../../../testing/builders.ts'
-import { placeBurner } from '../../../testing/burners.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { httpAs, type Tenant } from '../../../testing/tenant.ts'
+import { freshAddress } from '#testing/builders/world'
+import { placeBurner } from '#testing/nodes/burners'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs, type Tenant } from '#testing/platform/tenant'
 
 let harness: Harness
 /** An entity of this file alone, since the budgets of a process outlive its files. */

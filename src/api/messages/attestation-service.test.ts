@@ -7,9 +7,9 @@ import {
   crosschainMessages,
   type Hex,
   wordOf,
-} from '../../../testing/burns.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { openReceiver, type Receiver } from '../../../testing/receiver.ts'
+} from '#testing/builders/burns'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { openReceiver, type Receiver } from '#testing/servers/receiver'
 
 let harness: Harness
 let service: Receiver

@@ -4,11 +4,7 @@ import { concatHex } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { hexOf } from '#lib/hex'
-import { freshAddress } from '../../../testing/builders.ts'
-import { type CrosschainMessages, crosschainMessages, type Hex } from '../../../testing/burns.ts'
-import type { TestChain } from '../../../testing/chain.ts'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type CrosschainMessages, crosschainMessages, type Hex } from '#testing/builders/burns'
 import {
   intentOf,
   people,
@@ -18,8 +14,12 @@ import {
   type UnifiedBalances,
   unifiedBalances,
   word,
-} from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/unified-balances'
+import { freshAddress } from '#testing/builders/world'
+import type { TestChain } from '#testing/platform/chain'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const coin = 1_000_000n
 const millionGas = 1_000_000n

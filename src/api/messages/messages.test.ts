@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { forwardHookData } from '#chains/crosschain/forward-hook'
 import { confirmedThreshold } from '#chains/crosschain/message'
 import { sql } from '#runtime/db/db'
-import { freshAddress } from '../../../testing/builders.ts'
 import {
   burner,
   type CrosschainMessages,
   crosschainMessages,
   domainOf,
   type Hex,
-} from '../../../testing/burns.ts'
-import type { TestChain } from '../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/burns'
+import { freshAddress } from '#testing/builders/world'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let messages: CrosschainMessages

@@ -1,17 +1,17 @@
 /** Transfers and operations of modular wallets, as servers read them back and as webhooks tell of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
 import {
   addressOwner,
   executeOperation,
   makeModularWallet,
   openModularAccount,
   usdcPayment,
-} from '../../../testing/modular-accounts.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookReceiver } from '../../../testing/webhook-receiver.ts'
+} from '#testing/builders/modular-accounts'
+import { freshAddress, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { quantity } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
+import { openWebhookReceiver } from '#testing/servers/webhook-receiver'
 
 let harness: Harness
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import type { Tenant } from '../../../testing/tenant.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
 
 const path = '/v1/w3s/config/entity/monitoredTokens'
 const [usdc, eurc] = baseSepolia.tokens.map((token) => token.id) as [string, string]

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePaymentIntent, makeTransfer, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookReceiver, type WebhookReceiver } from '../../../testing/webhook-receiver.ts'
-import { openWebhookSink } from '../../../testing/webhook-sink.ts'
+import { makePaymentIntent, makeTransfer, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webhook-receiver'
+import { openWebhookSink } from '#testing/servers/webhook-sink'
 
 let harness: Harness
 let world: World

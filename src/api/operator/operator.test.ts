@@ -1,10 +1,10 @@
 /** The operator API: chains as their nodes report them, and books that add up. */
 import { formatGwei } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeTransfer, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { parseLinkHeader } from '../../../testing/link-header.ts'
-import { until } from '../../../testing/until.ts'
+import { makeTransfer, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { parseLinkHeader } from '#testing/requests/link-header'
 
 let harness: Harness
 let world: World

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
 import { paymentIntentSchema } from './schema.ts'
 
 let harness: Harness

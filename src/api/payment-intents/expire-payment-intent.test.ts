@@ -1,8 +1,8 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePaymentIntent, makeTransientIntent, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+import { makePaymentIntent, makeTransientIntent, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let world: World

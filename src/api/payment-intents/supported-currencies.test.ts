@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 beforeAll(async () => {

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  freshAddress,
-  makePaidIntent,
-  makePaymentIntent,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { freshAddress, makePaidIntent, makePaymentIntent, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 let world: World

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   freshAddress,
   fundMerchantWallet,
@@ -8,13 +9,12 @@ import {
   makeActiveRecipient,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { spawnWorker } from '../../../testing/programs.ts'
-import { isDeep, sizeOf } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
-import type { Worker } from '../../../testing/worker.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import { isDeep, sizeOf } from '#testing/runner/size'
 
 const rounds = sizeOf('RACE_ROUNDS', { usual: 1, deep: 10 })
 /** Number of API processes, that of the harness included. */

@@ -3,9 +3,9 @@ import { type BusinessRecipientAddressCreationRequest, Circle } from '@circle-fi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
-import { freshAddress } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { recipientAddressSchema } from './schema.ts'
 
 const path = '/v1/businessAccount/wallets/addresses/recipient'

@@ -9,11 +9,11 @@ import {
   makeRecipientAddress,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { screenedAddress } from '../../../testing/review-requests.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { screenedAddress } from '#testing/requests/review-requests'
+import { openWebhookSink, type WebhookSink } from '#testing/servers/webhook-sink'
 import { recipientSchema } from './schema.ts'
 
 const path = '/v1/addressBook/recipients'

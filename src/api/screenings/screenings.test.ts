@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decide, type RuleMatch, rules } from '#engines/compliance/rules'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import type { HttpAnswer } from '../../../testing/tenant.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { HttpAnswer } from '#testing/platform/tenant'
 
 const path = '/v1/w3s/compliance/screening/addresses'
 

@@ -1,8 +1,8 @@
 import { verifyMessage } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, type World } from '../../../testing/builders.ts'
-import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
+import { freshAddress, makeWallet, type World } from '#testing/builders/world'
+import { openSigningHarness, type SigningHarness } from '#testing/platform/signing-harness'
 
 type Hex = `0x${string}`
 

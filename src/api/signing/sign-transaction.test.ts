@@ -9,9 +9,9 @@ import {
   toRlp,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, makeTransfer, type World } from '../../../testing/builders.ts'
-import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, makeTransfer, type World } from '#testing/builders/world'
+import { openSigningHarness, type SigningHarness } from '#testing/platform/signing-harness'
+import { until } from '#testing/platform/until'
 
 type Hex = `0x${string}`
 

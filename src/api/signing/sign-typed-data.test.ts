@@ -1,8 +1,8 @@
 import { encodeFunctionData, getAddress, hashTypedData, parseAbi, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress } from '../../../testing/builders.ts'
-import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress } from '#testing/builders/world'
+import { openSigningHarness, type SigningHarness } from '#testing/platform/signing-harness'
+import { until } from '#testing/platform/until'
 
 type Hex = `0x${string}`
 

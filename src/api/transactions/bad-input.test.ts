@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type WriteWatch, watchWrites } from '../../../testing/tables.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type WriteWatch, watchWrites } from '#testing/databases/tables'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let world: World

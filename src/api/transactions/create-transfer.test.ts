@@ -8,10 +8,10 @@ import {
   type Wallet,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const path = '/v1/w3s/developer/transactions/transfer'
 let harness: Harness

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { freshAddress, makeWallet, type Wallet, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { untilAdmitted } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, makeWallet, type Wallet, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { untilAdmitted } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let wallet: Wallet

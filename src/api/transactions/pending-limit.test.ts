@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { transferActions } from '../../../testing/transfers.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>

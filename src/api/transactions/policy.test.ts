@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freeze, setPolicy, unfreeze } from '#custody/index'
 import { insertApiKey } from '#runtime/auth/store'
 import { sql } from '#runtime/db/db'
-import { freshAddress, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { type Http, type HttpAnswer, httpAs, untilAdmitted } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { type Http, type HttpAnswer, httpAs, untilAdmitted } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const blockchains = ['BASE-SEPOLIA', 'ETH-SEPOLIA'] as const
 const dayMs = 86_400_000

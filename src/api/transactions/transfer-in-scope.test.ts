@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const prefixed = '/v1/w3s/transactions/transfer'
 const short = '/transactions/transfer'

@@ -4,8 +4,6 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
 import { issuerAccount } from '#sandbox/constants'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   intentOf,
   people,
@@ -14,8 +12,10 @@ import {
   type UnifiedBalances,
   unifiedBalances,
   wallet,
-} from '../../../testing/unified-balances.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+} from '#testing/builders/unified-balances'
+import { followedMining } from '#testing/nodes/followed-mining'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 
 /* BASE-SEPOLIA waits for finality as a public chain does; AVAX-FUJI is final at once. */
 let harness: Harness

@@ -4,8 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   greatest,
   intentOf,
@@ -19,7 +17,9 @@ import {
   type UnifiedBalances,
   unifiedBalances,
   word,
-} from '../../../testing/unified-balances.ts'
+} from '#testing/builders/unified-balances'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 /* What the service must not attest: each request is signed as it is sent, so that only the rule in question refuses it. */
 let harness: Harness

@@ -6,8 +6,6 @@ import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-
 import { createAttestationKey, endAttestationKey, listAttestationKeys } from '#custody/index'
 import type { Hex } from '#lib/hex'
 import { issuerAccount } from '#sandbox/constants'
-import type { TestChain } from '../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   intentOf,
   minter,
@@ -17,8 +15,10 @@ import {
   type UnifiedBalances,
   unifiedBalances,
   wallet,
-} from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/unified-balances'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let unified: UnifiedBalances

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callDataBytesMax } from '#chains/evm/payments/build'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
 import {
   feeRecipient,
   intentOf,
@@ -15,8 +13,10 @@ import {
   unifiedBalances,
   wallet,
   word,
-} from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/unified-balances'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 /* Spends unified balances from the deposit to the burn; the chains tell what happened. */
 let harness: Harness

@@ -5,11 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
 import type { SocialProviderName } from '#runtime/social/types'
-import { type World, worldOf } from '../../../testing/builders.ts'
-import { openGraphApi } from '../../../testing/graph-api.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { signJwt } from '../../../testing/jwt.ts'
-import { type OpenIdProvider, send } from '../../../testing/openid-provider.ts'
+import { freshEmail, logIn } from '#testing/builders/users'
+import { type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { openGraphApi } from '#testing/servers/graph-api'
+import { signJwt } from '#testing/servers/jwt'
+import { type OpenIdProvider, send } from '#testing/servers/openid-provider'
 import {
   clientIdOf,
   newDevice,
@@ -18,10 +21,7 @@ import {
   sentIdentity,
   socialProviderOf,
   useProvider,
-} from '../../../testing/social-logins.ts'
-import { httpAs } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
-import { freshEmail, logIn } from '../../../testing/users.ts'
+} from '#testing/servers/social-logins'
 
 let harness: Harness
 let world: World

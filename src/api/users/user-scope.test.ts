@@ -3,13 +3,13 @@ import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import type { Endpoint } from '#runtime/http/endpoint'
-import { freshAddress, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { addressOf } from '../../../testing/sample-requests.ts'
-import type { HttpOptions } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
-import { makeUserWallet } from '../../../testing/user-wallets.ts'
-import { makeUser, tokenOf } from '../../../testing/users.ts'
+import { makeUserWallet } from '#testing/builders/user-wallets'
+import { makeUser, tokenOf } from '#testing/builders/users'
+import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { HttpOptions } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { addressOf } from '#testing/requests/sample-request'
 
 type Holder = { userId: string; token: string; wallet: Wallet; transactionId: string }
 

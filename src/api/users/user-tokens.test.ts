@@ -2,11 +2,11 @@ import { createHmac, createPublicKey, generateKeyPairSync, randomUUID, verify } 
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { signJwt } from '../../../testing/jwt.ts'
-import { httpAs, type Tenant } from '../../../testing/tenant.ts'
-import { internalIdOf, makeUser, tokenOf } from '../../../testing/users.ts'
+import { internalIdOf, makeUser, tokenOf } from '#testing/builders/users'
+import { worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs, type Tenant } from '#testing/platform/tenant'
+import { signJwt } from '#testing/servers/jwt'
 
 let harness: Harness
 let userId: string

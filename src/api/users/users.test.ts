@@ -1,8 +1,8 @@
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { parseLinkHeader } from '../../../testing/link-header.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { parseLinkHeader } from '#testing/requests/link-header'
 
 let harness: Harness
 let client: ReturnType<typeof clientOf>

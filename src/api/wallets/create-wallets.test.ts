@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import type { Tenant } from '../../../testing/tenant.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
 
 let harness: Harness
 let walletSetId: string

@@ -2,8 +2,8 @@ import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { makeWallet, type Wallet, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { makeWallet, type Wallet, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 let source: Wallet

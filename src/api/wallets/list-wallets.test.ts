@@ -3,9 +3,9 @@ import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
-import { until } from '../../../testing/until.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { quantity } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
 
 type Shown = { id: string; address: string; blockchain: string; tokenBalances: Balance[] }
 type Balance = { token: { id: string; isNative: boolean; symbol: string }; amount: string }

@@ -3,13 +3,9 @@ import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { notificationTypes } from '#engines/webhooks/index'
 import { compileResponse } from '#runtime/http/validate'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import type { Tenant } from '../../../testing/tenant.ts'
-import {
-  openWebhookReceiver,
-  verifyWebhook,
-  type WebhookReceiver,
-} from '../../../testing/webhook-receiver.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
+import { openWebhookReceiver, verifyWebhook, type WebhookReceiver } from '#testing/servers/webhook-receiver'
 import { webhookSubscriptionSchema } from './schema.ts'
 
 let harness: Harness

@@ -3,7 +3,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { chooseSigner } from '#custody/signers/choose'
 import { bytesOf, hexOf } from '#lib/hex'
-import { testLog } from '../../../testing/log.ts'
+import { testLog } from '#testing/platform/log'
 import { attestationProblem, joinSignatures, messageDigest } from './attestation.ts'
 
 test('signatures as custody makes them become an attestation', async () => {

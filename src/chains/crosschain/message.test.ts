@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
-import { sizeOf } from '../../../testing/size.ts'
+import { sizeOf } from '#testing/runner/size'
 import { decodedMessageOf } from './decoded-message.ts'
 import { forwardHookData, forwardHookOf } from './forward-hook.ts'
 import {

@@ -3,9 +3,9 @@
  * the permissions that it needs beside the strict rules. Without any one of them it must be denied, with all it must pass.
  */
 import { describe, expect, it } from 'vitest'
-import { callCases } from '../../../testing/policy/calls.ts'
-import { type Case, strictRules } from '../../../testing/policy/rules.ts'
-import { signingCases } from '../../../testing/policy/signing.ts'
+import { callCases } from '#testing/policy/calls'
+import { type Case, strictRules } from '#testing/policy/rules'
+import { signingCases } from '#testing/policy/signing'
 import { denialOf } from './evaluate.ts'
 import { dangers, operationKinds } from './operation.ts'
 import { compileRules, parseRules } from './rules.ts'

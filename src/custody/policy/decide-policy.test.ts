@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/time'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
-import { whenConnected } from '../../../testing/when-connected.ts'
+import { whenConnected } from '#testing/databases/when-connected'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
 import {
   createWalletSet,
   createWallets,

@@ -3,20 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { movableClock } from '../../../testing/clock.ts'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
+import { newPageUser, type PageUser, type PlainField, submissionOf } from '#testing/builders/user-submissions'
+import { movableClock } from '#testing/platform/clock'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
 import {
   type GuessingOptions,
   type GuessingProcess,
   startGuessing,
-} from '../../../testing/guessing-processes.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import {
-  newPageUser,
-  type PageUser,
-  type PlainField,
-  submissionOf,
-} from '../../../testing/user-submissions.ts'
+} from '#testing/processes/guessing-processes'
+import { sizeOf } from '#testing/runner/size'
 import { openWithPin, overrideLock, restorePin, setPin, storeKeyChange, userKeyStateOf } from '../index.ts'
 import type { Guesses } from '../store/user-guesses.ts'
 import { openGuessFiles } from './guess-files.ts'

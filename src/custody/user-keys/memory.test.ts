@@ -2,17 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
-import { drawn } from '../../../testing/drawn.ts'
-import { type GuessingProcess, startGuessing } from '../../../testing/guessing-processes.ts'
-import { addBytes, addText, foundInMemory, memoryUnreadable } from '../../../testing/process-memory.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import {
-  newPageUser,
-  type PageUser,
-  type PlainField,
-  submissionOf,
-} from '../../../testing/user-submissions.ts'
+import { newPageUser, type PageUser, type PlainField, submissionOf } from '#testing/builders/user-submissions'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { type GuessingProcess, startGuessing } from '#testing/processes/guessing-processes'
+import { addBytes, addText, foundInMemory, memoryUnreadable } from '#testing/processes/process-memory'
+import { drawn } from '#testing/runner/drawn'
+import { sizeOf } from '#testing/runner/size'
 import { userKeyInner, userKeyOuter, userSecret, walletPrivateKey, walletSetEntropy } from '../contexts.ts'
 import { takeKey, unseal } from '../sealing.ts'
 import { seedOf } from '../seed.ts'

@@ -1,13 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
-import {
-  newPageUser,
-  type PageUser,
-  type PlainField,
-  submissionOf,
-} from '../../../testing/user-submissions.ts'
+import { newPageUser, type PageUser, type PlainField, submissionOf } from '#testing/builders/user-submissions'
+import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
 import {
   addDevice,
   changePin,

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { confirmedThreshold } from '#chains/crosschain/message'
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { type CrosschainMessages, crosschainMessages } from '../../../testing/burns.ts'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+import { type CrosschainMessages, crosschainMessages } from '#testing/builders/burns'
+import { followedMining } from '#testing/nodes/followed-mining'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 
 let harness: Harness
 let messages: CrosschainMessages

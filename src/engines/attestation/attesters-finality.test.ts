@@ -10,12 +10,12 @@ import {
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
-import { openAttester, setAttesters, type TestAttester } from '../../../testing/attesters.ts'
-import { type CrosschainMessages, crosschainMessages, domainOf, type Hex } from '../../../testing/burns.ts'
-import type { TestChain } from '../../../testing/chain.ts'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+import { openAttester, setAttesters, type TestAttester } from '#testing/builders/attesters'
+import { type CrosschainMessages, crosschainMessages, domainOf, type Hex } from '#testing/builders/burns'
+import { followedMining } from '#testing/nodes/followed-mining'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 import { bookLoss } from './book-loss.ts'
 
 /* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */

@@ -24,8 +24,7 @@ import {
   restartWith,
   setAttesters,
   type TestAttester,
-} from '../../../testing/attesters.ts'
-import { freshAddress } from '../../../testing/builders.ts'
+} from '#testing/builders/attesters'
 import {
   type CrosschainMessages,
   crosschainMessages,
@@ -35,10 +34,11 @@ import {
   type ShownMessage,
   sendCall,
   wordOf,
-} from '../../../testing/burns.ts'
-import type { TestChain } from '../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/burns'
+import { freshAddress } from '#testing/builders/world'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { completeMessages } from './complete.ts'
 import { messageChains } from './networks.ts'
 

@@ -7,7 +7,6 @@ import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/messag
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
-import { freshAddress } from '../../../testing/builders.ts'
 import {
   type CrosschainMessages,
   crosschainMessages,
@@ -16,11 +15,12 @@ import {
   messageTransmitter,
   sendCall,
   wordOf,
-} from '../../../testing/burns.ts'
-import type { TestChain } from '../../../testing/chain.ts'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+} from '#testing/builders/burns'
+import { freshAddress } from '#testing/builders/world'
+import { followedMining } from '#testing/nodes/followed-mining'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 
 /* BASE-SEPOLIA waits for finality as a public chain does: its node calls the block final that is 64 below the head. */
 let harness: Harness

@@ -1,7 +1,7 @@
 /** An attester that refuses or postpones many messages, such as those of a chain that it does not see, answers about others. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { claimProposals, setNextAsk } from './store/proposals.ts'
 
 const attester = `0x${'a7'.repeat(20)}`

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
-import { readMetrics } from '../../../testing/metrics.ts'
-import { httpAs, type Tenant } from '../../../testing/tenant.ts'
-import { until } from '../../../testing/until.ts'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { readMetrics } from '#testing/platform/metrics'
+import { httpAs, type Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 const blockchain = 'BASE-SEPOLIA'
 let nodes: LyingNode[]

@@ -1,13 +1,13 @@
 /** The endpoint that is read lies under hashes on which all agree: irreversible actions wait for the other endpoints. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { alarmCounts } from '#runtime/log/alarms'
-import { falseContents, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
-import { freshAddress } from '../../../testing/builders.ts'
-import { shortFinalityNetwork } from '../../../testing/chain.ts'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+import { falseContents, faults, type HostileRpc, openHostileRpc } from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress } from '#testing/builders/world'
+import { followedMining } from '#testing/nodes/followed-mining'
+import { shortFinalityNetwork } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>

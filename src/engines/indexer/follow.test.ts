@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { createLog, type Log } from '#runtime/log/log'
-import { shortFinalityNetwork, startTestChains, type TestChain } from '../../../testing/chain.ts'
-import { quantity, rpcBatch } from '../../../testing/json-rpc.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { openLyingNode } from '../../../testing/lying-node.ts'
-import { programFile } from '../../../testing/programs.ts'
-import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { openLyingNode } from '#testing/nodes/lying-node'
+import { shortFinalityNetwork, startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity, rpcBatch } from '#testing/platform/json-rpc'
 import {
   blockchain,
   chainTransfers,
@@ -20,8 +18,10 @@ import {
   randomAddress,
   type TestIndexer,
   untilIndexed,
-} from '../../../testing/test-indexer.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+} from '#testing/platform/test-indexer'
+import { mineUntil, until } from '#testing/platform/until'
+import { programFile } from '#testing/processes/programs'
+import { isDeep, sizeOf } from '#testing/runner/size'
 import { applyBlock } from './apply-block.ts'
 import { canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'

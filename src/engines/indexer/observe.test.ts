@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
-import { internalPayerAbi, internalPayerBytecode } from '../../../testing/artifacts/internal-payer.ts'
-import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
-import { startTestChains, type TestChain } from '../../../testing/chain.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
-import { checkLedger, ledgerBalances } from '../../../testing/ledger-checks.ts'
+import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
+import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
+import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity } from '#testing/platform/json-rpc'
 import {
   blockchain,
   insertManagedAddresses,
@@ -15,7 +15,7 @@ import {
   randomAddress,
   type TestIndexer,
   untilIndexed,
-} from '../../../testing/test-indexer.ts'
+} from '#testing/platform/test-indexer'
 import { syncBalances, syncNativeBalance } from './sync-balances.ts'
 
 const gas = quantity(1_000_000)

@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
-import { startTestChains, type TestChain } from '../../../testing/chain.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { openLyingNode } from '../../../testing/lying-node.ts'
-import { isDeep } from '../../../testing/size.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { openLyingNode } from '#testing/nodes/lying-node'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity } from '#testing/platform/json-rpc'
 import {
   blockchain,
   indexedState,
@@ -16,8 +15,9 @@ import {
   randomAddress,
   type TestIndexer,
   untilIndexed,
-} from '../../../testing/test-indexer.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/platform/test-indexer'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 let chain: TestChain
 let indexing: TestIndexer

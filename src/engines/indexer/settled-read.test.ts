@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
-import { startTestChains, type TestChain } from '../../../testing/chain.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
-import { checkLedger, ledgerBalances } from '../../../testing/ledger-checks.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
+import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity } from '#testing/platform/json-rpc'
 import {
   blockchain,
   insertManagedAddresses,
@@ -13,8 +13,8 @@ import {
   randomAddress,
   type TestIndexer,
   untilIndexed,
-} from '../../../testing/test-indexer.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/platform/test-indexer'
+import { until } from '#testing/platform/until'
 import { reconcile, startReconciler, syncBalances } from './index.ts'
 
 const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!

@@ -4,9 +4,9 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
 import { type Db, openAsOwner, sql } from '#runtime/db/db'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { isDeep } from '../../../testing/size.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { isDeep } from '#testing/runner/size'
 import {
   balancesOf,
   type Entry,

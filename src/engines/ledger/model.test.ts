@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { checkLedger } from '../../../testing/ledger-checks.ts'
-import { sizeOf } from '../../../testing/size.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { sizeOf } from '#testing/runner/size'
 import {
   balancesOf,
   type Hold,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 
 let test: TestDatabase
 beforeAll(async () => {

@@ -16,14 +16,14 @@ import {
   deployLyingToken,
   hostileCodes,
   whileListed,
-} from '../../../testing/any-tokens.ts'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { nftRefusals } from '../../../testing/nft-refusals.ts'
-import { spawnWorker } from '../../../testing/programs.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { tokenActions } from '../../../testing/token-actions.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/any-tokens'
+import { tokenActions } from '#testing/builders/token-actions'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import { nftRefusals } from '#testing/requests/nft-refusals'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 let world: World

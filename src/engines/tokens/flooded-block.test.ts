@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { claimedMax, entityMax, walletMax } from '#engines/indexer/observe-tokens'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { actorOn, deployDataOf } from '../../../testing/any-tokens.ts'
-import { makeWallet, type World, worldOf } from '../../../testing/builders.ts'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { insertUnchecked } from '../../../testing/rows-read.ts'
-import { tokenActions } from '../../../testing/token-actions.ts'
+import { actorOn, deployDataOf } from '#testing/builders/any-tokens'
+import { tokenActions } from '#testing/builders/token-actions'
+import { makeWallet, type World, worldOf } from '#testing/builders/world'
+import { insertUnchecked } from '#testing/databases/rows-read'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 let world: World

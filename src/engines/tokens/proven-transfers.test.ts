@@ -18,13 +18,13 @@ import {
   deployFeeToken,
   hostileCodes,
   whileListed,
-} from '../../../testing/any-tokens.ts'
-import { sessionOf, unlimited, untilBlockedBy } from '../../../testing/blocked-sessions.ts'
-import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { readMetrics } from '../../../testing/metrics.ts'
-import { tokenActions } from '../../../testing/token-actions.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/any-tokens'
+import { tokenActions } from '#testing/builders/token-actions'
+import { makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { readMetrics } from '#testing/platform/metrics'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let world: World

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { entityMax, walletMax } from '#engines/indexer/observe-tokens'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { actorOn, deployClaiming, deployDataOf, deployFeeToken } from '../../../testing/any-tokens.ts'
-import { freshAddress, makeWallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { readMetrics } from '../../../testing/metrics.ts'
-import { insertUnchecked } from '../../../testing/rows-read.ts'
-import { tokenActions } from '../../../testing/token-actions.ts'
+import { actorOn, deployClaiming, deployDataOf, deployFeeToken } from '#testing/builders/any-tokens'
+import { tokenActions } from '#testing/builders/token-actions'
+import { freshAddress, makeWallet, type World, worldOf } from '#testing/builders/world'
+import { insertUnchecked } from '#testing/databases/rows-read'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { readMetrics } from '#testing/platform/metrics'
 import { followedMax } from './store.ts'
 
 let harness: Harness

@@ -13,12 +13,12 @@ import {
   seededRandom,
   seedsOf,
   sendFaults,
-} from '../../../testing/adversary/index.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const seeds = seedsOf(1)
 /** A final refusal ends a transfer, which other tests prove. */

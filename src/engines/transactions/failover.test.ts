@@ -5,12 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { faults, type HostileRpc, openHostileRpc, seedsOf } from '../../../testing/adversary/index.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { faults, type HostileRpc, openHostileRpc, seedsOf } from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { sizeOf } from '#testing/runner/size'
 
 const outageMs = sizeOf('OUTAGE_MS', { usual: 1_500, deep: 60_000 })
 const [seed = 1] = seedsOf(1)

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { mineAtBaseFee } from '../../../testing/base-fee.ts'
-import { freshAddress } from '../../../testing/builders.ts'
-import { shortFinalityNetwork } from '../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { mineUntil, until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress } from '#testing/builders/world'
+import { mineAtBaseFee } from '#testing/nodes/base-fee'
+import { shortFinalityNetwork } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
 
 let harness: Harness
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { baseFeeOf, mineAtBaseFee } from '../../../testing/base-fee.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { baseFeeOf, mineAtBaseFee } from '#testing/nodes/base-fee'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { feeMaxAtomic } from './index.ts'
 
 let harness: Harness

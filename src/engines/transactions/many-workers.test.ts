@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { spawnWorker } from '../../../testing/programs.ts'
-import { isDeep, sizeOf } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
-import type { Worker } from '../../../testing/worker.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import { isDeep, sizeOf } from '#testing/runner/size'
 
 /** 1,000 through four workers is the deep size; every change runs this many. */
 const transfersTotal = sizeOf('NONCE_TRANSFERS', { usual: 30, deep: 1_000 })

@@ -7,20 +7,13 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openStrictPool, type Send, type StrictPool } from '../../../testing/adversary/index.ts'
-import {
-  dataOf,
-  freshAddress,
-  makeWallet,
-  type Wallet,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
-import { followedMining } from '../../../testing/followed-mining.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep, sizeOf } from '../../../testing/size.ts'
-import { untilAdmitted } from '../../../testing/tenant.ts'
-import { until, untilNone } from '../../../testing/until.ts'
+import { openStrictPool, type Send, type StrictPool } from '#testing/adversary/index'
+import { dataOf, freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { followedMining } from '#testing/nodes/followed-mining'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { untilAdmitted } from '#testing/platform/tenant'
+import { until, untilNone } from '#testing/platform/until'
+import { isDeep, sizeOf } from '#testing/runner/size'
 
 const sendsTotal = sizeOf('POOL_SENDS', { usual: 36, deep: 1_000 })
 const walletCount = isDeep ? 4 : 2

@@ -4,13 +4,13 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { baseFeeOf, mineAtBaseFee } from '../../../testing/base-fee.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { baseFeeOf, mineAtBaseFee } from '#testing/nodes/base-fee'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const followed = isDeep ? 4 : 2
 const rises = isDeep ? 3 : 2

@@ -5,20 +5,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'
-import {
-  type Fault,
-  faults,
-  type HostileRpc,
-  listLimits,
-  openHostileRpc,
-} from '../../../testing/adversary/index.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendAsIssuer } from '../../../testing/issuer.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { type Fault, faults, type HostileRpc, listLimits, openHostileRpc } from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { sendAsIssuer } from '#testing/nodes/issuer'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { sizeOf } from '#testing/runner/size'
 import { readRevertReasons } from './revert-reasons.ts'
 import { screener } from './screen.ts'
 import { signWaiting } from './sign.ts'

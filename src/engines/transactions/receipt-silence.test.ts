@@ -14,13 +14,13 @@ import {
   type SeededRandom,
   seededRandom,
   seedsOf,
-} from '../../../testing/adversary/index.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { shortFinalityNetwork } from '../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { shortFinalityNetwork } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const seeds = seedsOf(1)
 const blocksMax = isDeep ? 200 : 60

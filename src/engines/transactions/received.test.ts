@@ -3,7 +3,10 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unfreeze } from '#custody/index'
 import { proveMoney } from '#engines/treasury/index'
-import { actorOn, deployLyingToken } from '../../../testing/any-tokens.ts'
+import { actorOn, deployLyingToken } from '#testing/builders/any-tokens'
+import { payFrom } from '#testing/builders/screened-sender'
+import { tokenActions } from '#testing/builders/token-actions'
+import { transferActions } from '#testing/builders/transfers'
 import {
   freshAddress,
   makePaymentIntent,
@@ -11,13 +14,10 @@ import {
   type Wallet,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { screenedAddress } from '../../../testing/review-requests.ts'
-import { payFrom } from '../../../testing/screened-sender.ts'
-import { tokenActions } from '../../../testing/token-actions.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { screenedAddress } from '#testing/requests/review-requests'
 
 let harness: Harness
 let world: World

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { drawnTests } from '../../../testing/drawn.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { drawnTests } from '#testing/runner/drawn'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>

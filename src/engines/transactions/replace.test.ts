@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mineAtBaseFee } from '../../../testing/base-fee.ts'
-import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet } from '#testing/builders/world'
+import { mineAtBaseFee } from '#testing/nodes/base-fee'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 import { replacementFee } from './fees.ts'
 
 let harness: Harness

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openStrictPool, type StrictPool } from '../../../testing/adversary/index.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+import { openStrictPool, type StrictPool } from '#testing/adversary/index'
+import { transferActions } from '#testing/builders/transfers'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 const bumps = isDeep ? 6 : 3
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
 import { alarmCounts } from '#runtime/log/alarms'
-import { freshAddress, makeTransfer, type World, worldOf } from '../../../testing/builders.ts'
-import { drawn } from '../../../testing/drawn.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type Behaviour, openReceiver, type Receiver } from '../../../testing/receiver.ts'
-import { until } from '../../../testing/until.ts'
+import { freshAddress, makeTransfer, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { drawn } from '#testing/runner/drawn'
+import { type Behaviour, openReceiver, type Receiver } from '#testing/servers/receiver'
 
 let harness: Harness
 let world: World

@@ -13,14 +13,14 @@ import {
   makeTransfer,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { runCommand } from '../../../testing/command.ts'
-import { urlOf } from '../../../testing/database-clone.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendAsIssuer } from '../../../testing/issuer.ts'
-import { makeReview, screenedAddress } from '../../../testing/review-requests.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/world'
+import { urlOf } from '#testing/databases/database-clone'
+import { sendAsIssuer } from '#testing/nodes/issuer'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { runCommand } from '#testing/processes/command'
+import { makeReview, screenedAddress } from '#testing/requests/review-requests'
+import { sizeOf } from '#testing/runner/size'
 
 let harness: Harness
 let world: World

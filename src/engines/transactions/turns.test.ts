@@ -4,9 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Chain } from '#chains/chain'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'
-import type { Wallet } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
+import { transferActions } from '#testing/builders/transfers'
+import type { Wallet } from '#testing/builders/world'
 import {
   addressOf,
   insertAttemptsBelow,
@@ -14,10 +13,11 @@ import {
   insertSentTransactions,
   type NumberedRow,
   transaction,
-} from '../../../testing/queue-rows.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import { transferActions } from '../../../testing/transfers.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/databases/queue-rows'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { sizeOf } from '#testing/runner/size'
 import { gapFiller } from './fill-gaps.ts'
 import { signReplacements } from './replace.ts'
 import { screener } from './screen.ts'

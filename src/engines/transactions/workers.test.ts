@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { spawnWorker } from '../../../testing/programs.ts'
-import { sizeOf } from '../../../testing/size.ts'
-import { until, untilNone } from '../../../testing/until.ts'
-import type { Worker } from '../../../testing/worker.ts'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until, untilNone } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import { sizeOf } from '#testing/runner/size'
 
 const transfersTotal = sizeOf('CRASH_TRANSFERS', { usual: 18, deep: 1_000 })
 const kills = sizeOf('CRASH_KILLS', { usual: 2, deep: 40 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startEngines } from '#context'
 import { sql } from '#runtime/db/db'
-import { fundMerchantWallet, makePayout, worldOf } from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
+import { fundMerchantWallet, makePayout, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const alarms: { alarm?: string; entityId?: string; address?: string }[] = []
 

@@ -1,9 +1,6 @@
 /** Alarms about transfers of unified balances, each by what causes it, and the end of it by its remedy. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
-import { countAlarm } from '../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { insertUnchecked } from '../../../testing/rows-read.ts'
 import {
   intentOf,
   people,
@@ -11,8 +8,11 @@ import {
   specOf,
   type UnifiedBalances,
   unifiedBalances,
-} from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/builders/unified-balances'
+import { insertUnchecked } from '#testing/databases/rows-read'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let unified: UnifiedBalances

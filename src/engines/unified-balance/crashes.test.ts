@@ -4,9 +4,6 @@ import { startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { spawnWorker } from '../../../testing/programs.ts'
-import { httpAs } from '../../../testing/tenant.ts'
 import {
   intentOf,
   people,
@@ -14,10 +11,13 @@ import {
   specOf,
   type UnifiedBalances,
   unifiedBalances,
-} from '../../../testing/unified-balances.ts'
-import { until } from '../../../testing/until.ts'
-import type { Worker } from '../../../testing/worker.ts'
-import type { Role } from '../../../testing/worker-process.ts'
+} from '#testing/builders/unified-balances'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import type { Role } from '#testing/processes/worker-process'
 
 /* Processes that die around the commits that reserve, sign and burn. Transfers within the chain have the same steps. */
 let harness: Harness

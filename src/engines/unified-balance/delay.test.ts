@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { knownCrosschainAddresses } from '#chains/evm/crosschain/index'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
-import { unifiedBalances, wallet } from '../../../testing/unified-balances.ts'
+import { unifiedBalances, wallet } from '#testing/builders/unified-balances'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { type Harness, openHarness } from '#testing/platform/harness'
 import { unifiedChains } from './networks.ts'
 
 let harness: Harness

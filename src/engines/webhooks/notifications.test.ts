@@ -8,8 +8,7 @@ import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { devAccounts } from '#sandbox/constants'
-import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
-import { unlimited } from '../../../testing/blocked-sessions.ts'
+import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
 import {
   fundMerchantWallet,
   makeBusinessTransfer,
@@ -18,11 +17,12 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
-import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+} from '#testing/builders/world'
+import { unlimited } from '#testing/databases/blocked-sessions'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
+import { type Notice, openWebhookSink, type WebhookSink } from '#testing/servers/webhook-sink'
 import { startWebhooks } from './index.ts'
 
 /* Notifications equal the GET of the resource, once for every visible change. */

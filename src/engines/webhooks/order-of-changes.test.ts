@@ -10,10 +10,10 @@ import {
   makeRecipient,
   type World,
   worldOf,
-} from '../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { until } from '../../../testing/until.ts'
-import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { openWebhookSink, type WebhookSink } from '#testing/servers/webhook-sink'
 
 /*
  * A receiver of two messages about a resource knows by `updateDate` which is the later one, whatever the clocks of the

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { openAsOwner, raw } from './db.ts'
 
 let test: TestDatabase

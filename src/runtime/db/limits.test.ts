@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openBreakableConnection } from '../../../testing/breakable-connection.ts'
-import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { until } from '../../../testing/until.ts'
+import { openBreakableConnection } from '#testing/databases/breakable-connection'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { until } from '#testing/platform/until'
 import { type Database, isDatabaseAway, openDatabase, sql } from './db.ts'
 import { type SessionLimits, workLimits } from './limits.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { cloneDatabase, openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { until } from '../../../testing/until.ts'
+import { cloneDatabase, openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { until } from '#testing/platform/until'
 import { type Database, openAsOwner, openDatabase, sql } from './db.ts'
 
 let test: TestDatabase

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cloneDatabase } from '../../../testing/database.ts'
+import { cloneDatabase } from '#testing/databases/database'
 import { type Connection, type Database, openAsOwner, openDatabase, sql } from './db.ts'
 import { migrate, requireTables } from './migrate.ts'
 

@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { cleanUp, kill, startChild, temporaryDirectory } from '../../../testing/postgres/kit.ts'
-import { sizeOf } from '../../../testing/size.ts'
+import { cleanUp, kill, startChild, temporaryDirectory } from '#testing/postgres/kit'
+import { sizeOf } from '#testing/runner/size'
 import { createDirectory } from './directory.ts'
 import { acquireLock, findHolder } from './lock.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openSmtpServer } from '../../../testing/smtp-server.ts'
+import { openSmtpServer } from '#testing/servers/smtp-server'
 import { openSmtp } from './smtp.ts'
 
 const mailTo = (to: string) => ({ to, subject: 'Your code', text: 'Your code is 123456.' })

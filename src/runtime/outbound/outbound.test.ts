@@ -7,7 +7,7 @@ import {
 import { type AddressInfo, createServer, isIPv6, type Server as NetServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../../testing/until.ts'
+import { until } from '#testing/platform/until'
 import { reachOf } from './address.ts'
 import { idleMax, idleOfHostMax } from './agents.ts'
 import { createCaller, KeptConnectionEnded } from './call.ts'

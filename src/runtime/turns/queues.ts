@@ -1,4 +1,4 @@
-/** All queues that entities share and a loop claims from. `testing/turns.test.ts` tests each of them for starvation. */
+/** All queues that entities share and a loop claims from. `testing/suites/databases/turns.test.ts` tests each of them for starvation. */
 export const queues = [
   'screening',
   'screening again',

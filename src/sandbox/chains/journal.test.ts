@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { temporaryDirectory } from '../../../testing/local-chains/kit.ts'
+import { temporaryDirectory } from '#testing/local-chains/kit'
 import { createGate } from './gate.ts'
 import { createJournal, type JournalEntry, openJournal } from './journal.ts'
 import { kindOf, mayChange, requestsIn } from './requests.ts'

@@ -14,9 +14,9 @@ import {
   temporaryDirectory,
   transfer,
   type Victim,
-} from '../../../testing/local-chains/kit.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/local-chains/kit'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 import { isRunning } from './leftover-node.ts'
 import { call, callMany } from './rpc.ts'
 

@@ -13,10 +13,10 @@ import {
   startVictim,
   temporaryDirectory,
   transfer,
-} from '../../../testing/local-chains/kit.ts'
-import { testLog } from '../../../testing/log.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/local-chains/kit'
+import { testLog } from '#testing/platform/log'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { startLocalChains } from './index.ts'
 import { isRunning } from './leftover-node.ts'

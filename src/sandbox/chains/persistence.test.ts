@@ -14,10 +14,10 @@ import {
   startBase,
   temporaryDirectory,
   transfer,
-} from '../../../testing/local-chains/kit.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
-import { viemChain } from '../../../testing/viem-chain.ts'
+} from '#testing/local-chains/kit'
+import { until } from '#testing/platform/until'
+import { viemChain } from '#testing/platform/viem-chain'
+import { isDeep } from '#testing/runner/size'
 import { faucetAccount } from '../constants.ts'
 import { call, callMany } from './rpc.ts'
 

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { until } from '#testing/platform/until'
 import {
   type Child,
   cleanUp,
@@ -23,9 +24,8 @@ import {
   signal,
   startChild,
   temporaryDirectory,
-} from '../../../testing/postgres/kit.ts'
-import { isDeep } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/postgres/kit'
+import { isDeep } from '#testing/runner/size'
 import { startEmbeddedPostgres } from './index.ts'
 import { clusterName } from './leftovers.ts'
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { lockDirectory } from '#runtime/directory-lock/index'
+import { until } from '#testing/platform/until'
 import {
   cleanUp,
   findPids,
@@ -11,8 +12,7 @@ import {
   ownTemporaryDirectory,
   startChild,
   temporaryDirectory,
-} from '../../../testing/postgres/kit.ts'
-import { until } from '../../../testing/until.ts'
+} from '#testing/postgres/kit'
 import { joinEmbeddedPostgres, type ServerAddress, startEmbeddedPostgres } from './index.ts'
 import { findOwner } from './privileges.ts'
 

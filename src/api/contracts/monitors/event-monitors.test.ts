@@ -3,7 +3,6 @@ import { initiateSmartContractPlatformClient } from '@circle-fin/smart-contract-
 import { encodeAbiParameters, getAddress, keccak256, parseAbi, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { makeWallet, placeContract, type World, worldOf } from '../../../../testing/builders.ts'
 import {
   emit,
   emitterCode,
@@ -12,9 +11,10 @@ import {
   monitorBody,
   movedSignature,
   movedTopic,
-} from '../../../../testing/emitter.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/emitter'
+import { makeWallet, placeContract, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const blockchain = 'BASE-SEPOLIA'
 const path = '/v1/w3s/contracts/monitors'

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { initiateSmartContractPlatformClient } from '@circle-fin/smart-contract-platform'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Wallet, type World, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { until } from '../../../../testing/until.ts'
+import { type Wallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { templates } from './templates.ts'
 
 const [erc20, erc721, erc1155, airdrop] = Object.keys(templates) as [string, string, string, string]

@@ -3,8 +3,6 @@ import { registerRecoveryAddress } from '@circle-fin/modular-wallets-core'
 import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import {
   addressOwner,
   executeOperation,
@@ -12,11 +10,13 @@ import {
   makeModularWallet,
   openModularAccount,
   usdcPayment,
-} from '../../../../testing/modular-accounts.ts'
-import { type Prepared, pageRequests, signed } from '../../../../testing/page-operations.ts'
-import { sizeOf } from '../../../../testing/size.ts'
-import { strangeBundle } from '../../../../testing/strange-bundles.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/modular-accounts'
+import { strangeBundle } from '#testing/builders/strange-bundles'
+import { freshAddress, worldOf } from '#testing/builders/world'
+import { type Prepared, pageRequests, signed } from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { sizeOf } from '#testing/runner/size'
 
 /** Wallets of strangers that claim the owner; more than an owner could once have. */
 const strangersTotal = sizeOf('CLAIMING_WALLETS', { usual: 20, deep: 110 })

@@ -1,10 +1,10 @@
 /** Wallets of owners: their addresses and mappings, as pages ask for them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addressOwner as byAddress, openModularAccount } from '#testing/builders/modular-accounts'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
 import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/keys.ts'
-import { freshAddress } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { addressOwner as byAddress, openModularAccount } from '../../../../testing/modular-accounts.ts'
-import { httpAs } from '../../../../testing/tenant.ts'
 
 let harness: Harness
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '#context'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { type Falsified, softwareAuthenticator } from '../../../../testing/software-authenticator.ts'
-import { httpAs, type Tenant } from '../../../../testing/tenant.ts'
+import { type Falsified, softwareAuthenticator } from '#testing/pages/software-authenticator'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs, type Tenant } from '#testing/platform/tenant'
 
 let harness: Harness
 beforeAll(async () => {

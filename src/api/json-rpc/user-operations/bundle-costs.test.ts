@@ -7,19 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { operationFromJson } from '#chains/operation-json'
 import { startEngines } from '#context'
 import { sql } from '#runtime/db/db'
-import { mineAtBaseFee } from '../../../../testing/base-fee.ts'
-import { freshAddress } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
-import {
-  entryPoint,
-  inHex,
-  type Prepared,
-  pageRequests,
-  prepared,
-} from '../../../../testing/page-operations.ts'
-import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
-import { until } from '../../../../testing/until.ts'
+import { executeOperation, openModularAccount, usdcPayment } from '#testing/builders/modular-accounts'
+import { executeBesideSponsor } from '#testing/builders/strange-bundles'
+import { freshAddress } from '#testing/builders/world'
+import { mineAtBaseFee } from '#testing/nodes/base-fee'
+import { entryPoint, inHex, type Prepared, pageRequests, prepared } from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 type ModularPage = Awaited<ReturnType<typeof openModularAccount>>
 

@@ -10,16 +10,15 @@ import {
   toSmartAccount,
 } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress } from '../../../../testing/builders.ts'
-import { returns, revertsWith } from '../../../../testing/contract-codes.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import {
   addressOwner,
   baseSepoliaChain,
   executeOperation,
   openModularAccount,
   usdcPayment,
-} from '../../../../testing/modular-accounts.ts'
+} from '#testing/builders/modular-accounts'
+import { freshAddress } from '#testing/builders/world'
+import { returns, revertsWith } from '#testing/nodes/contract-codes'
 import {
   chainId,
   entryPoint,
@@ -29,7 +28,8 @@ import {
   prepared,
   signed,
   withSponsor,
-} from '../../../../testing/page-operations.ts'
+} from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
 
 let harness: Harness
 let page: Awaited<ReturnType<typeof openModularAccount>>

@@ -8,9 +8,10 @@ import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
+import { executeOperation, openModularAccount, usdcPayment } from '#testing/builders/modular-accounts'
+import { accountActions } from '#testing/builders/smart-accounts'
+import { strangeBundle } from '#testing/builders/strange-bundles'
+import { freshAddress, worldOf } from '#testing/builders/world'
 import {
   entryPoint,
   inHex,
@@ -19,11 +20,10 @@ import {
   prepared,
   signed,
   withSponsor,
-} from '../../../../testing/page-operations.ts'
-import { accountActions } from '../../../../testing/smart-accounts.ts'
-import { strangeBundle } from '../../../../testing/strange-bundles.ts'
-import type { Tenant } from '../../../../testing/tenant.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 type ModularPage = Awaited<ReturnType<typeof openModularAccount>>
 

@@ -8,17 +8,17 @@ import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
 import { startModular } from '#engines/modular/index'
 import { sql } from '#runtime/db/db'
-import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/keys.ts'
-import { freshAddress, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   addressOwner,
   executeOperation,
   type ModularAccount,
   openModularAccount,
   usdcPayment,
-} from '../../../../testing/modular-accounts.ts'
+} from '#testing/builders/modular-accounts'
+import { separateEngines } from '#testing/builders/smart-accounts'
+import { executeBesideSponsor } from '#testing/builders/strange-bundles'
+import { freshAddress, worldOf } from '#testing/builders/world'
 import {
   chainId,
   entryPoint,
@@ -28,11 +28,11 @@ import {
   prepared,
   signed,
   withSponsor,
-} from '../../../../testing/page-operations.ts'
-import { separateEngines } from '../../../../testing/smart-accounts.ts'
-import { executeBesideSponsor } from '../../../../testing/strange-bundles.ts'
-import { httpAs } from '../../../../testing/tenant.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/keys.ts'
 
 let harness: Harness
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import {
   openHostileRpc,
   type ScriptStep,
   seedsOf,
-} from '../../../../testing/adversary/index.ts'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { quantity } from '../../../../testing/json-rpc.ts'
-import { type Lie, type LyingNode, openLyingNode } from '../../../../testing/lying-node.ts'
+} from '#testing/adversary/index'
+import { type Lie, type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity } from '#testing/platform/json-rpc'
 import type { Chain } from '../../chain.ts'
 import { createEvmChain } from '../index.ts'
 import { RpcUnreachable } from '../rpc/rpc.ts'

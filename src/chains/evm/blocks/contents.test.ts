@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tokenAddress } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import {
-  falseContents,
-  faults,
-  type HostileRpc,
-  openHostileRpc,
-} from '../../../../testing/adversary/index.ts'
-import { deployLyingToken } from '../../../../testing/any-tokens.ts'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { until } from '../../../../testing/until.ts'
+import { falseContents, faults, type HostileRpc, openHostileRpc } from '#testing/adversary/index'
+import { deployLyingToken } from '#testing/builders/any-tokens'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { until } from '#testing/platform/until'
 import type { Chain } from '../../chain.ts'
 import type { Block } from '../../facets/blocks.ts'
 import { createEvmChain } from '../index.ts'

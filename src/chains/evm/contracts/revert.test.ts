@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { anyText } from '../../../../testing/any-text.ts'
-import { isDeep } from '../../../../testing/size.ts'
+import { anyText } from '#testing/requests/any-text'
+import { isDeep } from '#testing/runner/size'
 import { RpcError } from '../rpc/rpc.ts'
 import { explainRevert, isRevert } from './revert.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { faults, openHostileRpc } from '../../../../testing/adversary/index.ts'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
+import { faults, openHostileRpc } from '#testing/adversary/index'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
 import type { GasEstimate } from '../../facets/offers.ts'
 import { networkOf } from '../../networks/index.ts'
 import { createRpc, type Rpc } from '../rpc/rpc.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { faults, type HostileRpc, listLimits, openHostileRpc } from '../../../../testing/adversary/index.ts'
-import { startTestChains } from '../../../../testing/chain.ts'
+import { faults, type HostileRpc, listLimits, openHostileRpc } from '#testing/adversary/index'
+import { startTestChains } from '#testing/platform/chain'
 import { createRpc, type Rpc, RpcUnreachable } from './rpc.ts'
 
 let node: HostileRpc

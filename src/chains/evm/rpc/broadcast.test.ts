@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { broadcast, outcomeOf } from './broadcast.ts'
 import { createRpc, RpcError } from './rpc.ts'
 

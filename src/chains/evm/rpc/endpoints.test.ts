@@ -3,16 +3,9 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import type { Hex } from '#lib/hex'
-import {
-  faults,
-  type HostileRpc,
-  mutate,
-  mutations,
-  openHostileRpc,
-  seedsOf,
-} from '../../../../testing/adversary/index.ts'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { until } from '../../../../testing/until.ts'
+import { faults, type HostileRpc, mutate, mutations, openHostileRpc, seedsOf } from '#testing/adversary/index'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { until } from '#testing/platform/until'
 import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'

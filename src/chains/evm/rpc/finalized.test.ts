@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { quantity } from '../../../../testing/json-rpc.ts'
-import { type LyingNode, openLyingNode } from '../../../../testing/lying-node.ts'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { quantity } from '#testing/platform/json-rpc'
 import { createEvmChain } from '../index.ts'
 
 let chain: TestChain

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { placeBurner } from '../../../../testing/burners.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { type HoldingNode, openHoldingNode } from '../../../../testing/holding-node.ts'
-import type { Tenant } from '../../../../testing/tenant.ts'
-import { transferActions } from '../../../../testing/transfers.ts'
-import { until } from '../../../../testing/until.ts'
+import { transferActions } from '#testing/builders/transfers'
+import { placeBurner } from '#testing/nodes/burners'
+import { type HoldingNode, openHoldingNode } from '#testing/nodes/holding-node'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let other: Tenant

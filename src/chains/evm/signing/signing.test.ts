@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leastCpuMs } from '../../../../testing/cpu-time.ts'
-import { isDeep } from '../../../../testing/size.ts'
+import { leastCpuMs } from '#testing/processes/cpu-time'
+import { isDeep } from '#testing/runner/size'
 import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../../signing.ts'
 import { ValueProblem } from '../../value-problem.ts'
 

@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type AnyToken, deployCollection } from '../../../../testing/any-tokens.ts'
-import { makeWallet, type World, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { tokenActions } from '../../../../testing/token-actions.ts'
-import { until } from '../../../../testing/until.ts'
+import { type AnyToken, deployCollection } from '#testing/builders/any-tokens'
+import { tokenActions } from '#testing/builders/token-actions'
+import { makeWallet, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const content = 'Q'.repeat(46)
 /** The answers of the gateway of IPFS, by name. */

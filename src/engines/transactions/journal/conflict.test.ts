@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { openDatabase } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
 import {
   cleanUp,
   cleanups,
@@ -13,9 +13,9 @@ import {
   openTwoMachines,
   repeat,
   submit,
-} from '../../../../testing/restored-database.ts'
-import type { Tenant } from '../../../../testing/tenant.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
 import { declareJournalLost, listWorkerJournals } from '../index.ts'
 
 afterEach(cleanUp)

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
 import { openDatabase, sql } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
 import {
   cleanUp,
   cleanups,
@@ -13,8 +13,8 @@ import {
   fundedWallets,
   openTwoMachines,
   submit,
-} from '../../../../testing/restored-database.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import { until } from '#testing/platform/until'
 
 afterEach(cleanUp)
 

@@ -4,8 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
-import type { TestChain } from '../../../../testing/chain.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
 import {
   cleanUp,
   cleanups,
@@ -13,8 +12,9 @@ import {
   fundedWallets,
   openTwoMachines,
   submit,
-} from '../../../../testing/restored-database.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import type { TestChain } from '#testing/platform/chain'
+import { until } from '#testing/platform/until'
 
 afterEach(cleanUp)
 

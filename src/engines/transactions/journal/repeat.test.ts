@@ -4,8 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
-import type { TestChain } from '../../../../testing/chain.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
 import {
   cleanUp,
   cleanups,
@@ -15,10 +14,11 @@ import {
   repeat,
   type SubmittedTransfer,
   submitSome,
-} from '../../../../testing/restored-database.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import type { Tenant } from '../../../../testing/tenant.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import type { TestChain } from '#testing/platform/chain'
+import type { Tenant } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 afterEach(cleanUp)
 

@@ -7,12 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { type SeededRandom, seededRandom, seedsOf } from '../../../../testing/adversary/seeded-random.ts'
-import { makeTransfer, worldOf } from '../../../../testing/builders.ts'
-import { runCommand } from '../../../../testing/command.ts'
-import { type Clone, urlOf } from '../../../../testing/database-clone.ts'
-import { drawnTests } from '../../../../testing/drawn.ts'
-import { openHarness } from '../../../../testing/harness.ts'
+import { type SeededRandom, seededRandom, seedsOf } from '#testing/adversary/seeded-random'
+import { makeTransfer, worldOf } from '#testing/builders/world'
+import { type Clone, urlOf } from '#testing/databases/database-clone'
 import {
   cleanUp,
   cleanups,
@@ -22,10 +19,13 @@ import {
   type SubmittedTransfer,
   submit,
   submitSome,
-} from '../../../../testing/restored-database.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { testRootKey } from '../../../../testing/template.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import { testRootKey } from '#testing/databases/template'
+import { openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { runCommand } from '#testing/processes/command'
+import { drawnTests } from '#testing/runner/drawn'
+import { isDeep } from '#testing/runner/size'
 import { listJournalIds } from './directory.ts'
 import { decodeRecords } from './journal.ts'
 import { declareJournalLost, listWorkerJournals } from './operator-commands.ts'

@@ -4,12 +4,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openAsOwner, openDatabase, type Sql, sql } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
-import { mineAtBaseFee } from '../../../../testing/base-fee.ts'
-import { freshAddress, fundMerchantWallet, makePayout, type Wallet } from '../../../../testing/builders.ts'
-import { askUser, makePinUser } from '../../../../testing/challenge-requests.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { approved } from '../../../../testing/page.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, fundMerchantWallet, makePayout, type Wallet } from '#testing/builders/world'
 import {
   cleanUp,
   cleanups,
@@ -17,9 +14,12 @@ import {
   fundedWallets,
   openTwoMachines,
   submit,
-} from '../../../../testing/restored-database.ts'
-import { transferActions } from '../../../../testing/transfers.ts'
-import { mineUntil, until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import { mineAtBaseFee } from '#testing/nodes/base-fee'
+import { approved } from '#testing/pages/page'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil, until } from '#testing/platform/until'
+import { askUser, makePinUser } from '#testing/requests/challenge-requests'
 
 afterEach(cleanUp)
 

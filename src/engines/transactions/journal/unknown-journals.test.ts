@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { openDatabase } from '#runtime/db/db'
-import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
+import { seededRandom } from '#testing/adversary/seeded-random'
 import {
   cleanUp,
   cleanups,
@@ -12,8 +12,8 @@ import {
   openTwoMachines,
   repeat,
   submit,
-} from '../../../../testing/restored-database.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/databases/restored-database'
+import { until } from '#testing/platform/until'
 import { listJournalIds } from './directory.ts'
 import { listWorkerJournals } from './operator-commands.ts'
 

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { formatInstant } from '#lib/time'
 import type { Config } from '#runtime/config'
 import { sql } from '#runtime/db/db'
-import { freshAddress, type Wallet, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { executeOperation, openModularAccount, usdcPayment } from '#testing/builders/modular-accounts'
+import { accountActions } from '#testing/builders/smart-accounts'
+import { freshAddress, type Wallet, worldOf } from '#testing/builders/world'
 import {
   entryPoint,
   type Prepared,
@@ -18,9 +18,9 @@ import {
   prepared,
   signed,
   withSponsor,
-} from '../../../../testing/page-operations.ts'
-import { accountActions } from '../../../../testing/smart-accounts.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/pages/page-operations'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { operationGasMax } from './limit-gas.ts'
 
 type Page = Awaited<ReturnType<typeof openModularAccount>>

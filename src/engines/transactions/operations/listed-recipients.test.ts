@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, type Wallet, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
-import { transferActions } from '../../../../testing/transfers.ts'
-import { mineUntil } from '../../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { accountActions, separateEngines } from '#testing/builders/smart-accounts'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, type Wallet, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { mineUntil } from '#testing/platform/until'
 
 let harness: Harness
 let accounts: ReturnType<typeof accountActions>

@@ -5,10 +5,10 @@
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeFunctionData, type Hex, hashMessage, hashTypedData, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freshAddress } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger, ledgerBalances } from '../../../../testing/ledger-checks.ts'
-import { until } from '../../../../testing/until.ts'
+import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const blockchains = ['BASE-SEPOLIA', 'MATIC-AMOY'] as const
 type Name = (typeof blockchains)[number]

@@ -16,11 +16,11 @@ import { watchAddress } from '#custody/index'
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { bookAdjustments, planAdjustments } from '#engines/treasury/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { freshAddress, type Wallet, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger, insertFalsePosting } from '../../../../testing/ledger-checks.ts'
-import { accountActions } from '../../../../testing/smart-accounts.ts'
-import { until } from '../../../../testing/until.ts'
+import { checkLedger, insertFalsePosting } from '#testing/builders/ledger-checks'
+import { accountActions } from '#testing/builders/smart-accounts'
+import { freshAddress, type Wallet, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const abi = parseAbi([
   'function depositTo(address account) payable',

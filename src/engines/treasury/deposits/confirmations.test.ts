@@ -3,7 +3,7 @@ import { maticAmoy as network } from '#chains/networks/matic-amoy'
 import type { ObservedTransfer } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
 import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from '../index.ts'
 import { creditDeposits, revertDeposits } from './credit-deposits.ts'
 

@@ -4,11 +4,11 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
-import { lyingTokenAbi, lyingTokenBytecode } from '../../../../testing/artifacts/lying-token.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
-import { viemChain } from '../../../../testing/viem-chain.ts'
+import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { viemChain } from '#testing/platform/viem-chain'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 beforeAll(async () => {

@@ -3,10 +3,8 @@ import { hasProcessedSteps } from '#engines/indexer/index'
 import type { FailpointPlan } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { spawnWorker } from '../../../../testing/programs.ts'
-import { isDeep } from '../../../../testing/size.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { startTestChains, type TestChain } from '#testing/platform/chain'
 import {
   blockchain,
   chainTransfers,
@@ -14,9 +12,11 @@ import {
   openTestIndexer,
   type TestIndexer,
   untilIndexed,
-} from '../../../../testing/test-indexer.ts'
-import { until } from '../../../../testing/until.ts'
-import type { Worker } from '../../../../testing/worker.ts'
+} from '#testing/platform/test-indexer'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import { isDeep } from '#testing/runner/size'
 import { openDepositAddress } from '../deposit-addresses/open-deposit-address.ts'
 
 let chain: TestChain

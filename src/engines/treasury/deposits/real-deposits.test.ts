@@ -2,22 +2,16 @@ import { concatHex, encodeFunctionData, getContractAddress, type Hex, parseAbi }
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
-import {
-  falseReturningTokenAbi,
-  falseReturningTokenBytecode,
-} from '../../../../testing/artifacts/false-returning-token.ts'
-import {
-  feeOnTransferTokenAbi,
-  feeOnTransferTokenBytecode,
-} from '../../../../testing/artifacts/fee-on-transfer-token.ts'
-import { internalPayerAbi, internalPayerBytecode } from '../../../../testing/artifacts/internal-payer.ts'
-import { lyingTokenAbi, lyingTokenBytecode } from '../../../../testing/artifacts/lying-token.ts'
-import { makePaymentIntent, type World, worldOf } from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { quantity } from '../../../../testing/json-rpc.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { transferActions } from '../../../../testing/transfers.ts'
-import { until } from '../../../../testing/until.ts'
+import { falseReturningTokenAbi, falseReturningTokenBytecode } from '#testing/artifacts/false-returning-token'
+import { feeOnTransferTokenAbi, feeOnTransferTokenBytecode } from '#testing/artifacts/fee-on-transfer-token'
+import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
+import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
+import { transferActions } from '#testing/builders/transfers'
+import { makePaymentIntent, type World, worldOf } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { quantity } from '#testing/platform/json-rpc'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 let world: World

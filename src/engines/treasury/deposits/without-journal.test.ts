@@ -2,10 +2,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fundMerchantWallet, worldOf } from '../../../../testing/builders.ts'
-import { countAlarm } from '../../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { until } from '../../../../testing/until.ts'
+import { fundMerchantWallet, worldOf } from '#testing/builders/world'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   freshAddress,
   fundMerchantWallet,
@@ -14,13 +15,12 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { spawnWorker } from '../../../../testing/programs.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
-import type { Worker } from '../../../../testing/worker.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
+import { isDeep } from '#testing/runner/size'
 
 const unit = 1_000_000n
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
-import { openTestDatabase, type TestDatabase } from '../../../../testing/database.ts'
-import { sizeOf } from '../../../../testing/size.ts'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { sizeOf } from '#testing/runner/size'
 import { pendingWork } from './store/disbursements.ts'
 
 const restingTotal = sizeOf('RESTING_ORDERS', { usual: 10_000, deep: 100_000 })

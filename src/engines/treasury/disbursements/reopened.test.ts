@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   freshAddress,
   fundMerchantWallet,
@@ -8,12 +9,11 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { drawnTests } from '../../../../testing/drawn.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { sendAsIssuer } from '../../../../testing/issuer.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { sendAsIssuer } from '#testing/nodes/issuer'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { drawnTests } from '#testing/runner/drawn'
 
 /** On a local chain one block makes final, and a reorg nevertheless reverts final blocks. */
 let harness: Harness

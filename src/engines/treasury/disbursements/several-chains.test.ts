@@ -1,17 +1,17 @@
 /** Payments from coins that are on other chains, in a sandbox whose wires are minted on one chain. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { rebalancingsOf } from '#testing/builders/rebalancings'
 import {
   freshAddress,
   fundMerchantWallet,
   makeActiveRecipient,
   makeDeposit,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { countAlarm } from '../../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { rebalancingsOf } from '../../../../testing/rebalancings.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freeze, setPolicy, unfreeze } from '#custody/index'
 import { sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   freshAddress,
   fundMerchantWallet,
@@ -9,10 +10,9 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 let harness: Harness
 let world: World

@@ -8,10 +8,10 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 
 let harness: Harness
 let poor: World

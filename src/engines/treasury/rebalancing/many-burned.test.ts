@@ -1,7 +1,7 @@
 /** Burns of many entities whose messages are not attested yet, as before the finality of a slow chain. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { type Harness, openHarness } from '#testing/platform/harness'
 import { mintCoins } from './mint-coins.ts'
 
 const burnedCount = 120

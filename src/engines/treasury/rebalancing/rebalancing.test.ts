@@ -3,19 +3,19 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { placeHolds } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { rebalancingsOf } from '#testing/builders/rebalancings'
 import {
   freshAddress,
   fundMerchantWallet,
   makeActiveRecipient,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { countAlarm } from '../../../../testing/count-alarm.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { sendAsIssuer } from '../../../../testing/issuer.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { rebalancingsOf } from '../../../../testing/rebalancings.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { sendAsIssuer } from '#testing/nodes/issuer'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import type { Coins } from '../sweeping/store.ts'
 import { coinsAt, shortageOf } from './open-rebalancing.ts'
 

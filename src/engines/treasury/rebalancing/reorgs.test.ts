@@ -1,12 +1,12 @@
 /** Reorgs of the blocks that burn and mint moved coins. On a local chain one block makes final, and is orphaned all the same. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { fundMerchantWallet, type World, worldOf } from '../../../../testing/builders.ts'
-import type { TestChain } from '../../../../testing/chain.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { rebalancingsOf } from '../../../../testing/rebalancings.ts'
-import { until } from '../../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { rebalancingsOf } from '#testing/builders/rebalancings'
+import { fundMerchantWallet, type World, worldOf } from '#testing/builders/world'
+import type { TestChain } from '#testing/platform/chain'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 
 const unit = 1_000_000n
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { reconcile } from '#engines/indexer/index'
 import { raw, sql } from '#runtime/db/db'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import {
   freshAddress,
   makeActiveAddress,
@@ -13,11 +14,10 @@ import {
   type PaymentIntent,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { isDeep, sizeOf } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep, sizeOf } from '#testing/runner/size'
 import { moneySums } from './store/money-proof.ts'
 
 /** The chain with reorgs has a late finality, as a real one does: a payment stays paid. */

@@ -7,9 +7,9 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
 import { checkMerchants } from '../index.ts'
 
 let harness: Harness

@@ -3,6 +3,7 @@ import { freeze, unfreeze } from '#custody/index'
 import { canonicalHead, hasProcessedSteps, startIndexer } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import { forgeMoney } from '#testing/builders/forged-money'
 import {
   freshAddress,
   fundMerchantWallet,
@@ -11,12 +12,11 @@ import {
   makePayout,
   type World,
   worldOf,
-} from '../../../../testing/builders.ts'
-import { countAlarm } from '../../../../testing/count-alarm.ts'
-import { forgeMoney } from '../../../../testing/forged-money.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
+} from '#testing/builders/world'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { isDeep } from '#testing/runner/size'
 import { proveMoney } from '../index.ts'
 
 const unit = 1_000_000n

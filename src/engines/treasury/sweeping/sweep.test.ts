@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { makePaidIntent, makePayout, type World, worldOf } from '../../../../testing/builders.ts'
-import { countAlarm } from '../../../../testing/count-alarm.ts'
-import { drawnTests } from '../../../../testing/drawn.ts'
-import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { sendAsIssuer } from '../../../../testing/issuer.ts'
-import { checkLedger } from '../../../../testing/ledger-checks.ts'
-import { until } from '../../../../testing/until.ts'
+import { checkLedger } from '#testing/builders/ledger-checks'
+import { makePaidIntent, makePayout, type World, worldOf } from '#testing/builders/world'
+import { sendAsIssuer } from '#testing/nodes/issuer'
+import { countAlarm } from '#testing/platform/count-alarm'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { drawnTests } from '#testing/runner/drawn'
 
 let harness: Harness
 let world: World

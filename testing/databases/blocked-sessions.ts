@@ -1,0 +1,16 @@
+import { type Database, type Db, sql } from '#runtime/db/db'
+import type { SessionLimits } from '#runtime/db/limits'
+import { until } from '#testing/platform/until'
+
+/** Limits of a tx that holds a lock while a test waits for others: the server ends it never, however long that takes. */
+export const unlimited: SessionLimits = { idleMs: 0, lockMs: 0, statementMs: 0 }
+
+type Session = { pid: number }
+
+export const sessionOf = (tx: Db) => tx.one<Session>(sql`select pg_backend_pid() as pid`)
+
+/** Waits until another session waits for a lock of this one. Test files share a server: any waiting session will not do. */
+export async function untilBlockedBy({ pid }: Session, database: Database, what: string): Promise<void> {
+  const waiting = sql`select 1 from pg_stat_activity a where ${pid} = any(pg_blocking_pids(a.pid))`
+  await until(async () => (await database.all(waiting)).length > 0, what)
+}

@@ -1,0 +1,59 @@
+import { messageDigest } from '#chains/crosschain/attestation'
+import { burnBodyVersion, encodeBurnBody, encodeMessage, messageVersion } from '#chains/crosschain/message'
+import { newId } from '#lib/ids'
+import { oncePer } from '#lib/once'
+import { sql } from '#runtime/db/db'
+import type { World } from '#testing/builders/world'
+import type { RequestSamples } from './sample-request.ts'
+
+const wordOf = (digit: string) => `0x${digit.repeat(64)}` as const
+const txHash = wordOf('e')
+const nonce = wordOf('d')
+/** Domains of BASE-SEPOLIA and ETH-SEPOLIA. */
+const [source, destination] = ['6', '0']
+
+const message = encodeMessage({
+  version: messageVersion,
+  ...{ sourceDomain: 6, destinationDomain: 0, nonce, sender: wordOf('1'), recipient: wordOf('2') },
+  ...{ destinationCaller: wordOf('0'), minFinalityThreshold: 2_000, finalityThresholdExecuted: 2_000 },
+  messageBody: encodeBurnBody({
+    version: burnBodyVersion,
+    ...{ burnToken: wordOf('3'), mintRecipient: wordOf('4'), amount: 5n, messageSender: wordOf('6') },
+    ...{ maxFee: 0n, feeExecuted: 0n, expirationBlock: 0n, hookData: '0x' },
+  }),
+})
+const digest = messageDigest(message)
+
+/** An attested message, without a burn: these suites are about requests. */
+const attested = oncePer((world: World) =>
+  world.harness.database.run(sql`insert into messages (id, blockchain, domain, tx_hash, ordinal, nonce, log_index, message,
+      destination_domain, fast, state, attested_message, attestation, digest, finality_threshold, expiration_block,
+      attested_date, create_date)
+    values (${newId(Date.now())}, 'BASE-SEPOLIA', 6, ${txHash}, 0, ${nonce}, 0, ${message}, 0, false, 'complete', ${message},
+      ${`0x${'1b'.repeat(65)}`}, ${digest}, 2000, 0, now(), now())`),
+)
+
+const after = (request: object): RequestSamples => ({
+  request: async (world) => {
+    await attested(world)
+    return request
+  },
+})
+const fees = after({ params: { source, destination } })
+const nothing = after({})
+
+export const messageRequests: Record<string, RequestSamples> = {
+  'GET /v2/messages/{sourceDomainId}': after({ params: { sourceDomainId: source }, query: { nonce } }),
+  'GET /v2/messages': after({ query: { sourceDomainId: source, nonce } }),
+  'POST /v2/reattest/{nonce}': after({ params: { nonce } }),
+  'GET /v2/publicKeys': nothing,
+  'GET /v1/publicKeys': nothing,
+  'GET /v2/burn/USDC/fees/{source}/{destination}': fees,
+  'GET /v2/fastBurn/USDC/fees/{source}/{destination}': fees,
+  'GET /v2/fastBurn/USDC/allowance': nothing,
+  'GET /v2/cctpx/tokens': nothing,
+  'GET /v1/attestations/{messageHash}': after({ params: { messageHash: digest } }),
+  'GET /v1/messages/{sourceDomainId}/{transactionHash}': after({
+    params: { sourceDomainId: source, transactionHash: txHash },
+  }),
+}
