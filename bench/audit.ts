@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openAuditSigner } from '#custody/audit-signer'
-import { openVault } from '#custody/sealing'
+import { openAuditSigner } from '#custody/installation/audit-signer'
+import { openVault } from '#custody/sealing/sealing'
 import { linkEntries, trailOf, verifyDatabase } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { systemClock } from '#lib/time'

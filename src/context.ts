@@ -16,14 +16,7 @@ import type { Inspection } from '#chains/facets/endpoints'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
-import {
-  type CustodyCtx,
-  type OpenCustodyInput,
-  openCustody,
-  requireSession,
-  requireTokenUser,
-  SealBroken,
-} from '#custody/index'
+import { openCustody, SealBroken } from '#custody/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -41,6 +34,13 @@ import {
 } from '#engines/treasury/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
+import {
+  type IdentityCtx,
+  type OpenIdentityInput,
+  openIdentity,
+  requireSession,
+  requireTokenUser,
+} from '#identity/index'
 import { createBudgets } from '#lib/budgets'
 import { ApiError } from '#lib/errors'
 import { armFailpoint } from '#lib/failpoints'
@@ -75,7 +75,7 @@ export type ContextInput = {
   inspects?: boolean
   /** Default: the clock of the database server. */
   clock?: Clock
-} & Pick<OpenCustodyInput, 'pinCost'>
+} & Pick<OpenIdentityInput, 'pinCost'>
 
 export type Context = { ctx: EngineCtx; close(): Promise<void> }
 
@@ -121,12 +121,12 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
-  const guessDirectory = guessDirectoryOf(config)
-  const custody = await openCustody({ ...scope, rootKey, pinCost, guessDirectory }).catch(explainRootKey)
+  const custody = await openCustody({ ...scope, rootKey }).catch(explainRootKey)
   opened.push(custody.close)
+  const identity = openIdentity({ ...scope, custody, pinCost, guessDirectory: guessDirectoryOf(config) })
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
-  return { ...scope, chains, custody }
+  return { ...scope, chains, custody, identity }
 }
 
 async function followDatabaseClock(
@@ -222,8 +222,8 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         ...{ chains: chainsOf(request), custody, mailer },
         ...(sandbox && { faucet: sandbox.faucet }),
       }),
-    readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
-    readSession: (request, token) => requireSession(request as CustodyCtx, token),
+    readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
+    readSession: (request, token) => requireSession(request as IdentityCtx, token),
   })
   const listener = await listen(server, apiAddress(scope.config))
   scope.config.publicUrl ??= listener.url
@@ -277,8 +277,8 @@ export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
     removed: [],
     notBuilt: [],
     widen: (request) => Object.assign(request, { chains: chainsOf(request), custody }),
-    readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
-    readSession: (request, token) => requireSession(request as CustodyCtx, token),
+    readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
+    readSession: (request, token) => requireSession(request as IdentityCtx, token),
   })
   const listener = await listen(server, pageAddress(scope.config))
   scope.config.challengeUrl ??= listener.url

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { openEntitySecret, requireWallet, transportPublicKey } from '#custody/index'
+import { openEntitySecret, transportPublicKey } from '#custody/index'
+import { requireWallet } from '#custody/wallets/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { type Token, tokensOf } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'

@@ -9,6 +9,7 @@ const tiers = [
   ['context'],
   ['api'],
   ['engines'],
+  ['identity'],
   ['custody', 'chains'],
   ['runtime'],
   ['lib'],
@@ -52,6 +53,15 @@ const tierOf = (path: string) => {
   return { top, rank: tiers.findIndex((tier) => tier.includes(top)) }
 }
 
+/** Rooms with secrets: files outside enter them through an index.ts. */
+const behindDoors = new Set(['custody', 'identity'])
+
+function doorReason(top: string, to: string): string | undefined {
+  if (!to.endsWith('/index.ts')) return 'enter custody and identity through an index.ts'
+  if (to === 'src/custody/sealing/index.ts' && top !== 'identity') return 'only custody and identity seal'
+  return undefined
+}
+
 export const importRule: Rule = {
   name: 'imports point down',
   why: 'The tree is the architecture: see ARCHITECTURE.md.',
@@ -71,6 +81,7 @@ function forbidden(from: string, to: string): string | undefined {
   if (lower.rank < 0) return 'it belongs to no tier'
   if (lower.rank < upper.rank) return 'that is a tier above'
   if (lower.rank === upper.rank && lower.top !== upper.top) return 'that is beside it, in the same tier'
+  if (upper.top !== lower.top && behindDoors.has(lower.top)) return doorReason(upper.top, to)
   if (upper.top === 'engines' && lower.top === 'chains' && !familyFree.test(to))
     return 'an engine reaches a chain through its interface'
   if (upper.top === 'api' && lower.top === 'api') return resourceReason(from, to)

@@ -94,13 +94,13 @@ export const ownershipSchema = Type.Object(
   { title: 'Ownership', description: 'The owner of an address, for the travel rule.' },
 )
 
-type Identity = Static<typeof identitySchema>
+type CustomerIdentity = Static<typeof identitySchema>
 
 /** Countries whose districts have codes of two letters. */
 const coded = ['US', 'CA']
 
 /** Throws the documented error of checks beyond the schema: the type, the name that it needs, countries and districts. */
-export function checkIdentity(identity: Identity, location: string): void {
+export function checkIdentity(identity: CustomerIdentity, location: string): void {
   const { type } = identity
   if (type !== 'individual' && type !== 'business')
     throw invalid({

@@ -4,7 +4,7 @@ import {
   createAttestationKey,
   endAttestationKey,
   listAttestationKeys,
-} from '#custody/index'
+} from '#custody/installation/index'
 import { hexOf } from '#lib/hex'
 import { isUuid } from '#lib/ids'
 import type { Db } from '#runtime/db/db'

@@ -1,4 +1,4 @@
-import { auditPublicKeyOf } from '#custody/index'
+import { auditPublicKeyOf } from '#custody/installation/index'
 import {
   countUnlinked,
   createVerifier,

@@ -1,4 +1,4 @@
-import { permissive, setPolicy } from '#custody/index'
+import { permissive, setPolicy } from '#custody/policy/index'
 import { newId } from '#lib/ids'
 import {
   findEntity,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isBlockchain } from '#chains/blockchains'
-import { parseRules, permissive, type Rules } from '#custody/index'
+import { parseRules, permissive, type Rules } from '#custody/policy/index'
 import { ApiError } from '#lib/errors'
 import { UsageError } from './command.ts'
 

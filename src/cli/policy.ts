@@ -9,7 +9,7 @@ import {
   setPolicy,
   unfreeze,
   type VersionRow,
-} from '#custody/index'
+} from '#custody/policy/index'
 import { isUuid } from '#lib/ids'
 import { findEntity } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/db/clock'

@@ -1,11 +1,5 @@
-import {
-  logOutUser,
-  openGuessFiles,
-  overrideLock,
-  requireUser,
-  setUserStatus,
-  type User,
-} from '#custody/index'
+import { logOutUser, requireUser, setUserStatus, type User } from '#identity/index'
+import { openGuessFiles, overrideLock } from '#identity/user-keys/index'
 import { guessDirectoryOf } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, UsageError } from './command.ts'
@@ -60,7 +54,7 @@ const actions: Record<string, UserAction> = {
     if (user[kind].status === 'UNSET') throw new UsageError(`the user ${user.userId} has set no ${kind}`)
     const guessFiles = openGuessFiles(guessDirectoryOf(configOf(args, {})))
     await overrideLock(
-      { ...scope, custody: { guessFiles } },
+      { ...scope, identity: { guessFiles } },
       { entityId: scope.entity.id, userId: user.id, kind },
     )
   },

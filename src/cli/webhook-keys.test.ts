@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { rotateWebhookKeys } from '#custody/index'
+import { rotateWebhookKeys } from '#custody/installation/index'
 import { urlOf } from '#testing/databases/database-clone'
 import { testRootKey } from '#testing/databases/template'
 import { type Harness, openHarness } from '#testing/platform/harness'

@@ -1,4 +1,4 @@
-import { listWebhookKeys, rotateWebhookKeys } from '#custody/index'
+import { listWebhookKeys, rotateWebhookKeys } from '#custody/installation/index'
 import { type Command, chooseAction, type ParsedArgs } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'

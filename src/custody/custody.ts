@@ -2,16 +2,13 @@ import type { KeyObject } from 'node:crypto'
 import type { Database, Db } from '#runtime/db/db'
 import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
-import { type AuditSigner, openAuditSigner } from './audit-signer.ts'
-import { type Notary, openNotary } from './notary.ts'
-import { openVault, type Vault } from './sealing.ts'
+import { type AuditSigner, openAuditSigner } from './installation/audit-signer.ts'
+import { type Notary, openNotary } from './installation/notary.ts'
+import { openWebhookSigner, type WebhookSigner } from './installation/webhook-signer.ts'
+import { openVault, type Vault } from './sealing/sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
-import { type GuessFiles, openGuessFiles } from './user-keys/guess-files.ts'
-import { createStretcher, pinCost, type StretchCost, type Stretcher } from './user-keys/stretch.ts'
-import { openUserTokenKeys, type UserTokenKeys } from './user-token-keys.ts'
-import { openWebhookSigner, type WebhookSigner } from './webhook-signer.ts'
 
 /** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
 export type Custody = {
@@ -21,9 +18,6 @@ export type Custody = {
   readonly notary: Notary
   readonly webhookSigner: WebhookSigner
   readonly auditSigner: AuditSigner
-  readonly stretcher: Stretcher
-  readonly guessFiles: GuessFiles
-  readonly userTokenKeys: UserTokenKeys
   close(): Promise<void>
 }
 
@@ -51,15 +45,11 @@ export type CustodyCtx = RequestScope & { custody: Custody }
 /** The scope that custody needs outside a request, for example in a worker; `db` may be a `tx`. */
 export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
 
-export type OpenCustodyInput = {
+type OpenCustodyInput = {
   database: Database
   log: Log
   rootKey: Buffer
   clock: { nowMs(): number }
-  /** Where counters of guesses are copied to, beside the database; without it they are not. */
-  guessDirectory?: string | undefined
-  /** The cost of new PINs; tests lower it. */
-  pinCost?: StretchCost | undefined
 }
 
 /** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
@@ -69,7 +59,6 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const notary = openNotary({ ...input, vault })
   const webhookSigner = openWebhookSigner({ ...input, vault })
   const auditSigner = openAuditSigner(vault)
-  const userTokenKeys = openUserTokenKeys({ ...input, vault })
   return {
     vault,
     signer,
@@ -77,9 +66,9 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
     notary,
     webhookSigner,
     auditSigner,
-    stretcher: createStretcher(input.pinCost ?? pinCost),
-    guessFiles: openGuessFiles(input.guessDirectory),
-    userTokenKeys,
     close: async () => transport.close(),
   }
 }
+
+/** The public key that clients encrypt the entity secret to, PEM. */
+export const transportPublicKey = (custody: Custody): Promise<string> => custody.transport.publicKey()

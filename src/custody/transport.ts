@@ -6,7 +6,7 @@ import { createLanes } from '#lib/lanes'
 import { shareNext, succeedOnce } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
-import { seal, unseal, type Vault } from './sealing.ts'
+import { seal, unseal, type Vault } from './sealing/sealing.ts'
 import {
   insertTransportKey,
   lockTransportKeys,

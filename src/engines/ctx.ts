@@ -1,9 +1,10 @@
 import type { Chains } from '#chains/chain'
 import type { Custody } from '#custody/index'
+import type { Identity } from '#identity/index'
 import type { EntityScope, RequestScope, Scope } from '#runtime/scope'
 
 /** The dependencies of engines: one plain object, made in `context.ts` and passed explicitly. */
-export type EngineCtx = Scope & { chains: Chains; custody: Custody }
+export type EngineCtx = Scope & { chains: Chains; custody: Custody; identity: Identity }
 
 /** The context of work for one entity at the time `nowMs`, by a request or by a worker. */
 export type EntityCtx = EngineCtx & EntityScope & { requestId: string; nowMs: number }

@@ -1,4 +1,5 @@
-import { type AttestationPurpose, type CustodyScope, importAttestationKey } from '#custody/index'
+import type { CustodyScope } from '#custody/index'
+import { type AttestationPurpose, importAttestationKey } from '#custody/installation/index'
 import { attesterAccount, gatewaySignerAccount, type SandboxAccount } from './constants.ts'
 
 const signers: Record<AttestationPurpose, SandboxAccount> = {

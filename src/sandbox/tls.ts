@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { selfSignedCertificate } from '#custody/index'
+import { selfSignedCertificate } from '#custody/installation/index'
 import type { ServerTls } from '#runtime/config'
 
 /** The file that clients have to trust: it holds the certificate alone. */

@@ -1,5 +1,6 @@
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { createUser, type Purpose, type Submission } from '#custody/index'
+import { createUser } from '#identity/index'
+import type { Purpose, Submission } from '#identity/user-keys/index'
 import type { TestEntity } from '#testing/platform/custody'
 
 export type PlainField = readonly [kind: string, value: string | Buffer]

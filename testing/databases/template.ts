@@ -1,5 +1,5 @@
 import { openCustody, seedSandboxEntity } from '#custody/index'
-import { openVault, seal } from '#custody/sealing'
+import { openVault, seal } from '#custody/sealing/sealing'
 import { insertTransportKey } from '#custody/store/transport-keys'
 import { newId } from '#lib/ids'
 import { formatInstant, systemClock } from '#lib/time'

@@ -1,9 +1,10 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
-const entitySecret = 'src/custody/entity-secret.ts'
-const ledger = 'src/custody/signing-ledger.test.ts'
+const entitySecret = 'src/custody/secrets/entity-secret.ts'
+const ledger = 'src/custody/signing/signing-ledger.test.ts'
 const memory = proof('testing/suites/processes/memory.test.ts', 'property 40')
-const ciphertexts = (title: string) => proof('src/custody/entity-secret.test.ts', `property 36: ${title}`)
+const ciphertexts = (title: string) =>
+  proof('src/custody/secrets/entity-secret.test.ts', `property 36: ${title}`)
 
 /** Keys and signatures: bugs here sign unseen or repeated content, or leave a key where it can be read. */
 export const keyMutants: readonly Mutant[] = [
@@ -32,9 +33,13 @@ export const keyMutants: readonly Mutant[] = [
     name: 'second-payload-signed',
     about: 'the signing ledger lets a second payload for a nonce be signed',
     edits: [
-      edit('src/custody/signing-ledger.ts', 'if (!refused) return', 'if (!refused || refused) return'),
       edit(
-        'src/custody/signing-ledger.ts',
+        'src/custody/signing/signing-ledger.ts',
+        'if (!refused) return',
+        'if (!refused || refused) return',
+      ),
+      edit(
+        'src/custody/signing/signing-ledger.ts',
         "if (!broken?.startsWith('signatures_')) throw error",
         "if (!broken?.startsWith('signatures_')) throw error\n return rows.length",
       ),
@@ -45,7 +50,11 @@ export const keyMutants: readonly Mutant[] = [
     name: 'ledger-bypassed',
     about: 'payloads are signed without a record in the signing ledger',
     edits: [
-      edit('src/custody/grants.ts', 'await recordPayloads(tx, payloads, nowMs)', 'void recordPayloads'),
+      edit(
+        'src/custody/signing/grants.ts',
+        'await recordPayloads(tx, payloads, nowMs)',
+        'void recordPayloads',
+      ),
     ],
     test: proof(ledger, 'property 35: of'),
   },
@@ -123,7 +132,7 @@ export const keyMutants: readonly Mutant[] = [
   {
     name: 'seed-left',
     about: 'the seed of a wallet set stays in memory after keys were derived from it',
-    edits: [edit('src/custody/seed.ts', 'seed.fill(0)', 'undefined')],
+    edits: [edit('src/custody/signing/seed.ts', 'seed.fill(0)', 'undefined')],
     test: memory,
   },
   {

@@ -109,7 +109,7 @@ export const policyMutants: readonly Mutant[] = [
     name: 'decision-good-twice',
     about: 'one decision allows two signatures',
     edits: [edit(decide, 'unused.delete(decision)', '')],
-    test: proof('src/custody/grants.test.ts', 'is made once by each decision'),
+    test: proof('src/custody/signing/grants.test.ts', 'is made once by each decision'),
   },
   {
     name: 'limits-unlocked',

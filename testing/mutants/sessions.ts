@@ -4,8 +4,8 @@ const email = (title: string) => proof('src/api/users/email-login.test.ts', titl
 const social = (title: string) => proof('src/api/users/social-login.test.ts', title)
 const userTokens = (title: string) => proof('src/api/users/user-tokens.test.ts', title)
 
-const sessions = 'src/custody/user-sessions.ts'
-const codes = 'src/custody/login-codes.ts'
+const sessions = 'src/identity/sessions.ts'
+const codes = 'src/identity/login-codes.ts'
 const idToken = 'src/runtime/social/id-token.ts'
 
 /** Logins and sessions: bugs here let strangers in. */
@@ -57,7 +57,7 @@ export const sessionMutants: readonly Mutant[] = [
     about: 'the tokens of a session count after its end',
     edits: [
       edit(
-        'src/custody/user-tokens.ts',
+        'src/identity/tokens.ts',
         "if (held.isEnded) throw new ApiError('userTokenInvalid', endedText)",
         'void endedText',
       ),
@@ -68,11 +68,7 @@ export const sessionMutants: readonly Mutant[] = [
     name: 'token-of-any-entity',
     about: 'a user token counts at every entity that has a user of this id',
     edits: [
-      edit(
-        'src/custody/user-tokens.ts',
-        '(entityId !== undefined && named !== entityId)',
-        'named === undefined',
-      ),
+      edit('src/identity/tokens.ts', '(entityId !== undefined && named !== entityId)', 'named === undefined'),
     ],
     test: userTokens('refuses the token of another entity'),
   },
@@ -144,7 +140,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'expired-logins-kept',
     about: 'rows of logins stay when they have expired',
-    edits: [edit('src/custody/store/expired.ts', 'const removedEach = 10', 'const removedEach = 0')],
+    edits: [edit('src/identity/store/expired.ts', 'const removedEach = 10', 'const removedEach = 0')],
     test: social('forgets what has expired'),
   },
 ]

@@ -1,8 +1,8 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
-const pinMemory = proof('src/custody/user-keys/memory.test.ts', 'property 40')
-const guesses = (title: string) => proof('src/custody/user-keys/guesses.test.ts', title)
-const userKeys = (title: string) => proof('src/custody/user-keys/user-keys.test.ts', title)
+const pinMemory = proof('src/identity/user-keys/memory.test.ts', 'property 40')
+const guesses = (title: string) => proof('src/identity/user-keys/guesses.test.ts', title)
+const userKeys = (title: string) => proof('src/identity/user-keys/user-keys.test.ts', title)
 
 /** Keys of users: bugs here give guesses at a PIN back, or open a key without its user. */
 export const userKeyMutants: readonly Mutant[] = [
@@ -11,12 +11,12 @@ export const userKeyMutants: readonly Mutant[] = [
     about: 'a guess at a PIN is compared without being counted',
     edits: [
       edit(
-        'src/custody/user-keys/guesses.ts',
+        'src/identity/user-keys/guesses.ts',
         'setGuesses(tx, ref, next ?? known)',
         'setGuesses(tx, ref, known)',
       ),
       edit(
-        'src/custody/user-keys/guesses.ts',
+        'src/identity/user-keys/guesses.ts',
         'guessFiles.write(ref, next) if (next.locking',
         'guessFiles.write(ref, known)\n if (next.locking',
       ),
@@ -28,7 +28,7 @@ export const userKeyMutants: readonly Mutant[] = [
     about: 'a guess at a PIN is counted when it has proved wrong, so that a crash gives it back',
     edits: [
       edit(
-        'src/custody/user-keys/guesses.ts',
+        'src/identity/user-keys/guesses.ts',
         "failpoint('after-guess-count') return outcome",
         "await ctx.database.tx((tx) => setGuesses(tx, ref, { ...outcome.state, counted: outcome.guess - 1 }))\n failpoint('after-guess-count')\n return outcome",
       ),
@@ -41,7 +41,7 @@ export const userKeyMutants: readonly Mutant[] = [
     about: 'a right PIN clears guesses that were counted after it',
     edits: [
       edit(
-        'src/custody/user-keys/guesses.ts',
+        'src/identity/user-keys/guesses.ts',
         'const cleared = Math.max(state.cleared, guess)',
         'const cleared = Math.max(state.counted, guess)',
       ),
@@ -51,7 +51,7 @@ export const userKeyMutants: readonly Mutant[] = [
   {
     name: 'locks-of-one-length',
     about: 'each lock of a PIN is as long as the first',
-    edits: [edit('src/custody/user-keys/guesses.ts', '* 2 ** (locks - 1)', '* 1 ** (locks - 1)')],
+    edits: [edit('src/identity/user-keys/guesses.ts', '* 2 ** (locks - 1)', '* 1 ** (locks - 1)')],
     test: guesses('property 41: locks for twice as long'),
   },
   {
@@ -59,7 +59,7 @@ export const userKeyMutants: readonly Mutant[] = [
     about: 'a restored database starts with the guesses of its backup',
     edits: [
       edit(
-        'src/custody/user-keys/guesses.ts',
+        'src/identity/user-keys/guesses.ts',
         'return kept && kept.counted > stored.counted ? kept : stored',
         'return kept && kept.counted < 0 ? kept : stored',
       ),
@@ -76,14 +76,14 @@ export const userKeyMutants: readonly Mutant[] = [
         '::boolean on conflict do nothing`)\n return opened || count === 1',
       ),
     ],
-    test: proof('src/custody/user-keys/submission.test.ts', 'property 89: works once'),
+    test: proof('src/identity/user-keys/submission.test.ts', 'property 89: works once'),
   },
   {
     name: 'pin-does-not-wrap',
     about: "the root key alone opens a user's key, whatever the PIN",
     edits: [
       edit(
-        'src/custody/user-keys/wraps.ts',
+        'src/identity/user-keys/wraps.ts',
         'await stretch({ secret, salt, pepper,',
         'await stretch({ secret: Buffer.alloc(6), salt, pepper,',
       ),
@@ -95,24 +95,24 @@ export const userKeyMutants: readonly Mutant[] = [
     about: 'the owner of a key is not compared with the user who opens it',
     edits: [
       edit(
-        'src/custody/require-key.ts',
+        'src/custody/signing/require-key.ts',
         "key.class !== 'platform' && key.userId === (userId ?? null)",
         "key.class !== 'platform'",
       ),
-      edit('src/custody/require-key.ts', '{ entityId, userId }', '{ entityId }'),
+      edit('src/custody/signing/require-key.ts', '{ entityId, userId }', '{ entityId }'),
     ],
     test: userKeys('opens with the PIN, and signs for the wallets of that user alone'),
   },
   {
     name: 'pin-left',
     about: 'the fields of a submission stay in memory after it was handled',
-    edits: [edit('src/custody/user-keys/open-key.ts', 'plain?.fill(0)', 'plain?.at(0)')],
+    edits: [edit('src/identity/user-keys/open-key.ts', 'plain?.fill(0)', 'plain?.at(0)')],
     test: pinMemory,
   },
   {
     name: 'answers-left',
     about: 'normalised answers stay in memory after they were compared',
-    edits: [edit('src/custody/user-keys/open-key.ts', 'secret?.fill(0)', 'secret?.at(0)')],
+    edits: [edit('src/identity/user-keys/open-key.ts', 'secret?.fill(0)', 'secret?.at(0)')],
     test: pinMemory,
   },
 ]

@@ -1,6 +1,6 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
-const signer = 'src/custody/webhook-signer.ts'
+const signer = 'src/custody/installation/webhook-signer.ts'
 const webhooks = (title: string) => proof('src/engines/webhooks/webhooks.test.ts', title)
 
 /** Webhooks: bugs here sign other bytes or with a former key, or tell one entity of another. */
@@ -28,7 +28,7 @@ export const webhookMutants: readonly Mutant[] = [
     about: 'a process signs webhooks with the keys that it opened first, also after a rotation',
     edits: [
       edit(
-        'src/custody/newest-key.ts',
+        'src/custody/sealing/newest-key.ts',
         'if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.key',
         'if (held) return held.key',
       ),

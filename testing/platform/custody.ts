@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import {
   type Custody,
-  decidePolicy,
+  type CustodyCtx,
   type EntitySecret,
   grantSigning,
-  type OpenCustodyInput,
   openCustody,
   registerEntitySecret,
-  startPermissive,
   transportPublicKey,
-  type Wallet,
 } from '#custody/index'
+import { decidePolicy, startPermissive } from '#custody/policy/index'
+import type { Wallet } from '#custody/wallets/index'
+import { type Identity, type IdentityCtx, type OpenIdentityInput, openIdentity } from '#identity/index'
 import { newId } from '#lib/ids'
 import { type Clock, systemClock } from '#lib/time'
 import { insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection, Database, Db } from '#runtime/db/db'
-import type { RequestScope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
 import { openTestDatabase } from '#testing/databases/database'
 import { testRootKey } from '#testing/databases/template'
@@ -24,13 +23,12 @@ import type { TemplateName } from '#testing/databases/test-databases'
 import { testLog } from './log.ts'
 import { seal } from './tenant.ts'
 
-export type CustodyCtx = RequestScope & { custody: Custody }
-
 /** Custody alone on its own database, for tests that need no chains, engines or HTTP. */
 export type TestCustody = {
   database: Database
   connection: Connection
   custody: Custody
+  identity: Identity
   rootKey: Buffer
   /** A second process on the same database. */
   open(rootKey?: Buffer): Promise<Custody>
@@ -44,14 +42,14 @@ export type TestEntity = {
   secret: Buffer
   recoveryFile: string | undefined
   /** The context of a verb, for `prepare`: `db` is the pool. */
-  ctx(custody?: Custody): CustodyCtx
+  ctx(custody?: Custody, identity?: Identity): IdentityCtx
   /** Runs `work` as a verb does: in one transaction, and with the required writes after a refusal. */
-  act<Result>(work: (ctx: CustodyCtx) => Promise<Result>, custody?: Custody): Promise<Result>
+  act<Result>(work: (ctx: IdentityCtx) => Promise<Result>, custody?: Custody): Promise<Result>
   /** A fresh ciphertext of the entity's secret, or of other bytes. */
   encrypt(bytes?: Buffer): Promise<string>
 }
 
-export type TestCustodyOptions = Pick<OpenCustodyInput, 'guessDirectory' | 'pinCost'> & { clock?: Clock }
+export type TestCustodyOptions = Pick<OpenIdentityInput, 'guessDirectory' | 'pinCost'> & { clock?: Clock }
 
 /** `empty` has no transport key: the first custody makes one, which takes seconds of a processor. */
 export async function openTestCustody(
@@ -62,8 +60,10 @@ export async function openTestCustody(
   const log = testLog('silent')
   const rootKey = template === 'seeded' ? testRootKey : randomBytes(32)
   const opened: Custody[] = []
+  const identities = new Map<Custody, Identity>()
   const open = async (key = rootKey) => {
-    const custody = await openCustody({ database, log, rootKey: key, clock, ...options })
+    const custody = await openCustody({ database, log, rootKey: key, clock })
+    identities.set(custody, openIdentity({ database, custody, clock, ...options }))
     opened.push(custody)
     return custody
   }
@@ -72,7 +72,7 @@ export async function openTestCustody(
     const id = newId(Date.now())
     await insertEntity(database, { id, environment: 'TEST', name: 'Test', nowMs: Date.now() })
     if (policy) await startPermissive({ db: database, clock: systemClock }, id)
-    const entity = entityOf({ database, custody, log, clock }, id)
+    const entity = entityOf({ database, custody, identities, log, clock }, id)
     if (!registered) return entity
     const { checkValueOf, walletKeyOf } = custody.vault
     const shown = {
@@ -90,6 +90,7 @@ export async function openTestCustody(
     database,
     connection,
     custody,
+    identity: identities.get(custody)!,
     rootKey,
     open,
     newEntity,
@@ -112,11 +113,21 @@ export async function grantFor(
   await grantSigning(ctx, secret, await decidePolicy(ctx, wallet, { intentId, intent, operation }))
 }
 
-type Parts = { database: Database; custody: Custody; log: ReturnType<typeof testLog>; clock: Clock }
+type Parts = {
+  database: Database
+  custody: Custody
+  identities: ReadonlyMap<Custody, Identity>
+  log: ReturnType<typeof testLog>
+  clock: Clock
+}
 
-function entityOf({ database, custody, log, clock }: Parts, id: string): TestEntity {
+function entityOf({ database, custody, identities, log, clock }: Parts, id: string): TestEntity {
   const secret = randomBytes(32)
-  const ctx = (through = custody, db: Db = database): CustodyCtx => ({
+  const ctx = (
+    through = custody,
+    db: Db = database,
+    identity = identities.get(through) ?? identities.get(custody)!,
+  ): IdentityCtx => ({
     config: readConfig({}, {}),
     database,
     db,
@@ -130,6 +141,7 @@ function entityOf({ database, custody, log, clock }: Parts, id: string): TestEnt
     afterRollback: [],
     afterCommit: [],
     custody: through,
+    identity,
   })
   const act: TestEntity['act'] = async (work, through) => {
     const { afterRollback } = ctx(through)
@@ -144,7 +156,7 @@ function entityOf({ database, custody, log, clock }: Parts, id: string): TestEnt
     id,
     secret,
     recoveryFile: undefined,
-    ctx: (through) => ctx(through),
+    ctx: (through, identity) => ctx(through, database, identity),
     act,
     encrypt: async (bytes = secret) => seal(await transportPublicKey(custody), bytes),
   }

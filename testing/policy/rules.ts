@@ -1,4 +1,4 @@
-import type { Operation } from '#custody/index'
+import type { Operation } from '#custody/policy/index'
 import type { Hex } from '#lib/hex'
 
 /** Common rules of all cases of the corpus: one friend, one token, one contract, small amounts, no permission. */

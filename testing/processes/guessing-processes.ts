@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Purpose, Submission } from '#custody/index'
+import type { Purpose, Submission } from '#identity/user-keys/index'
 import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
 import { programFile } from './programs.ts'

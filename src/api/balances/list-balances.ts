@@ -1,6 +1,6 @@
 import { compareWallet } from '#api/sources/compare-wallet'
 import { canonicalAddress } from '#chains/addresses/canonical'
-import type { Wallet } from '#custody/index'
+import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { listBalances, listItems } from '#engines/ledger/index'
 import { metadataOf } from '#engines/tokens/index'

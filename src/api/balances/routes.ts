@@ -1,4 +1,4 @@
-import { requireWallet } from '#custody/index'
+import { requireWallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'

@@ -1,11 +1,12 @@
 import { requireAllowedOrigin } from '#api/allowed-origin'
+import type { UserKey } from '#custody/index'
+import { findUserWalletSet } from '#custody/wallets/index'
+import type { Ctx } from '#engines/ctx'
+import { findKeptAnswer, keepAnswer, withEncryptionKey } from '#identity/index'
 import {
   addDevice,
   changePin,
-  findKeptAnswer,
-  findUserWalletSet,
   type KeyChange,
-  keepAnswer,
   openWithDevice,
   openWithPin,
   type Purpose,
@@ -14,10 +15,7 @@ import {
   setDevice,
   setPin,
   storeKeyChange,
-  type UserKey,
-  withEncryptionKey,
-} from '#custody/index'
-import type { Ctx } from '#engines/ctx'
+} from '#identity/user-keys/index'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'

@@ -4,8 +4,11 @@ import {
   requireAccountContracts,
   type WalletPlan,
 } from '#api/wallets/create-wallets'
-import { logsIn, type UserKey, type UserKeyState, userKeyStateOf, type WalletMetadata } from '#custody/index'
+import type { UserKey } from '#custody/index'
+import type { WalletMetadata } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
+import { logsIn } from '#identity/index'
+import { type UserKeyState, userKeyStateOf } from '#identity/user-keys/index'
 import { ApiError, invalid } from '#lib/errors'
 import { details } from './summarize.ts'
 import type { ChallengeKind, ChallengeOutcome, Summary } from './types.ts'

@@ -1,7 +1,7 @@
 import { requireAllowedOrigin } from '#api/allowed-origin'
 import { provisionalBalance } from '#api/sources/provisional-balance'
-import { storeKeyChange } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { storeKeyChange } from '#identity/user-keys/index'
 import type { ErrorName } from '#lib/error-kinds'
 import { endpoint, type Provisional } from '#runtime/http/endpoint'
 import { approveChallenge, prepareApproval, prepareDevice, requireChallenge } from './approve-challenge.ts'

@@ -16,7 +16,7 @@ import {
   upgradeFields,
 } from '#api/transactions/schema'
 import { accountTypeField, metadataSchema } from '#api/wallets/schema'
-import { purposes } from '#custody/index'
+import { purposes } from '#identity/user-keys/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 import { challengeTypes } from './types.ts'
 

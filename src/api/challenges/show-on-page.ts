@@ -1,5 +1,5 @@
-import type { SecretState } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import type { SecretState } from '#identity/user-keys/index'
 import { purposeFor, resultOf } from './approve-challenge.ts'
 import { keyStateOf } from './key-kinds.ts'
 import { showChallenge } from './show-challenge.ts'

@@ -1,5 +1,6 @@
 import { networkOf } from '#chains/networks/index'
-import type { Operation, OperationDanger, OperationEffect, Wallet } from '#custody/index'
+import type { Operation, OperationDanger, OperationEffect } from '#custody/policy/index'
+import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { initiateSmartContractPlatformClient } from '@circle-fin/smart-contract-platform'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { setPolicy } from '#custody/index'
+import { setPolicy } from '#custody/policy/index'
 import { sql } from '#runtime/db/db'
 import { catalogueAbi, catalogueBytecode } from '#testing/artifacts/catalogue'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'

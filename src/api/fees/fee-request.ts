@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
-import type { Wallet } from '#custody/index'
+import type { Wallet } from '#custody/wallets/index'
 import { type FeeRequest, feeMaxAtomic, operationGasMax } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'

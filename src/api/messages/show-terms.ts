@@ -1,4 +1,4 @@
-import { listAttestationKeys } from '#custody/index'
+import { listAttestationKeys } from '#custody/installation/index'
 import { burnFees, forwardFees, messageChains, usedAllowance } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'

@@ -1,4 +1,4 @@
-import { findSigningCertificate } from '#custody/index'
+import { findSigningCertificate } from '#custody/installation/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 

@@ -9,7 +9,8 @@ import {
   type TransactionFault,
   TransactionProblem,
 } from '#chains/signing'
-import { type EntitySecret, type KeyOpener, spendCiphertext, type Wallet } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
+import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import type { ErrorName } from '#lib/error-kinds'
 import { invalid } from '#lib/errors'

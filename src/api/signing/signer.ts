@@ -5,17 +5,9 @@ import { onOtherEnvironment } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import { accountMessageDigest } from '#chains/signing'
-import {
-  decidePolicy,
-  type EntitySecret,
-  findWalletAnywhere,
-  findWalletByAddress,
-  type KeyOpener,
-  type Operation,
-  openSecretOf,
-  signNow,
-  type Wallet,
-} from '#custody/index'
+import { type EntitySecret, type KeyOpener, openSecretOf, signNow } from '#custody/index'
+import { decidePolicy, type Operation } from '#custody/policy/index'
+import { findWalletAnywhere, findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { counterpartiesOf, requireNotHalted } from '#engines/transactions/index'

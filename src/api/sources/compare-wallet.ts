@@ -1,4 +1,4 @@
-import type { Wallet } from '#custody/index'
+import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { compareWalletTokens } from '#engines/tokens/index'

@@ -1,5 +1,5 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
-import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
+import { findWallet, findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid, notFound } from '#lib/errors'
 import { usableBy } from '#runtime/owner'

@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gatewayMinterAbi } from '#chains/evm/unified-balance/artifacts/gateway-minter'
 import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
-import { createAttestationKey, endAttestationKey, listAttestationKeys } from '#custody/index'
+import { createAttestationKey, endAttestationKey, listAttestationKeys } from '#custody/installation/index'
 import type { Hex } from '#lib/hex'
 import { issuerAccount } from '#sandbox/constants'
 import {

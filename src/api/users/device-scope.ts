@@ -1,6 +1,6 @@
 import { requireAllowedOrigin } from '#api/allowed-origin'
-import { type Device, readDeviceToken, requireActiveDevice } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { type Device, readDeviceToken, requireActiveDevice } from '#identity/index'
 import { invalid } from '#lib/errors'
 
 export function requireDeviceId(text: string): string {

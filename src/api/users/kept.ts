@@ -1,5 +1,5 @@
-import { keptAnswer, tokenIdOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { keptAnswer, tokenIdOf } from '#identity/index'
 import type { ErrorName } from '#lib/error-kinds'
 
 /** A repeated request gets the tokens of the first one, by the id in one of them, until they have expired. */

@@ -1,3 +1,4 @@
+import type { Ctx } from '#engines/ctx'
 import {
   beginSession,
   enterLoginCode,
@@ -11,8 +12,7 @@ import {
   type SigningKey,
   useLoginCode,
   userOfEmail,
-} from '#custody/index'
-import type { Ctx } from '#engines/ctx'
+} from '#identity/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'

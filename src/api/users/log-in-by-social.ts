@@ -1,3 +1,4 @@
+import type { Ctx } from '#engines/ctx'
 import {
   beginSession,
   issueDeviceToken,
@@ -8,8 +9,7 @@ import {
   useDeviceToken,
   useIdToken,
   userOfIdentity,
-} from '#custody/index'
-import type { Ctx } from '#engines/ctx'
+} from '#identity/index'
 import { readIdentity, requireSocialProviders } from '#runtime/social/identity'
 import type { SocialIdentity, SocialProviderName } from '#runtime/social/types'
 import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'

@@ -1,5 +1,5 @@
-import { keepAnswer, openTokenKey, renewSession, tokenIdOf, tokenMaxMs } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { keepAnswer, openTokenKey, renewSession, tokenIdOf, tokenMaxMs } from '#identity/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { requireDeviceId } from './device-scope.ts'
 import { kept } from './kept.ts'

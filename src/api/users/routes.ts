@@ -1,5 +1,5 @@
-import { createUser, issueUserToken, listUsers, openTokenKey, requireUser } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { createUser, issueUserToken, listUsers, openTokenKey, requireUser } from '#identity/index'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import {
@@ -104,6 +104,6 @@ export const userEndpoints = [
     response: keySetAnswer,
     enveloped: false,
     errors: [],
-    verb: async (ctx: Ctx) => ({ keys: await ctx.custody.userTokenKeys.published() }),
+    verb: async (ctx: Ctx) => ({ keys: await ctx.identity.tokenKeys.published() }),
   }),
 ]

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { createDateField, dateField } from '#api/fields'
-import { type SecretState, secretStatuses, type User } from '#custody/index'
+import type { User } from '#identity/index'
+import { type SecretState, secretStatuses } from '#identity/user-keys/index'
 import { described } from '#runtime/http/openapi/annotate'
 
 const secretStatusField = Type.Enum([...secretStatuses], {

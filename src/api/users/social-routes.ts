@@ -1,5 +1,5 @@
-import { openTokenKey } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { openTokenKey } from '#identity/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { kept } from './kept.ts'
 import { checkIdentity, createSocialToken, logInBySocial } from './log-in-by-social.ts'

@@ -1,11 +1,5 @@
-import {
-  createWalletSet,
-  findWalletSet,
-  listWalletSets,
-  openSecretOf,
-  spendCiphertext,
-  updateWalletSet,
-} from '#custody/index'
+import { openSecretOf, spendCiphertext } from '#custody/index'
+import { createWalletSet, findWalletSet, listWalletSets, updateWalletSet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { notFound } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'

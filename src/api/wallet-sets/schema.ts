@@ -8,7 +8,7 @@ import {
   updateDateField,
   userField,
 } from '#api/fields'
-import type { WalletSet } from '#custody/index'
+import type { WalletSet } from '#custody/wallets/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 
 const walletSetShape = Type.Object(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { walletSetsMax } from '#custody/index'
+import { walletSetsMax } from '#custody/wallets/index'
 import { sql } from '#runtime/db/db'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import type { Tenant } from '#testing/platform/tenant'

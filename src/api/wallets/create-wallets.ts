@@ -2,16 +2,13 @@ import type { Static } from 'typebox'
 import type { Address } from '#chains/addresses/types'
 import { capabilitiesOf } from '#chains/capabilities'
 import { smartAccountOf } from '#chains/signing'
+import { type EntitySecret, type KeyOpener, openSecretOf, spendCiphertext } from '#custody/index'
 import {
   type CreateWalletsInput,
   createWallets,
-  type EntitySecret,
-  type KeyOpener,
-  openSecretOf,
   type SmartAccountKind,
-  spendCiphertext,
   type Wallet,
-} from '#custody/index'
+} from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { accountTrouble } from '#engines/transactions/index'
 import { requireSponsor } from '#engines/treasury/index'

@@ -2,7 +2,7 @@ import { compareWallet } from '#api/sources/compare-wallet'
 import { showToken } from '#api/sources/token-shape'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
-import { findWalletByAddress, listWallets, type Wallet } from '#custody/index'
+import { findWalletByAddress, listWallets, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import {
   type Balance,

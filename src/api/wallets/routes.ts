@@ -1,4 +1,4 @@
-import { listWallets, requireWallet, updateWallet, walletsMadeWith } from '#custody/index'
+import { listWallets, requireWallet, updateWallet, walletsMadeWith } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { orderedWalletCollection, walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'

@@ -10,7 +10,7 @@ import {
   userField,
 } from '#api/fields'
 import { balanceShape } from '#api/sources/token-shape'
-import type { Wallet } from '#custody/index'
+import type { Wallet } from '#custody/wallets/index'
 import { scaCores } from '#lib/sca-cores'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 

@@ -1,7 +1,7 @@
 import { onOtherEnvironment, unusableChain } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
-import type { WalletChain } from '#custody/index'
+import type { WalletChain } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 
 /**

@@ -1,4 +1,4 @@
-import { findWebhookKey } from '#custody/index'
+import { findWebhookKey } from '#custody/installation/index'
 import type { Ctx } from '#engines/ctx'
 import { notFound } from '#lib/errors'
 

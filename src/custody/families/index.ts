@@ -1,4 +1,4 @@
-import type { KeyFamily } from '../types.ts'
+import type { KeyFamily } from '../wallets/types.ts'
 import { evm } from './evm.ts'
 import type { Family } from './family.ts'
 

@@ -4,24 +4,20 @@ import { systemClock } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { whenConnected } from '#testing/databases/when-connected'
 import { openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { type EntitySecret, openEntitySecret, signNow } from '../index.ts'
+import { versionsOf } from '../store/policies.ts'
+import { createWalletSet, createWallets, type Wallet } from '../wallets/index.ts'
 import {
-  createWalletSet,
-  createWallets,
   decidePolicy,
-  type EntitySecret,
   type Operation,
   type OperationEffect,
-  openEntitySecret,
   type PolicyScope,
   permissive,
   policiesInForce,
   releaseAllowance,
   reserveAllowanceAgain,
   setPolicy,
-  signNow,
-  type Wallet,
-} from '../index.ts'
-import { versionsOf } from '../store/policies.ts'
+} from './index.ts'
 
 /** With fewer, decisions made without the lock often do not overlap. */
 const racers = 200

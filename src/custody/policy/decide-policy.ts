@@ -24,7 +24,7 @@ import {
   spentSince,
 } from '../store/policies.ts'
 import { type NonceRef, payloadsOf } from '../store/signatures.ts'
-import type { Signatory } from '../types.ts'
+import type { Signatory } from '../wallets/types.ts'
 import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'

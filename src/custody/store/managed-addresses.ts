@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import type { ManagedAddress } from '../types.ts'
+import type { ManagedAddress } from '../wallets/types.ts'
 
 const columns = sql`m.entity_id as "entityId", m.blockchain, m.address, m.key_id as "keyId", m.purpose,
   m.owner_id as "ownerId"`

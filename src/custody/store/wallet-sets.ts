@@ -1,12 +1,12 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import type { WalletSet } from '../types.ts'
+import type { WalletSet } from '../wallets/types.ts'
 import type { Sealed } from './keys.ts'
 
 const columns = sql`s.id, s.name, s.custody_type as "custodyType", s.create_date as "createDate",
   s.update_date as "updateDate",
-  (select u.user_id from users u where u.entity_id = s.entity_id and u.id = s.user_id) as "userId"`
+  (select u.user_id from user_names u where u.entity_id = s.entity_id and u.id = s.user_id) as "userId"`
 
 export const findWalletSet = (db: Db, entityId: string, id: string) =>
   db.maybe<WalletSet>(

@@ -3,7 +3,7 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import { isOwned, type RowOwner } from '#runtime/owner'
-import type { Wallet, WalletMetadata } from '../types.ts'
+import type { Wallet, WalletMetadata } from '../wallets/types.ts'
 import { isFrozen } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
@@ -120,7 +120,7 @@ export const insertWallets = (
       ${shared.scaCore}::text, s.custody_type, u.user_id, 'LIVE', ${shared.createDate}::timestamptz,
       ${shared.createDate}::timestamptz, row.*
     from wallet_sets s
-    left join users u on u.entity_id = s.entity_id and u.id = s.user_id
+    left join user_names u on u.entity_id = s.entity_id and u.id = s.user_id
     cross join unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.name)}::text[],

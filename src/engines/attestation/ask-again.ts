@@ -1,6 +1,6 @@
 import { attestationProblem } from '#chains/crosschain/attestation'
 import { finalizedThreshold } from '#chains/crosschain/message'
-import { attestationKeysInUse } from '#custody/index'
+import { attestationKeysInUse } from '#custody/installation/index'
 import type { Ctx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import { attesterAddresses } from './attesters.ts'

@@ -5,7 +5,7 @@
  * sign, the message waits for the others as a proposal.
  */
 import { messageDigest } from '#chains/crosschain/attestation'
-import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/index'
+import { type AttestationKey, attestationKeyInUse, signAttestations } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { isHalted, lockCanonical } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'

@@ -13,7 +13,7 @@ import {
   encodeMessage,
 } from '#chains/crosschain/message'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
-import { attestationKeyInUse, endAttestationKey, listAttestationKeys } from '#custody/index'
+import { attestationKeyInUse, endAttestationKey, listAttestationKeys } from '#custody/installation/index'
 import { startIndexer } from '#engines/indexer/index'
 import { bytesOf, hexOf } from '#lib/hex'
 import { sql } from '#runtime/db/db'

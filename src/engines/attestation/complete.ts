@@ -3,7 +3,7 @@
  * meanwhile is never attested.
  */
 import { joinSignatures } from '#chains/crosschain/attestation'
-import { listAttestationKeys } from '#custody/index'
+import { listAttestationKeys } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'

@@ -11,7 +11,7 @@ import {
   finalizedThreshold,
 } from '#chains/crosschain/message'
 import { MessageProblem } from '#chains/crosschain/message-problem'
-import { attestationKeysInUse, attestedDigests, signAttestations } from '#custody/index'
+import { attestationKeysInUse, attestedDigests, signAttestations } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, isHalted, lockCanonical } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'

@@ -1,4 +1,4 @@
-import { auditVerifyingKey, isAuditSignature } from '#custody/index'
+import { auditVerifyingKey, isAuditSignature } from '#custody/installation/index'
 import type { Db } from '#runtime/db/db'
 import { hashEntry, hashLink, headBytes, noHash } from './encoding.ts'
 import type { AuditLink, SignedHead } from './store/links.ts'

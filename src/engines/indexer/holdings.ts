@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import { managedAmong } from '#custody/index'
+import { managedAmong } from '#custody/wallets/index'
 import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'

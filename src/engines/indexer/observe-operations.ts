@@ -1,6 +1,6 @@
 import type { BlockOperations, OwnersAdded } from '#chains/facets/accounts'
 import type { Block } from '#chains/facets/blocks'
-import type { ManagedAddress } from '#custody/index'
+import type { ManagedAddress } from '#custody/wallets/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedOperation } from './store/observed-operations.ts'

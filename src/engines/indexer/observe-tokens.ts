@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
 import type { ClaimedTransfer } from '#chains/facets/tokens'
-import type { ManagedAddress } from '#custody/index'
+import type { ManagedAddress } from '#custody/wallets/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
-import { managedAfter } from '#custody/index'
+import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'

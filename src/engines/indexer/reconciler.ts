@@ -5,7 +5,7 @@
  */
 
 import type { Chain } from '#chains/chain'
-import { managedAfter } from '#custody/index'
+import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { succeedOnce } from '#lib/once'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'

@@ -6,7 +6,8 @@
 
 import type { Chain } from '#chains/chain'
 import type { UnsignedOperation, UserOperation } from '#chains/facets/accounts'
-import { signWithPlatformKey, WalletFrozen } from '#custody/index'
+import { signWithPlatformKey } from '#custody/index'
+import { WalletFrozen } from '#custody/policy/index'
 import type { Ctx } from '#engines/ctx'
 import {
   excessOf,

@@ -1,4 +1,4 @@
-import { managedAmong } from '#custody/index'
+import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
   coveredIn,

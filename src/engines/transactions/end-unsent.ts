@@ -1,4 +1,5 @@
-import { eraseGrants, releaseAllowance } from '#custody/index'
+import { eraseGrants } from '#custody/index'
+import { releaseAllowance } from '#custody/policy/index'
 import { withdrawReviews } from '#engines/compliance/index'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Clock } from '#lib/time'

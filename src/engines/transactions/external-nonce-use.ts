@@ -1,4 +1,5 @@
-import { eraseGrants, releaseAllowance } from '#custody/index'
+import { eraseGrants } from '#custody/index'
+import { releaseAllowance } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalTransactionsBetween, finalNonceUses, highestFinal, type Step } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'

@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { UnsignedTransaction } from '#chains/facets/payments'
-import { GrantMissing, signedDigest, signForIntents, WalletFrozen } from '#custody/index'
+import { GrantMissing, signedDigest, signForIntents } from '#custody/index'
+import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'

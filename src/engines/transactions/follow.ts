@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
-import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
+import { eraseGrants } from '#custody/index'
+import { releaseAllowance, reserveAllowanceAgain } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTransactionsOf, type Step } from '#engines/indexer/index'
 import { reopenHolds, resolveHolds } from '#engines/ledger/index'

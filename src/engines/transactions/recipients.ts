@@ -3,7 +3,7 @@ import type { Chain } from '#chains/chain'
 import type { UserOperation } from '#chains/facets/accounts'
 import type { Call } from '#chains/facets/payments'
 import { isScreeningChain, parseScreenedAddress } from '#chains/screening-chains'
-import type { Operation } from '#custody/index'
+import type { Operation } from '#custody/policy/index'
 import type { Counterparty } from '#engines/compliance/index'
 
 /** The effects of a payload, as policy and screening evaluate it. */

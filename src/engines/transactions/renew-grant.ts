@@ -3,15 +3,8 @@
  * signed prove what policy decided on, so that no changed row and no other nonce gets a grant.
  */
 import type { Chain } from '#chains/chain'
-import {
-  type Decision,
-  grantPlatformSigning,
-  grantSigning,
-  hasGrant,
-  type KeyOpener,
-  repeatDecision,
-  type SignedIntent,
-} from '#custody/index'
+import { grantPlatformSigning, grantSigning, hasGrant, type KeyOpener } from '#custody/index'
+import { type Decision, repeatDecision, type SignedIntent } from '#custody/policy/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 import { hexOf } from '#lib/hex'

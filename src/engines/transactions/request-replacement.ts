@@ -1,4 +1,5 @@
-import { eraseGrants, type KeyOpener, releaseAllowance } from '#custody/index'
+import { eraseGrants, type KeyOpener } from '#custody/index'
+import { releaseAllowance } from '#custody/policy/index'
 import { withdrawReviews } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'

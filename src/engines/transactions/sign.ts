@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { Signature, UnsignedTransaction } from '#chains/facets/payments'
-import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
+import { SecondPayload, signForIntents } from '#custody/index'
+import { isFrozen, WalletFrozen } from '#custody/policy/index'
 import { shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'

@@ -1,15 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
-import {
-  type Decision,
-  decidePolicy,
-  grantPlatformSigning,
-  grantSigning,
-  type KeyOpener,
-  type Operation,
-  type Signatory,
-  type Wallet,
-} from '#custody/index'
+import { grantPlatformSigning, grantSigning, type KeyOpener } from '#custody/index'
+import { type Decision, decidePolicy, type Operation } from '#custody/policy/index'
+import type { Signatory, Wallet } from '#custody/wallets/index'
 import type { Ctx, EntityCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { nativeToken, placeHolds } from '#engines/ledger/index'

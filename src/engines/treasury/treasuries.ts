@@ -1,6 +1,7 @@
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Network } from '#chains/networks/index'
-import { createPlatformKey, type Signatory, watchAddress } from '#custody/index'
+import { createPlatformKey, watchAddress } from '#custody/index'
+import type { Signatory } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf } from '#engines/ledger/index'
 import { newId } from '#lib/ids'

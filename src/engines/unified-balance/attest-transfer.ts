@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { payloadDigest } from '#chains/crosschain/payload-digest'
 import { encodeAttestation, encodeAttestationSet } from '#chains/crosschain/transfer-payload'
-import { signWithKeyInUse } from '#custody/index'
+import { signWithKeyInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'

@@ -4,7 +4,7 @@
  */
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { signWithKeyInUse } from '#custody/index'
+import { signWithKeyInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {

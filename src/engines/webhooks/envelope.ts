@@ -2,7 +2,7 @@
  * The wire format of v1 notifications: messages as Amazon SNS writes and signs them, from two regions, with our own
  * certificate. Receivers check the signature over the canonical text with the certificate at `SigningCertURL`.
  */
-import type { Notary } from '#custody/index'
+import type { Notary } from '#custody/installation/index'
 import type { Region } from './store/subscriptions.ts'
 
 const account = '908968368384'

@@ -2,7 +2,7 @@
  * The wire format of v2 notifications: compact JSON whose bytes are signed twice, with ECDSA as clients of the wallet product
  * check it, and with the headers of the Standard Webhooks specification.
  */
-import type { WebhookSigner } from '#custody/index'
+import type { WebhookSigner } from '#custody/installation/index'
 import { formatInstant } from '#lib/time'
 import type { Envelope } from './envelope.ts'
 

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { isPrivate, pointFromScalar } from 'tiny-secp256k1'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { walletPrivateKey } from '#custody/sealing/contexts'
+import { unseal } from '#custody/sealing/sealing'
 import { openAsOwner, raw, sql } from '#runtime/db/db'
 import { type World, worldOf } from '#testing/builders/world'
 import { approve, pin } from '#testing/pages/page'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { askUser, makePinUser } from '#testing/requests/challenge-requests'
-import { walletPrivateKey } from '../../../src/custody/contexts.ts'
-import { unseal } from '../../../src/custody/sealing.ts'
 
 let harness: Harness
 let world: World

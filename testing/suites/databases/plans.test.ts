@@ -1,7 +1,7 @@
 /** Operators' lists are read through indexes in their order, so that the cost of a page does not grow with the table. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { policyHistory } from '#custody/index'
+import { policyHistory } from '#custody/policy/index'
 import { entriesPage, post, walletEntries } from '#engines/ledger/index'
 import { notificationsPage } from '#engines/webhooks/index'
 import { newId } from '#lib/ids'

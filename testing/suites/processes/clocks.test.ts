@@ -1,7 +1,7 @@
 /** Machines whose clocks are wrong: dates they write, and comparisons with the current time, use the time of the database. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { setPolicy } from '#custody/index'
+import { setPolicy } from '#custody/policy/index'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'

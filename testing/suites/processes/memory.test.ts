@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { entropyToMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { walletPrivateKey, walletSetEntropy } from '#custody/sealing/contexts'
+import { deriveBytes, type SealContext, unseal } from '#custody/sealing/sealing'
+import { seedOf } from '#custody/signing/seed'
 import { sql } from '#runtime/db/db'
 import { freshAddress, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -12,9 +15,6 @@ import { addBytes, addText, foundInMemory, memoryUnreadable } from '#testing/pro
 import { programFile } from '#testing/processes/programs'
 import { startWorker, type Worker } from '#testing/processes/worker'
 import { sizeOf } from '#testing/runner/size'
-import { walletPrivateKey, walletSetEntropy } from '../../../src/custody/contexts.ts'
-import { deriveBytes, type SealContext, unseal } from '../../../src/custody/sealing.ts'
-import { seedOf } from '../../../src/custody/seed.ts'
 
 const transfersTotal = sizeOf('MEMORY_TRANSFERS', { usual: 4, deep: 100 })
 

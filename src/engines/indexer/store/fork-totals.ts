@@ -1,4 +1,4 @@
-import type { ManagedPurpose } from '#custody/index'
+import type { ManagedPurpose } from '#custody/wallets/index'
 import { type Db, sql } from '#runtime/db/db'
 
 /** Transfers of one token from or to one kind of managed address, over some blocks. */

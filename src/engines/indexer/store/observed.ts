@@ -1,4 +1,4 @@
-import type { ManagedPurpose } from '#custody/index'
+import type { ManagedPurpose } from '#custody/wallets/index'
 import { newId } from '#lib/ids'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 

@@ -1,4 +1,4 @@
-import { copySpending, restoreSpending } from '#custody/index'
+import { copySpending, restoreSpending } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { copyHolds, restoreHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'

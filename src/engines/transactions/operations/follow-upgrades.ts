@@ -1,4 +1,4 @@
-import { recordUpgrades } from '#custody/index'
+import { recordUpgrades } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import type { FollowedUpgrade } from '../store/chain-effects.ts'

@@ -1,4 +1,4 @@
-import type { WalletCore } from '#custody/index'
+import type { WalletCore } from '#custody/wallets/index'
 import { type Db, sql } from '#runtime/db/db'
 import type { Ref } from './transactions.ts'
 

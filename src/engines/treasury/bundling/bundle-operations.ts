@@ -10,7 +10,7 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
-import { WalletFrozen } from '#custody/index'
+import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import {

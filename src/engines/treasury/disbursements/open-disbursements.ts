@@ -1,4 +1,4 @@
-import { managedAmong } from '#custody/index'
+import { managedAmong } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { placeHolds } from '#engines/ledger/index'
 import { announceWork } from '#engines/transactions/index'

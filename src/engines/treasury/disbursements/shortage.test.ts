@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freeze, setPolicy, unfreeze } from '#custody/index'
+import { freeze, setPolicy, unfreeze } from '#custody/policy/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import {

@@ -1,4 +1,5 @@
-import { createPlatformKey, type KeyFamily, watchAddress } from '#custody/index'
+import { createPlatformKey, watchAddress } from '#custody/index'
+import type { KeyFamily } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { ContractCall } from '#chains/crosschain/crosschain'
-import { WalletFrozen } from '#custody/index'
+import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { announceWork, journalsAreAwaited } from '#engines/transactions/index'

@@ -5,7 +5,7 @@
  * are on their way, however long; they do not depend on a rebalancing that failed.
  */
 import type { Chain } from '#chains/chain'
-import { attestationKeyInUse } from '#custody/index'
+import { attestationKeyInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { announceWork, journalsAreAwaited } from '#engines/transactions/index'

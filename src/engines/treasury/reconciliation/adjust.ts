@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Chain } from '#chains/chain'
-import { managedAmong } from '#custody/index'
+import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { lockUnchangedGaps, type Reconciliation, reconcile } from '#engines/indexer/index'
 import { adjustmentEntries, currencyDecimals, post } from '#engines/ledger/index'

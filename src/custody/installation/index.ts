@@ -1,0 +1,23 @@
+/** The keys of the installation itself: it signs messages, webhooks, the audit trail and notifications with them. */
+
+export {
+  createAttestationKey,
+  endAttestationKey,
+  importAttestationKey,
+  signAttestations,
+  signWithKeyInUse,
+} from './attestation-keys.ts'
+export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
+export { selfSignedCertificate } from './certificate.ts'
+export type { Notary } from './notary.ts'
+export {
+  type AttestationKey,
+  type AttestationPurpose,
+  attestationKeyInUse,
+  attestationKeysInUse,
+  attestedDigests,
+  listAttestationKeys,
+} from './store/attestation-keys.ts'
+export { findSigningCertificate } from './store/signing-certificates.ts'
+export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
+export { rotateWebhookKeys, type WebhookSigner } from './webhook-signer.ts'

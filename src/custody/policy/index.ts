@@ -1,0 +1,24 @@
+/** Policies: the rules by which an entity signs, freezes, and what is spent of allowances. */
+
+export { findEntityFreeze } from '../store/freezes.ts'
+export {
+  copySpending,
+  ownerOf,
+  type PolicyScope,
+  policiesInForce,
+  restoreSpending,
+  type VersionRow,
+} from '../store/policies.ts'
+export {
+  type Decision,
+  decidePolicy,
+  releaseAllowance,
+  repeatDecision,
+  reserveAllowanceAgain,
+  type SignedIntent,
+} from './decide-policy.ts'
+export { freeze, isFrozen, unfreeze, WalletFrozen } from './freeze.ts'
+export { policyHistory } from './history.ts'
+export type { Operation, OperationDanger, OperationEffect } from './operation.ts'
+export { parseRules, type Rules } from './rules.ts'
+export { type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { SealContext } from './sealing.ts'
+
+/** Contexts that each kind of sealed value is bound to. Changing one makes values sealed before unreadable. */
+
+export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
+  'wallet set entropy',
+  entityId,
+  walletSetId,
+]
+
+export const walletPrivateKey = (entityId: string, keyId: string): SealContext => [
+  'wallet private key',
+  entityId,
+  keyId,
+]
+
+export const platformEntropy = (entityId: string): SealContext => ['platform entropy', entityId]
+
+export const platformPrivateKey = (entityId: string, keyId: string): SealContext => [
+  'platform private key',
+  entityId,
+  keyId,
+]
+
+/** A grant opens only for the same entity, intent, address and intent bytes. */
+export const grantOf = (entityId: string, intentId: string, address: string, intent: Buffer): SealContext => [
+  'grant',
+  entityId,
+  intentId,
+  address,
+  createHash('sha256').update(intent).digest('hex'),
+]
+
+export const attestationPrivateKey = (purpose: string, id: string): SealContext => [
+  'attestation private key',
+  purpose,
+  id,
+]
+
+export const signingCertificateKey = (id: string): SealContext => ['signing certificate key', id]
+
+export const webhookKey = (id: string, curve: 'P-256' | 'Ed25519'): SealContext => ['webhook key', id, curve]
+
+export const auditHeadKey: SealContext = ['audit head key', 'Ed25519']
+
+export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
+
+export const recoveryBundle = (entityId: string, generation: number): SealContext => [
+  'recovery file',
+  entityId,
+  String(generation),
+]

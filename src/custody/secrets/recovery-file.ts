@@ -1,0 +1,53 @@
+import type { KeyObject } from 'node:crypto'
+import { parseBase64 } from '#lib/base64'
+import { recoveryBundle } from '../sealing/contexts.ts'
+import { SealBroken, seal, takeKey, unseal, type Vault } from '../sealing/sealing.ts'
+
+// A recovery file is base64 of: "BZNT" | version (1) | generation (4, big-endian) | sealed wallet-key encryption key.
+// The server keeps no copy. It opens only together with the root key of the server that made it, for the entity it was
+// made for, and only until the entity secret is rotated: then it is worthless. It does not contain the entity secret.
+
+const magic = Buffer.from('BZNT')
+const version = 1
+const headerBytes = magic.length + 1 + 4
+const fileBytesMax = 1_024
+
+/** Makes the file with which an entity that lost its secret can set a new one. */
+export function makeRecoveryFile(
+  vault: Vault,
+  entityId: string,
+  generation: number,
+  walletKey: KeyObject,
+): string {
+  const header = Buffer.alloc(headerBytes)
+  magic.copy(header)
+  header.writeUInt8(version, magic.length)
+  header.writeUInt32BE(generation, magic.length + 1)
+  const key = walletKey.export()
+  try {
+    return Buffer.concat([header, seal(vault.root, recoveryBundle(entityId, generation), key)]).toString(
+      'base64',
+    )
+  } finally {
+    key.fill(0)
+  }
+}
+
+/** The key that the file holds, or `undefined` when it is not this entity's file of this generation. */
+export function openRecoveryFile(
+  vault: Vault,
+  entityId: string,
+  generation: number,
+  file: string,
+): KeyObject | undefined {
+  const bytes = parseBase64(file.trim())
+  if (!bytes || bytes.length <= headerBytes || bytes.length > fileBytesMax) return undefined
+  const known = bytes.subarray(0, magic.length).equals(magic) && bytes[magic.length] === version
+  if (!known || bytes.readUInt32BE(magic.length + 1) !== generation) return undefined
+  try {
+    return takeKey(unseal(vault.root, recoveryBundle(entityId, generation), bytes.subarray(headerBytes)))
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined
+    throw error
+  }
+}

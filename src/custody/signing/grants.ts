@@ -1,0 +1,187 @@
+import type { KeyObject } from 'node:crypto'
+import { failpoint } from '#lib/failpoints'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import type { Custody, CustodyScope, KeyOpener } from '../custody.ts'
+import { familyOfKey } from '../families/index.ts'
+import { type Decision, useDecision } from '../policy/decide-policy.ts'
+import { WalletFrozen } from '../policy/freeze.ts'
+import { grantOf, platformPrivateKey, walletPrivateKey } from '../sealing/contexts.ts'
+import { type SealContext, seal, withUnsealed } from '../sealing/sealing.ts'
+import { shareFreezes } from '../store/freezes.ts'
+import { deleteGrants, type FoundGrant, findGrants, type IntentRef, insertGrant } from '../store/grants.ts'
+import { findKey, type KeyRow } from '../store/keys.ts'
+import type { PayloadRow } from '../store/signatures.ts'
+import { requireKeyOf } from './require-key.ts'
+import { recordOperations, recordPayloads } from './signing-ledger.ts'
+
+/**
+ * Stores a grant, with which workers sign for one intent without entity secret or user: the key of one address, sealed under the
+ * root key and bound to entity, intent, address and the intent bytes that policy decided on. Signing requires the same bytes.
+ * Written in `ctx.db`'s tx; erased by `eraseGrants`.
+ */
+export async function grantSigning(ctx: CustodyScope, opener: KeyOpener, decision: Decision): Promise<void> {
+  const { entityId } = opener
+  useDecision(ctx.db, decision)
+  const key = await requireKeyOf(ctx.db, opener, decision)
+  await leaveGrant(ctx, decision, key, opener.walletKey, walletPrivateKey(entityId, key.id))
+}
+
+/** Stores a grant for a platform key, which no entity secret seals. */
+export async function grantPlatformSigning(ctx: CustodyScope, decision: Decision): Promise<void> {
+  const { entityId, keyId } = decision
+  useDecision(ctx.db, decision)
+  const key = await findKey(ctx.db, entityId, keyId)
+  if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
+  await leaveGrant(ctx, decision, key, ctx.custody.vault.root, platformPrivateKey(entityId, keyId))
+}
+
+async function leaveGrant(
+  ctx: CustodyScope,
+  { id: decisionId, entityId, intentId, intent, walletId }: Decision,
+  key: KeyRow,
+  sealedUnder: KeyObject,
+  sealedAs: SealContext,
+): Promise<void> {
+  const context = grantOf(entityId, intentId, key.address, intent)
+  const sealedKey = withUnsealed(sealedUnder, sealedAs, key.sealedPrivateKey, (privateKey) =>
+    seal(ctx.custody.vault.root, context, privateKey),
+  )
+  const createDate = formatInstant(ctx.clock.nowMs())
+  const { id: keyId, address } = key
+  await insertGrant(ctx.db, {
+    entityId,
+    intentId,
+    keyId,
+    walletId,
+    decisionId,
+    address,
+    sealedKey,
+    createDate,
+  })
+}
+
+export type SigningRequest = IntentRef & {
+  intent: Buffer
+  /** The bytes to sign: a digest, or a message where keys of the family sign messages. */
+  payload: Buffer
+  /** Fields covered by the payload; fees are wei per gas. */
+  blockchain: string
+  nonce: number
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+  /** The digest of the payload signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
+  replaces?: Buffer | undefined
+  /** A no-op transaction, which only uses up the nonce: it may replace a payload of another intent. */
+  noop?: boolean | undefined
+}
+
+/** Number of signatures after which the event loop gets a turn. */
+const burst = 128
+
+/**
+ * Returns one signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws
+ * `GrantMissing`, `SecondPayload` when another payload was signed for one of the nonces, `WalletFrozen` when a wallet is frozen and
+ * the batch must wait, and another error when a grant was made for other intent bytes. Then nothing is signed.
+ */
+export async function signForIntents(
+  custody: Custody,
+  tx: Db,
+  requests: readonly SigningRequest[],
+  nowMs: number,
+): Promise<Buffer[]> {
+  if (requests.length === 0) return []
+  const grants = await usableGrants(tx, requests)
+  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))!))
+  await recordPayloads(tx, payloads, nowMs)
+  return signWithGrants(custody, requests, grants)
+}
+
+/** A user operation of a smart account; its contract executes one operation of an intent at most. */
+type OperationSigningRequest = IntentRef & { intent: Buffer; payload: Buffer; blockchain: string }
+
+/** The same for user operations, whose nonce the contract of the account keeps. */
+export async function signOperations(
+  custody: Custody,
+  tx: Db,
+  requests: readonly OperationSigningRequest[],
+  nowMs: number,
+): Promise<Buffer[]> {
+  if (requests.length === 0) return []
+  const grants = await usableGrants(tx, requests)
+  const rows = requests.map(({ entityId, intentId, blockchain, payload }) => {
+    const { address } = grants.get(keyOf({ entityId, intentId }))!
+    return { entityId, intentId, blockchain, address, digest: payload }
+  })
+  await recordOperations(tx, rows, nowMs)
+  return signWithGrants(custody, requests, grants)
+}
+
+/** Whether there is a grant to sign for the intent. */
+export const hasGrant = async (db: Db, intent: IntentRef): Promise<boolean> =>
+  (await findGrants(db, [intent])).length > 0
+
+/** There is no grant to sign for an intent: it is final, was never accepted, or was restored from a journal. */
+export class GrantMissing extends Error {}
+
+type Grants = ReadonlyMap<string, FoundGrant>
+
+/**
+ * A grant for each request. Throws `WalletFrozen` when one of the wallets is frozen; none is frozen before the `tx` ends.
+ */
+async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Grants> {
+  await shareFreezes(
+    tx,
+    requests.map(({ entityId }) => entityId),
+  )
+  const rows = await findGrants(tx, requests)
+  const frozen = rows.find((row) => row.frozen)
+  if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
+  const grants = new Map(rows.map((row) => [keyOf(row), row]))
+  const missing = requests.find((request) => !grants.has(keyOf(request)))
+  if (missing)
+    throw new GrantMissing(
+      `there is no grant to sign for intent ${missing.intentId}: a restored transaction gets one when it is accelerated or cancelled`,
+    )
+  return grants
+}
+
+async function signWithGrants(
+  custody: Custody,
+  requests: readonly OperationSigningRequest[],
+  grants: Grants,
+): Promise<Buffer[]> {
+  failpoint('before-signature')
+  const signatures: Buffer[] = []
+  for (const [turn, { entityId, intentId, intent, payload }] of requests.entries()) {
+    if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))
+    const grant = grants.get(keyOf({ entityId, intentId }))!
+    const context = grantOf(entityId, intentId, grant.address, intent)
+    const sign = (privateKey: Buffer) => familyOfKey(grant).sign(custody.signer, payload, privateKey)
+    signatures.push(withUnsealed(custody.vault.root, context, grant.sealedKey, sign))
+  }
+  return signatures
+}
+
+const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
+
+function payloadOf(request: SigningRequest, grant: FoundGrant): PayloadRow {
+  const { entityId, intentId, blockchain, nonce, payload, maxFeeAtomic, priorityFeeAtomic } = request
+  return {
+    entityId,
+    intentId,
+    address: grant.address,
+    blockchain,
+    nonce,
+    digest: familyOfKey(grant).digestOf(payload),
+    maxFeeAtomic,
+    priorityFeeAtomic,
+    noop: request.noop ?? false,
+    replaces: request.replaces ?? null,
+  }
+}
+
+/** Erases the grants of final intents, in the tx that makes them final. */
+export async function eraseGrants(tx: Db, intents: readonly IntentRef[]): Promise<void> {
+  if (intents.length > 0) await deleteGrants(tx, intents)
+}

@@ -1,0 +1,17 @@
+import { ApiError } from '#lib/errors'
+import type { Db } from '#runtime/db/db'
+import type { KeyOpener } from '../custody.ts'
+import type { Decision } from '../policy/decide-policy.ts'
+import { findKey, type KeyRow } from '../store/keys.ts'
+
+/** The key that policy decided on. 156001 unless the opener is of its entity and of its user, or of no user. */
+export async function requireKeyOf(
+  db: Db,
+  { entityId, userId }: KeyOpener,
+  decision: Decision,
+): Promise<KeyRow> {
+  const key = await findKey(db, entityId, decision.keyId)
+  const isOpened = key !== undefined && key.class !== 'platform' && key.userId === (userId ?? null)
+  if (!isOpened || entityId !== decision.entityId) throw new ApiError('walletNotFound')
+  return key
+}

@@ -1,0 +1,258 @@
+import { ApiError, notFound } from '#lib/errors'
+import { newId } from '#lib/ids'
+import type { ScaCore } from '#lib/sca-cores'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { readableBy } from '#runtime/owner'
+import { recordChanges } from '#runtime/record/store'
+import type { CustodyCtx, KeyOpener } from '../custody.ts'
+import { walletPrivateKey, walletSetEntropy } from '../sealing/contexts.ts'
+import { seal, unseal } from '../sealing/sealing.ts'
+import { deriveKeys } from '../signing/seed.ts'
+import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from '../store/keys.ts'
+import { insertManaged } from '../store/managed-addresses.ts'
+import { countWallets, type LockedSet, lockWalletSet } from '../store/wallet-sets.ts'
+import {
+  describeWallet,
+  findWallet,
+  findWalletByAddress,
+  insertWallets,
+  lockWallet,
+  type NewWallet,
+  nextIndex,
+  setCores,
+  type WalletCore,
+  walletsOfBatch,
+} from '../store/wallets.ts'
+import type { KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
+
+/** Maximum number of wallets in one set. */
+export const walletsPerSetMax = 10_000_000
+
+export type CreateWalletsInput = {
+  walletSetId: string
+  /** Without repetition. */
+  chains: readonly WalletChain[]
+  /** Wallets on each chain. */
+  count: number
+  /** The name and reference of a wallet, by the position of its chain and its own among `count`. */
+  metadataOf?: ((chain: number, wallet: number) => WalletMetadata | undefined) | undefined
+  /** The wallets are contracts that the keys own; without it, they are the addresses of the keys. */
+  smartAccount?: SmartAccountKind | undefined
+}
+
+/** The version of new smart accounts, and the address of the one that a key owns. */
+export type SmartAccountKind = { core: ScaCore; addressOf: (owner: string) => string }
+
+/**
+ * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
+ * on all chains of a family. `walletsMadeWith` finds them again, in the same order.
+ */
+export async function createWallets(
+  ctx: CustodyCtx,
+  opener: KeyOpener,
+  input: CreateWalletsInput,
+): Promise<Wallet[]> {
+  const { db, entity } = ctx
+  const set = await lockWalletSet(db, entity.id, input.walletSetId)
+  if (!set || set.userId !== (opener.userId ?? null))
+    throw notFound('wallet set', input.walletSetId, 'walletSetNotFound', 'walletSetId')
+  requireRoom(set, input.count * input.chains.length)
+  const names = input.chains.map((chain) => chain.blockchain)
+  const first = await nextIndex(db, entity.id, input.walletSetId, names, typeOf(input.smartAccount?.core))
+  const keys = new Map<KeyFamily, IndexedKey[]>()
+  for (const family of new Set(input.chains.map((chain) => chain.family)))
+    keys.set(family, await keysFor(ctx, opener, { ...input, family }, set, first))
+  const rows = input.chains.flatMap(({ blockchain, family }, chain) =>
+    keys.get(family)!.map((key, wallet) => {
+      const metadata = input.metadataOf?.(chain, wallet)
+      return {
+        keyId: key.id,
+        blockchain,
+        address: input.smartAccount?.addressOf(key.address) ?? key.address,
+        derivationIndex: key.derivationIndex,
+        name: metadata?.name || null,
+        refId: metadata?.refId || null,
+      }
+    }),
+  )
+  const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows, input.smartAccount?.core)
+  return walletsOfBatch(db, entity.id, batchId)
+}
+
+const typeOf = (core: ScaCore | null | undefined) => (core == null ? 'EOA' : 'SCA')
+
+function requireRoom(set: LockedSet, added: number): void {
+  if (set.walletCount + added > walletsPerSetMax) {
+    const left = walletsPerSetMax - set.walletCount
+    throw new ApiError(
+      'walletLimitReached',
+      `A wallet set holds at most ${walletsPerSetMax} wallets, and this one has room for ${left}: use another one.`,
+    )
+  }
+}
+
+/** The keys of a family at `count` indexes from `first`; those that no chain has used yet are derived and stored. */
+async function keysFor(
+  ctx: CustodyCtx,
+  opener: KeyOpener,
+  { walletSetId, family, count }: Pick<CreateWalletsInput, 'walletSetId' | 'count'> & { family: KeyFamily },
+  set: LockedSet,
+  first: number,
+): Promise<IndexedKey[]> {
+  const { db, entity, custody } = ctx
+  const there = await keysOfSet(db, entity.id, walletSetId, family, first, first + count - 1)
+  const known = new Set(there.map((key) => key.derivationIndex))
+  const missing = Array.from({ length: count }, (_, offset) => first + offset).filter(
+    (index) => !known.has(index),
+  )
+  if (missing.length === 0) return inOrder(there)
+  const nowMs = ctx.clock.nowMs()
+  const entropy = unseal(opener.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
+  const derived = await deriveKeys(custody.signer, family, entropy, missing).finally(() => entropy.fill(0))
+  const rows = derived.map(({ index, privateKey, address }): KeyRow => {
+    const id = newId(nowMs)
+    const sealedPrivateKey = seal(opener.walletKey, walletPrivateKey(entity.id, id), privateKey)
+    privateKey.fill(0)
+    return {
+      entityId: entity.id,
+      id,
+      class: opener.userId === undefined ? 'wallet' : 'user',
+      walletSetId,
+      family,
+      derivationIndex: index,
+      address,
+      sealedPrivateKey,
+    }
+  })
+  await insertKeys(db, rows, formatInstant(nowMs))
+  return inOrder([...there, ...rows])
+}
+
+const inOrder = (keys: IndexedKey[]) => keys.sort((a, b) => a.derivationIndex - b.derivationIndex)
+
+type WalletSeed = Omit<NewWallet, 'id'>
+
+/** Writes the wallets with their managed addresses, events and audit entries; returns the batch id. */
+async function addWallets(
+  ctx: CustodyCtx,
+  walletSetId: string,
+  chains: readonly WalletChain[],
+  seeds: readonly WalletSeed[],
+  scaCore: ScaCore | null = null,
+): Promise<string> {
+  const { db, entity } = ctx
+  const nowMs = ctx.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  const batchId = newId(nowMs)
+  const rows = seeds.map((seed): NewWallet => ({ id: newId(nowMs), ...seed }))
+  const accountType = typeOf(scaCore)
+  await insertWallets(
+    db,
+    { entityId: entity.id, walletSetId, batchId, createDate, accountType, scaCore },
+    rows,
+  )
+  await countWallets(db, entity.id, walletSetId, rows.length)
+  const onChain = new Set(chains.filter((chain) => chain.onChain).map((chain) => chain.blockchain))
+  const watched = rows
+    .filter((row) => onChain.has(row.blockchain))
+    .map((row) => ({
+      entityId: entity.id,
+      blockchain: row.blockchain,
+      address: row.address,
+      keyId: row.keyId,
+      purpose: 'wallet' as const,
+      ownerId: row.id,
+    }))
+  await insertManaged(db, watched, createDate)
+  await recordWallets(
+    ctx,
+    nowMs,
+    'wallet.created',
+    rows.map((row) => row.id),
+  )
+  return batchId
+}
+
+const recordWallets = (ctx: CustodyCtx, nowMs: number, type: string, ids: readonly string[]) =>
+  recordChanges(
+    ctx.db,
+    nowMs,
+    ids.map((resourceId) => ({
+      entityId: ctx.entity.id,
+      actor: ctx.actor,
+      type,
+      resourceId,
+      requestId: ctx.requestId,
+    })),
+  )
+
+/**
+ * Creates a wallet for the key of `source` on another chain of its family: the same index, the same address. `made` is false
+ * when the wallet existed already; given metadata then replaces its own.
+ */
+export async function deriveWallet(
+  ctx: CustodyCtx,
+  source: Wallet,
+  target: WalletChain,
+  metadata: WalletMetadata = {},
+): Promise<{ made: boolean; wallet: Wallet }> {
+  const { db, entity } = ctx
+  const set = await lockWalletSet(db, entity.id, source.walletSetId)
+  if (!set) throw new ApiError('walletSetNotFound')
+  const there = await findWalletByAddress(db, { entityId: entity.id }, target.blockchain, source.address)
+  if (there) return { made: false, wallet: await updateWallet(ctx, there.id, metadata) }
+  requireRoom(set, 1)
+  const { keyId, address, derivationIndex } = source
+  const batchId = await addWallets(
+    ctx,
+    source.walletSetId,
+    [target],
+    [
+      {
+        keyId,
+        blockchain: target.blockchain,
+        address,
+        derivationIndex,
+        name: metadata.name || null,
+        refId: metadata.refId || null,
+      },
+    ],
+    // On another chain nothing is upgraded yet.
+    source.firstCore,
+  )
+  const [wallet] = await walletsOfBatch(db, entity.id, batchId)
+  return { made: true, wallet: wallet! }
+}
+
+/** Sets the given fields and clears those given empty; 156001 when there is no such wallet, 155501 when it is frozen. */
+export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
+  const { db, entity } = ctx
+  const wallet = await lockWallet(db, readableBy(ctx), id)
+  if (!wallet) throw notFound('wallet', id, 'walletNotFound')
+  if (metadata.name === undefined && metadata.refId === undefined) return wallet
+  if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
+  const nowMs = ctx.clock.nowMs()
+  await recordWallets(ctx, nowMs, 'wallet.updated', [id])
+  return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
+}
+
+/** Records that smart accounts were upgraded, or that a reorg undid their upgrades, in the `tx` that follows the block. */
+export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly WalletCore[]): Promise<void> {
+  if (cores.length === 0) return
+  const changed = await setCores(tx, cores, formatInstant(nowMs))
+  await recordChanges(
+    tx,
+    nowMs,
+    changed.map(({ entityId, id, scaCore }) => ({
+      ...{ entityId, actor: 'transactions', type: 'wallet.upgraded', resourceId: id, data: { scaCore } },
+    })),
+  )
+}
+
+/** Returns the wallet; 156001 when the owner, by default the one that the request reads for, has no such wallet. */
+export async function requireWallet(ctx: CustodyCtx, id: string, owner = readableBy(ctx)): Promise<Wallet> {
+  const wallet = await findWallet(ctx.db, owner, id)
+  if (!wallet) throw notFound('wallet', id, 'walletNotFound')
+  return wallet
+}
