@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createWalletClient, encodeFunctionData, http, parseAbi, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { baseSepolia as viemChain } from 'viem/chains'
-import { attachSignature, digestOf, transferCall } from '#chains/evm/payments/build'
+import { attachSignature, payloadOf, transferCall } from '#chains/evm/payments/build'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { webAssemblySigner } from '#custody/signers/web-assembly'
 import { bytesOf } from '#lib/hex'
@@ -30,13 +30,14 @@ async function signedTransfers(
   return Array.from({ length: count }, (_, index) => {
     const call = transferCall(recipient(index), amountAtomic, node.usdc)
     const transaction = {
+      from: from.address,
       ...call,
       nonce: first + index,
       gasLimit: 100_000n,
       maxFeeAtomic: parseGwei('20'),
       priorityFeeAtomic: parseGwei('1'),
     }
-    const signature = signer.sign(digestOf(baseSepolia, transaction), bytesOf(from.privateKey))
+    const signature = signer.sign(payloadOf(baseSepolia, transaction), bytesOf(from.privateKey))
     return attachSignature(baseSepolia, transaction, signature).raw
   })
 }

@@ -14,7 +14,7 @@ import { isSuiAddress } from './addresses/sui.ts'
 import { parseTronAddress } from './addresses/tron.ts'
 import { isXrplAddress } from './addresses/xrpl.ts'
 import { type Blockchain, environmentOf, familyOf } from './blockchains.ts'
-import { parseEvmAddress } from './evm/address.ts'
+import { evmAddressForm, isReservedEvmAddress, parseEvmAddress } from './evm/address.ts'
 import type { ChainFamily, Environment } from './network.ts'
 
 /** Address formats: the families of wallets, those that can only be paid to, and those that are only screened. */
@@ -80,3 +80,11 @@ export const parseAddressOf = (
 /** The address in stored form, or `undefined` when it is invalid on that blockchain. Works for unconnected chains. */
 export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
   parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))
+
+/** Whether the blockchain reserves an address: coins sent there are lost. */
+export const isReserved = (blockchain: Blockchain, address: string): boolean =>
+  familyOf(blockchain) === 'evm' && isReservedEvmAddress(address)
+
+/** The words of an error that tell how addresses of a blockchain are written. */
+export const addressForm = (blockchain: Blockchain): string =>
+  familyOf(blockchain) === 'evm' ? evmAddressForm : `an address of ${blockchain}`

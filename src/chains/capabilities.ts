@@ -1,10 +1,11 @@
-import { type Blockchain, blockchains, familyOf, isVirtual } from './blockchains.ts'
-import type { ChainFamily } from './network.ts'
+import { type Blockchain, familyOf, isVirtual } from './blockchains.ts'
+import { families } from './families.ts'
+import type { FamilyDeclaration } from './family.ts'
 
 /** The operations that this program offers on a blockchain, once it is connected. */
 type Capabilities = {
   /** The family of the keys of its accounts; `undefined` while custody derives none. */
-  keys: 'evm' | undefined
+  keys: FamilyDeclaration['keys'] | undefined
   /** Signs messages, typed data and transactions that the caller sends. */
   sign: boolean
   /** Shares the address of a wallet on another blockchain. */
@@ -15,48 +16,21 @@ type Capabilities = {
   contracts: boolean
   /** The faucet of a sandbox pays on it. */
   faucet: boolean
-  /** The business account receives, holds and pays coins on it. */
+  /** The business account receives, holds and pays coins on it: it takes them from addresses that hold no fee. */
   businessAccount: boolean
 }
 
-const nothing: Capabilities = {
-  keys: undefined,
-  sign: false,
-  derive: false,
-  smartAccounts: false,
-  contracts: false,
-  faucet: false,
-  businessAccount: false,
+/** Capabilities follow from what the family declares. Names that stand for any chain of a family only sign. */
+export function capabilitiesOf(blockchain: Blockchain): Capabilities {
+  const family = families[familyOf(blockchain)]
+  const onChain = isVirtual(blockchain) ? undefined : family
+  return {
+    keys: family?.keys,
+    sign: family?.signs ?? false,
+    derive: family?.derives ?? false,
+    smartAccounts: onChain?.facets.includes('accounts') ?? false,
+    contracts: onChain?.facets.includes('contracts') ?? false,
+    faucet: onChain?.hasLocalChains ?? false,
+    businessAccount: onChain?.facets.includes('gather') ?? false,
+  }
 }
-
-const ofFamily: Record<ChainFamily, Capabilities> = {
-  evm: {
-    keys: 'evm',
-    sign: true,
-    derive: true,
-    smartAccounts: true,
-    contracts: true,
-    faucet: true,
-    businessAccount: true,
-  },
-  solana: nothing,
-  aptos: nothing,
-  near: nothing,
-}
-
-/** Blockchains that stand for any chain of their family: their wallets only sign. */
-const ofVirtual: Partial<Capabilities> = {
-  smartAccounts: false,
-  contracts: false,
-  faucet: false,
-  businessAccount: false,
-}
-
-const table = new Map<Blockchain, Capabilities>(
-  blockchains.map((blockchain) => [
-    blockchain,
-    { ...ofFamily[familyOf(blockchain)], ...(isVirtual(blockchain) && ofVirtual) },
-  ]),
-)
-
-export const capabilitiesOf = (blockchain: Blockchain): Capabilities => table.get(blockchain)!

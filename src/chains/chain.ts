@@ -30,15 +30,15 @@ export type Chain = {
   lane: Lane
   offers: Offers
   payments: Payments
-  gather: Gather
   balances: Balances
-  tokens: Tokens
-  contracts: Contracts
-  accounts: Accounts
-  /** Cross-chain messages and unified balances; `undefined` where this server knows no contracts of them. */
-  crosschain: Crosschain | undefined
-  crosschainPlanner: CrosschainPlanner
-  nodeRead: NodeRead
+  gather?: Gather
+  tokens?: Tokens
+  contracts?: Contracts
+  accounts?: Accounts
+  /** Cross-chain messages and unified balances; absent where this server knows no contracts of them. */
+  crosschain?: Crosschain | undefined
+  crosschainPlanner?: CrosschainPlanner
+  nodeRead?: NodeRead
   /**
    * The same chain for one asker, whose reads use connections that no engine uses and take turns with those of other askers.
    * They throw `ApiError` when too many wait.

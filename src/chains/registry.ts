@@ -1,28 +1,12 @@
 import { canonicalAddress } from './addresses/canonical.ts'
 import type { Chain, Chains, ReadAsker } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
-import { createEvmChain } from './evm/index.ts'
 import type { Inspection } from './facets/endpoints.ts'
+import { families } from './families.ts'
+import type { ChainInput } from './family.ts'
 import type { Network } from './networks/index.ts'
 
-export type Node = {
-  network: Network
-  rpcUrl: string
-  /** All endpoints when there are several, `rpcUrl` the first of them. */
-  rpcUrls?: readonly string[] | undefined
-  /** Number of endpoints that must name the same block before an irreversible conclusion. */
-  agree?: number | undefined
-  local: boolean
-  /** Overrides the limit of the network, for nodes whose limits are known. */
-  inFlightMax?: number | undefined
-  /** Gas of one call or estimate that a node executes for a request. */
-  callGasMax?: bigint | undefined
-  /** Timeout of an answer. */
-  timeoutMs?: number | undefined
-  /** Maximum calls of one request; learnt when absent. */
-  batchMax?: number | undefined
-  /** Hashes of the code of account contracts that the operator relies on, by address. */
-  accountCode?: Readonly<Record<string, string>> | undefined
+export type Node = Omit<ChainInput, 'confirmations' | 'finalityDepth' | 'inspection' | 'crosschain'> & {
   /** The contracts of cross-chain messages and unified balances; a local chain has them at their known addresses. */
   crosschain?: { readonly [name in keyof CrosschainAddresses]: string } | undefined
 }
@@ -82,7 +66,8 @@ function connect({ network: named, local, ...node }: Node, inspection: Inspectio
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
   const depths = { confirmations, finalityDepth }
   const crosschain = node.crosschain && canonicalAddresses(node.crosschain)
-  if (network.family === 'evm')
-    return createEvmChain({ ...node, ...depths, network, local, inFlightMax, inspection, crosschain })
-  throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
+  const family = families[network.family]
+  if (!family)
+    throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
+  return family.connect({ ...node, ...depths, network, local, inFlightMax, inspection, crosschain })
 }

@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { AccountContract } from '#chains/facets/accounts'
+import { hasFacet } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import {
   type DeploymentPlan,
@@ -63,7 +64,9 @@ const actions: Record<string, ContractsAction> = {
   list: async (ctx, args) => {
     const chains = selectChains(ctx, textFlag(args, 'chain'))
     const listed = await Promise.all(
-      chains.map(async (chain) => ({ chain, contracts: await chain.accounts.contracts() })),
+      chains
+        .filter((chain) => hasFacet(chain, 'accounts'))
+        .map(async (chain) => ({ chain, contracts: await chain.accounts.contracts() })),
     )
     const rows = listed.flatMap(({ chain, contracts }) =>
       contracts.map((contract) => ({ ...asRow(chain, contract), codeHash: shownHash(contract) })),

@@ -3,6 +3,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import type { CrosschainSetup, CrosschainTerms, LeftCall, RemoteContracts } from '#chains/crosschain/setup'
+import { contractsOn, crosschainPlannerOn } from '#chains/facets/optional'
 import { attestationKeyInUse, attestationKeysInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
@@ -50,7 +51,7 @@ export async function deployCrosschain(ctx: EngineCtx, args: ParsedArgs): Promis
   const plan = async (chain: Chain): Promise<ChainSetup[]> => {
     if (chain.network.domain === undefined) return []
     const payer = await openPayer(ctx, entityId, chain)
-    const setup = await chain.crosschainPlanner.plan(termsOf(chain, payer.address))
+    const setup = await crosschainPlannerOn(chain).plan(termsOf(chain, payer.address))
     return setup ? [{ chain, payer, setup }] : []
   }
   const planAll = async () => (await Promise.all(chains.map(plan))).flat()
@@ -106,7 +107,7 @@ async function createAll(
 async function requireDeployer(plans: readonly ChainSetup[]): Promise<void> {
   for (const { chain, setup } of plans) {
     const [creator] = setup.calls
-    if (!creator || creator.isDone || (await chain.contracts.hasCode(creator.call.to))) continue
+    if (!creator || creator.isDone || (await contractsOn(chain).hasCode(creator.call.to))) continue
     throw new Error(
       `${chain.network.blockchain} has no deployer at ${creator.call.to}: send the signed transaction that its project publishes, which anybody may, and repeat the command`,
     )
@@ -165,7 +166,7 @@ function linkedTo(
     const token = tokens.find(({ symbol }) => symbol === 'USDC')
     const isOther = environment === here.network.environment && domain !== here.network.domain
     if (domain === undefined || !token || !isOther || given.some((each) => each.domain === domain)) return []
-    const tokenMessenger = wordOfAddress(here.crosschainPlanner.addressesOf(payer).tokenMessenger)
+    const tokenMessenger = wordOfAddress(crosschainPlannerOn(here).addressesOf(payer).tokenMessenger)
     return [{ domain, tokenMessenger, token: wordOfAddress(token.address) }]
   })
 }

@@ -7,7 +7,7 @@ const zero = `0x${'0'.repeat(64)}`
 
 /** Removes the contracts of developers' accounts, so that nothing but their creation brings them back. */
 export async function removeAccountContracts({ rpc }: TestChain, { accounts }: Chain): Promise<void> {
-  for (const { address } of accounts.creations) {
+  for (const { address } of accounts!.creations) {
     await rpc('anvil_setCode', [address, '0x'])
     await rpc('anvil_setNonce', [address, '0x0'])
     await rpc('anvil_setStorageAt', [address, initializableSlot, zero])

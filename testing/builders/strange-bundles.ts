@@ -6,7 +6,7 @@ import type { Harness } from '#testing/platform/harness'
 
 /** A call that gives operations to the EntryPoint beside their sponsor, for `beneficiary`. */
 export function strangeBundle(harness: Harness, operations: readonly UserOperation[], beneficiary: string) {
-  const { accounts } = harness.ctx.chains.find(harness.chain().blockchain)!
+  const accounts = harness.ctx.chains.find(harness.chain().blockchain)!.accounts!
   return { to: entryPoint, data: accounts.bundleCall(operations, beneficiary as Address).data }
 }
 

@@ -199,8 +199,8 @@ const operationMutants: readonly Mutant[] = [
     edits: [
       edit(
         bundling,
-        'const gasLimit = chain.accounts.bundleGas(operations, treasury.address)',
-        'const gasLimit = chain.accounts.bundleGas(operations, treasury.address) / 2n',
+        'const gasLimit = accountsOn(chain).bundleGas(operations, treasury.address)',
+        'const gasLimit = accountsOn(chain).bundleGas(operations, treasury.address) / 2n',
       ),
     ],
     test: costs('when each operation of its bundle uses all gas'),

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -52,6 +52,8 @@ export const compilePrograms = (): Promise<ProgramFiles> =>
 export async function compileAll<Name extends string>(
   programs: Record<Name, string>,
   directory: string,
+  /** Files that stand in the place of others, by the path of those; they themselves can import what they replace. */
+  replaced: Readonly<Record<string, string>> = {},
 ): Promise<Record<Name, string>> {
   // Some tests start a program as another user.
   chmodSync(directory, 0o755)
@@ -77,6 +79,24 @@ export async function compileAll<Name extends string>(
     minifyWhitespace: true,
     minifySyntax: true,
     logLevel: 'error',
+    plugins: [replacing(replaced)],
   })
   return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.cjs`)])) as Record<Name, string>
+}
+
+function replacing(replaced: Readonly<Record<string, string>>): Plugin {
+  const paths = new Map(Object.entries(replaced).map(([from, to]) => [join(root, from), join(root, to)]))
+  const replacements = new Set(paths.values())
+  return {
+    name: 'replacing',
+    setup: ({ onResolve, resolve }) => {
+      if (paths.size === 0) return
+      onResolve({ filter: /^[.#]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+        if (pluginData === replacing || replacements.has(importer)) return undefined
+        const found = await resolve(path, { importer, resolveDir, kind, pluginData: replacing })
+        const replacement = paths.get(found.path)
+        return replacement === undefined ? found : { path: replacement }
+      })
+    },
+  }
 }

@@ -33,6 +33,7 @@ const slow = [
   'testing/suites/processes/crash.test.ts',
   'testing/suites/processes/foreign-database.test.ts',
   'testing/suites/processes/memory.test.ts',
+  'testing/conformance/further-family.test.ts',
 ]
 
 const isAmong =

@@ -1,11 +1,12 @@
 import { requireChain } from '#api/sources/connected-chain'
 import { unusableChain } from '#api/sources/usable-chains'
-import { parseAddress } from '#chains/address'
+import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import type { ContractAbi } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import { networkOf } from '#chains/networks/index'
 import { ValueProblem } from '#chains/value-problem'
 import type { Ctx } from '#engines/ctx'
@@ -14,20 +15,26 @@ import { invalid } from '#lib/errors'
 
 /** The connected chain of that name, which has contracts and is reachable with this kind of API key. */
 export function requireContractChain(ctx: Ctx, blockchain: Blockchain): Chain {
-  if (!capabilitiesOf(blockchain).contracts || !networkOf(blockchain))
-    throw unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported')
+  if (!networkOf(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported')
+  if (!capabilitiesOf(blockchain).contracts)
+    throw invalid({
+      at: 'blockchain',
+      reason: 'runs no contracts',
+      value: blockchain,
+      kind: 'contractChainUnsupported',
+    })
   return requireChain(ctx, blockchain)
 }
 
 export function requireAddress(blockchain: Blockchain, field: string, text: string): Address {
   const address = parseAddress(blockchain, text)
   if (address) return address
-  const reason = 'must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case'
+  const reason = `must be ${addressForm(blockchain)}`
   throw invalid({ at: field, reason, value: text, kind: 'contractAddressInvalid', error: 'pattern_mismatch' })
 }
 
 export const requireAbi = (chain: Chain, json: string): ContractAbi =>
-  readOrRefuse(() => chain.contracts.readAbi(json), 'abiInvalid')
+  readOrRefuse(() => contractsOn(chain).readAbi(json), 'abiInvalid')
 
 /** Reads values of a request; one that does not fit is refused with this error, at its field. */
 export function readOrRefuse<Result>(read: () => Result, kind: ErrorName): Result {

@@ -3,6 +3,7 @@ import { requireKeyAccount, requireSource } from '#api/sources/source'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiParameter, ContractAbi } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { submit } from '#engines/transactions/index'
@@ -81,7 +82,7 @@ export async function deploy(
     refId,
     shown: {
       operation: 'CONTRACT_DEPLOYMENT',
-      abiFunctionSignature: chain.contracts.constructorSignature(parameters),
+      abiFunctionSignature: contractsOn(chain).constructorSignature(parameters),
       abiParameters: creation.constructorParameters,
     },
   })
@@ -164,6 +165,9 @@ export function requireCreation(
       kind: 'constructorParametersMismatch',
       error: 'length_outside_bounds',
     })
-  const code = readOrRefuse(() => chain.contracts.readBytecode(bytecode), 'invalidRequest')
-  return readOrRefuse(() => chain.contracts.encodeCreation(code, parameters, values), 'contractAbiMismatch')
+  const code = readOrRefuse(() => contractsOn(chain).readBytecode(bytecode), 'invalidRequest')
+  return readOrRefuse(
+    () => contractsOn(chain).encodeCreation(code, parameters, values),
+    'contractAbiMismatch',
+  )
 }

@@ -2,6 +2,7 @@ import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/es
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiError, AbiParameter } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { readOrRefuse, requireAbi, requireContractChain } from './contract-request.ts'
@@ -34,7 +35,7 @@ function constructorIn(
   const abi = abiJson === undefined ? undefined : requireAbi(chain, abiJson)
   const errors = abi?.errors ?? []
   if (constructorSignature !== undefined) {
-    const read = () => chain.contracts.readConstructor(constructorSignature)
+    const read = () => contractsOn(chain).readConstructor(constructorSignature)
     return { parameters: readOrRefuse(read, 'contractAbiMismatch'), errors }
   }
   if (abi || values.length === 0) return { parameters: abi ? constructorOf(abi) : [], errors }

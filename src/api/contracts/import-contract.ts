@@ -2,6 +2,7 @@ import { answered } from '#api/fees/estimate'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
@@ -34,7 +35,7 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
   const chain = requireContractChain(ctx, body.blockchain)
   const address = requireAddress(body.blockchain, 'address', body.address)
   const abi = body.abiJson === undefined ? undefined : requireAbi(chain, body.abiJson)
-  const found = await answered(ctx, chain, chain.contracts.contractAt(address))
+  const found = await answered(ctx, chain, contractsOn(chain).contractAt(address))
   if (!found)
     throw invalid({
       at: 'address',
@@ -61,7 +62,7 @@ async function implementationAt(
   chain: Chain,
   address: Address | undefined,
 ): Promise<(KnownInterface & { address: Address }) | undefined> {
-  const found = address && (await answered(ctx, chain, chain.contracts.contractAt(address)))
+  const found = address && (await answered(ctx, chain, contractsOn(chain).contractAt(address)))
   if (!found) return undefined
   if (found.implementation)
     throw invalid({
@@ -76,8 +77,8 @@ async function implementationAt(
 async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise<KnownInterface> {
   const verified = await verifiedSources(ctx, chain, address)
   if (verified) return { described: describeSources(verified) }
-  const abiJson = chain.contracts.ownAbi(address)
-  if (abiJson !== undefined) return { described: describeAbi(abiJson, chain.contracts.readAbi(abiJson)) }
+  const abiJson = contractsOn(chain).ownAbi(address)
+  if (abiJson !== undefined) return { described: describeAbi(abiJson, contractsOn(chain).readAbi(abiJson)) }
   try {
     const served = await servedSources(ctx, chain, address)
     return { described: served ? describeSources(served) : describeAbi(undefined, undefined) }

@@ -3,6 +3,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiFunction, ContractAbi } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
@@ -32,7 +33,7 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
   const { data, called } = questionIn(chain, abi, body)
   if (isKept && !abi && body.callData === undefined) throw abiMissing()
   const query = { address, data, from: from || undefined, blockNumber: body.blockNumber }
-  const outcome = await answered(ctx, chain, chain.contracts.query(query, abi?.errors ?? []))
+  const outcome = await answered(ctx, chain, contractsOn(chain).query(query, abi?.errors ?? []))
   if (outcome.kind === 'reverted')
     throw new ApiError('contractQueryFailed', `The contract refused the query: ${outcome.message}.`)
   if (outcome.kind === 'refused')
@@ -43,7 +44,7 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
       await requireCode(ctx, chain, address, body.address)
     return { outputValues: [], outputData }
   }
-  const outputValues = chain.contracts.decodeOutputs(called, outputData)
+  const outputValues = contractsOn(chain).decodeOutputs(called, outputData)
   if (outputValues) return { outputValues, outputData }
   await requireCode(ctx, chain, address, body.address)
   throw new ApiError('contractQueryFailed', 'The contract returned data that does not fit the ABI.')
@@ -87,13 +88,16 @@ function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody)
     throw invalid({ at: 'abiFunctionSignature', reason, error: 'required' })
   }
   const called = abi && functionOf(chain, abi, signature)
-  const data = readOrRefuse(() => chain.contracts.encodeCall(signature, values ?? []), 'contractAbiMismatch')
+  const data = readOrRefuse(
+    () => contractsOn(chain).encodeCall(signature, values ?? []),
+    'contractAbiMismatch',
+  )
   return { data, called }
 }
 
 function functionOf(chain: Chain, abi: ContractAbi, signature: string): AbiFunction {
   const called = readOrRefuse(
-    () => chain.contracts.functionBySignature(abi, signature),
+    () => contractsOn(chain).functionBySignature(abi, signature),
     'contractAbiMismatch',
   )
   if (!called)
@@ -116,9 +120,9 @@ function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Q
   const refuse = (reason: string) =>
     invalid({ at: 'callData', reason, value: callData, error: 'pattern_mismatch' })
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
-  if (callData.length / 2 - 1 > chain.contracts.callDataBytesMax)
-    throw refuse(`exceeds ${chain.contracts.callDataBytesMax} bytes, the maximum of nodes`)
-  return { data: callData, called: abi && chain.contracts.functionByData(abi, callData) }
+  if (callData.length / 2 - 1 > contractsOn(chain).callDataBytesMax)
+    throw refuse(`exceeds ${contractsOn(chain).callDataBytesMax} bytes, the maximum of nodes`)
+  return { data: callData, called: abi && contractsOn(chain).functionByData(abi, callData) }
 }
 
 /** A query of callData may try any function, as `eth_call` does; by its signature, only one that reads is asked. */
@@ -129,7 +133,7 @@ function requireReadable({ stateMutability }: AbiFunction, field: string, value:
 }
 
 async function requireCode(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<void> {
-  if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
+  if (await answered(ctx, chain, contractsOn(chain).hasCode(address))) return
   throw invalid({
     at: 'address',
     reason: 'has no code on the blockchain',

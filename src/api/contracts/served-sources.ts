@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { createLanes } from '#lib/lanes'
 import { createCaller } from '#runtime/outbound/call'
@@ -35,7 +36,7 @@ export async function servedSources(
 ): Promise<VerifiedSources | undefined> {
   const { contractSourcesUrl: base } = ctx.config
   if (base === undefined) return undefined
-  const name = chain.contracts.checksumAddress(address)
+  const name = contractsOn(chain).checksumAddress(address)
   const { status, text, isWhole } = await lanes.run(ctx.entity.id, () =>
     call({
       method: 'GET',
@@ -51,7 +52,11 @@ export async function servedSources(
   const { abi, sources } = JSON.parse(text) as Served
   if (abi == null) return undefined
   const abiJson = JSON.stringify(abi)
-  return { abiJson, abi: chain.contracts.readAbi(abiJson), sourceCode: filesOf(sources ?? {}) }
+  return {
+    abiJson,
+    abi: contractsOn(chain).readAbi(abiJson),
+    sourceCode: filesOf(sources ?? {}),
+  }
 }
 
 /** The source files; none where there is more than a contract keeps. */

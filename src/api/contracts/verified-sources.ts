@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { ContractAbi } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import type { SourceFile } from './describe-abi.ts'
 
@@ -23,7 +24,7 @@ export async function verifiedSources(
 ): Promise<VerifiedSources | undefined> {
   const { contractSourcesDir: directory } = ctx.config
   if (directory === undefined) return undefined
-  for (const name of [address, chain.contracts.checksumAddress(address)]) {
+  for (const name of [address, contractsOn(chain).checksumAddress(address)]) {
     const path = join(directory, String(chain.network.chainId), name)
     const found = await readSources(chain, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') ctx.log.warn({ err: error, path }, 'verified sources cannot be read')
@@ -40,7 +41,7 @@ async function readSources(chain: Chain, path: string): Promise<VerifiedSources>
     throw new Error(`the metadata has more than ${metadataBytesMax} bytes`)
   const metadata = JSON.parse(await readFile(file, 'utf8')) as { output?: { abi?: unknown } }
   const abiJson = JSON.stringify(metadata.output?.abi)
-  const abi = chain.contracts.readAbi(abiJson)
+  const abi = contractsOn(chain).readAbi(abiJson)
   return { abiJson, abi, sourceCode: await filesIn(join(path, 'sources')) }
 }
 

@@ -4,6 +4,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiError } from '#chains/facets/contracts'
+import { accountsOn, contractsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import { findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
@@ -89,13 +90,13 @@ export async function estimateTable(
 async function operationTable(ctx: Ctx, chain: Chain, account: Address, call: Call, gas: bigint) {
   const { to, valueAtomic, data } = call
   if (to === undefined) throw new ApiError('accountTypeUnsupported')
-  const isDeployed = await answered(ctx, chain, chain.contracts.hasCode(account))
+  const isDeployed = await answered(ctx, chain, contractsOn(chain).hasCode(account))
   const asked = { account, isDeployed, call: { to, valueAtomic, data }, gas }
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
   // At the lowest price, at which the fee for data is the most gas.
   const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
-  const dataGas = await answered(ctx, chain, chain.accounts.dataGasOf(asked, price))
-  const parts = chain.accounts.gasOf({ ...asked, dataGas })
+  const dataGas = await answered(ctx, chain, accountsOn(chain).dataGasOf(asked, price))
+  const parts = accountsOn(chain).gasOf({ ...asked, dataGas })
   const table = await feeTable(ctx, chain, parts.callGas + parts.verificationGas + parts.preVerificationGas)
   return {
     ...table,

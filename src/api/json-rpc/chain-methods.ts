@@ -2,6 +2,7 @@ import { unanswered } from '#api/fees/estimate'
 import type { Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
 import { type NodeReadMethod, nodeReadMethods } from '#chains/facets/node-read'
+import { nodeReadOn } from '#chains/facets/optional'
 import { ValueProblem } from '#chains/value-problem'
 import { limited } from './limit-reads.ts'
 import { badParams, type RpcMethod, type RpcMethods } from './method.ts'
@@ -13,7 +14,7 @@ const readNode =
   (ctx, params, chain) =>
     limited(ctx, 'reads', async () => {
       try {
-        const outcome = await chain.nodeRead(method, params)
+        const outcome = await nodeReadOn(chain)(method, params)
         if (outcome.kind === 'answered') return { result: outcome.result }
         const { kind: _, ...error } = outcome
         return { error }

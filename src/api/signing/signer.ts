@@ -4,6 +4,7 @@ import { requireSource, type SourceFields } from '#api/sources/source'
 import { onOtherEnvironment } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
+import { contractsOn } from '#chains/facets/optional'
 import { accountMessageDigest } from '#chains/signing'
 import { type EntitySecret, type KeyOpener, openSecretOf, signNow } from '#custody/index'
 import { decidePolicy, type Operation } from '#custody/policy/index'
@@ -21,16 +22,27 @@ export type SignerFields = SourceFields & { memo?: string }
 /** The wallet that signs. Under EVM and EVM-TESTNET, an address that is known on any blockchain is known there as well. */
 export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wallet> {
   const blockchain = fields.blockchain as Blockchain | undefined
-  if (blockchain !== undefined && !capabilitiesOf(blockchain).sign)
-    throw invalid({
-      at: 'blockchain',
-      reason: 'has no signing wallets on this server',
-      value: blockchain,
-      kind: 'blockchainUnsupportedForOperation',
-    })
+  if (blockchain !== undefined)
+    requireSigning(blockchain, 'blockchain', 'has no signing wallets on this server')
   if (blockchain !== undefined && environmentOf(blockchain) !== ctx.entity.environment)
     throw onOtherEnvironment(ctx, 'blockchain', blockchain)
-  return requireSource(ctx, fields, findSigner)
+  const wallet = await requireSource(ctx, fields, findSigner)
+  requireSigning(
+    wallet.blockchain as Blockchain,
+    'walletId',
+    'is of a blockchain that has no signing wallets on this server',
+  )
+  return wallet
+}
+
+function requireSigning(blockchain: Blockchain, at: string, reason: string): void {
+  if (capabilitiesOf(blockchain).sign) return
+  throw invalid({
+    at,
+    reason,
+    value: blockchain,
+    kind: 'blockchainUnsupportedForOperation',
+  })
 }
 
 const findSigner: typeof findWalletByAddress = async (db, owner, blockchain, address) => {
@@ -58,7 +70,7 @@ export async function requireVerifiable(ctx: Ctx, fields: SignerFields): Promise
   const { accountType, blockchain, address } = await requireSigner(ctx, fields)
   if (accountType === 'EOA') return
   const chain = requireChain(ctx, blockchain)
-  if (!(await answered(ctx, chain, chain.contracts.hasCode(address))))
+  if (!(await answered(ctx, chain, contractsOn(chain).hasCode(address))))
     throw new ApiError('smartAccountNotDeployed')
 }
 

@@ -1,6 +1,7 @@
 import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource, type SourceFields } from '#api/sources/source'
+import type { Blockchain } from '#chains/blockchains'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
@@ -43,7 +44,12 @@ export async function planTransfer(ctx: Ctx, body: TransferBody) {
   const chain = requireChain(ctx, wallet.blockchain)
   const token = await requireToken(ctx, body, wallet.blockchain)
   const leaving = await requireLeaving(ctx, token, body)
-  const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain, token)
+  const destinationAddress = await requireDestination(
+    ctx,
+    body.destinationAddress,
+    wallet.blockchain as Blockchain,
+    token,
+  )
   const call = leaving.call(chain, { from: wallet.address, to: destinationAddress })
   const fee = parseFeeRequest(body, chain, call, wallet.accountType)
   const ofUnlisted = !token.listed

@@ -1,7 +1,8 @@
-import { parseAddress } from '#chains/address'
+import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
+import { contractsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import { ValueProblem } from '#chains/value-problem'
 import { parseAmount } from '#lib/amounts'
@@ -22,6 +23,13 @@ export function requireCall(
   fields: ExecutionFields,
   { neither = false } = {},
 ): Call & { to: Address } {
+  if (!chain.contracts)
+    throw invalid({
+      at: 'walletId',
+      reason: 'is of a blockchain that runs no contracts',
+      value: chain.network.blockchain,
+      kind: 'blockchainUnsupportedForOperation',
+    })
   return {
     to: requireContract(fields.contractAddress, chain.network.blockchain),
     valueAtomic: requireNativeAmount(chain, fields.amount),
@@ -33,7 +41,7 @@ function requireContract(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
     invalid({ at: 'contractAddress', reason, value: text, error: 'pattern_mismatch' })
-  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
+  if (!address) throw refuse(`must be ${addressForm(blockchain)}`)
   if (BigInt(address) === 0n) throw refuse('is the zero address, which has no contract')
   return address
 }
@@ -77,8 +85,8 @@ function requireData(chain: Chain, fields: ExecutionFields, neither: boolean): H
   })
 }
 
-function requireCallData({ contracts }: Chain, callData: string): Hex {
-  const { callDataBytesMax } = contracts
+function requireCallData(chain: Chain, callData: string): Hex {
+  const { callDataBytesMax } = contractsOn(chain)
   const refuse = (reason: string) =>
     invalid({ at: 'callData', reason, value: callData, error: 'pattern_mismatch' })
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
@@ -89,7 +97,7 @@ function requireCallData({ contracts }: Chain, callData: string): Hex {
 
 function encoded(chain: Chain, signature: string, values: readonly unknown[]): Hex {
   try {
-    return chain.contracts.encodeCall(signature, values)
+    return contractsOn(chain).encodeCall(signature, values)
   } catch (error) {
     if (!(error instanceof ValueProblem)) throw error
     throw invalid({ at: error.location, reason: error.reason, kind: 'abiMismatch' })

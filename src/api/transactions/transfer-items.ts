@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { tokensOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import type { TokenStandard } from '#chains/facets/tokens'
 import type { Ctx } from '#engines/ctx'
@@ -82,7 +83,7 @@ async function requireItems(
     amountTexts: amounts,
     nftTokenIds,
     call: (chain, parties) =>
-      chain.tokens.itemsCall(token.address!, token.standard as TokenStandard, parties, items),
+      tokensOn(chain).itemsCall(token.address!, token.standard as TokenStandard, parties, items),
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseAddress } from '#chains/address'
+import { addressForm, isReserved, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
@@ -109,9 +109,6 @@ export function requireAmount(
   return { text, atomic }
 }
 
-/** Addresses below this are the zero address and those reserved by the chain: coins sent there are lost. */
-const systemAddressesEnd = 0x200n
-
 /**
  * A destination that can hold coins: not the zero address, not one reserved by the chain, not the contract of a listed token
  * or of the token that is sent.
@@ -119,14 +116,14 @@ const systemAddressesEnd = 0x200n
 export async function requireDestination(
   ctx: Ctx,
   text: string,
-  blockchain: string,
+  blockchain: Blockchain,
   sent: Token,
 ): Promise<Address> {
-  const address = parseAddress(blockchain as Blockchain, text)
+  const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
     invalid({ at: 'destinationAddress', reason, value: text, kind: 'destinationAddressInvalid' })
-  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
-  if (BigInt(address) < systemAddressesEnd)
+  if (!address) throw refuse(`must be ${addressForm(blockchain)}`)
+  if (isReserved(blockchain, address))
     throw refuse('is reserved by the blockchain: coins sent there are lost')
   if (address === sent.address || (await tokenByAddress(ctx.db, blockchain, address))?.listed)
     throw refuse('is a token contract: coins sent there are lost')

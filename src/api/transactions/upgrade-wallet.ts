@@ -2,6 +2,7 @@ import { answered } from '#api/fees/estimate'
 import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource, type SourceFields } from '#api/sources/source'
+import { accountsOn, contractsOn } from '#chains/facets/optional'
 import { type EntitySecret, type KeyOpener, openSecretOf, spendCiphertext } from '#custody/index'
 import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
@@ -60,7 +61,7 @@ export const planUpgrade = async (ctx: Ctx, body: UpgradeBody): Promise<CallRequ
 function planOf(ctx: Ctx, body: UpgradeBody, wallet: Wallet): CallRequest {
   const { newScaCore, refId = '' } = body
   const chain = requireChain(ctx, wallet.blockchain)
-  const { call, signature, values, gas } = chain.accounts.upgrade(wallet.address, newScaCore)
+  const { call, signature, values, gas } = accountsOn(chain).upgrade(wallet.address, newScaCore)
   const fee = parseFeeRequest(body, chain, call, wallet.accountType)
   return {
     wallet,
@@ -103,7 +104,7 @@ async function requireUpgradable(ctx: Ctx, body: UpgradeBody): Promise<Wallet> {
 
 async function requireDeployed(ctx: Ctx, body: UpgradeBody, { blockchain, address }: Wallet): Promise<void> {
   const chain = requireChain(ctx, blockchain)
-  if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
+  if (await answered(ctx, chain, contractsOn(chain).hasCode(address))) return
   const reason = 'is not deployed: send its first transaction, and upgrade it when that is complete'
   throw invalid({
     at: sourceField(body),

@@ -10,3 +10,10 @@ export function parseEvmAddress(text: unknown): Address | undefined {
   if (!isAddress(text) && !/^0x[0-9A-F]{40}$/.test(text)) return undefined
   return text.toLowerCase() as Address
 }
+
+/** Addresses below this are the zero address and those reserved by the chain: coins sent there are lost. */
+const reservedEnd = 0x200n
+
+export const isReservedEvmAddress = (address: string): boolean => BigInt(address) < reservedEnd
+
+export const evmAddressForm = '0x and 40 hexadecimal digits, with a valid checksum if in mixed case'

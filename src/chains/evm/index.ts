@@ -1,9 +1,10 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
-import type { ContentAgreement } from '../facets/blocks.ts'
+import type { ContentAgreement, LogQuery } from '../facets/blocks.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
+import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import type { Network } from '../networks/index.ts'
 import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
 import { watchHeads } from './blocks/heads.ts'
@@ -13,8 +14,7 @@ import { hasCode } from './contracts/contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './effects/decode-call.ts'
-import type { EvmChainInput } from './input.ts'
-import { attachSignature, digestOf, readSigned, transferCall } from './payments/build.ts'
+import { attachSignature, payloadOf, readSigned, transferCall } from './payments/build.ts'
 import { ask, estimateBounds, type Reads, readsThrough } from './reads.ts'
 import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
 import { finalizedReader } from './rpc/finalized.ts'
@@ -29,7 +29,7 @@ const pollMs = 250
 const silent: Inspection = { refused: () => undefined, accepted: () => undefined }
 
 /** Endpoints with connections and health records of their own, for histories and for the reads of requests. */
-function ownEndpoints(input: EvmChainInput) {
+function ownEndpoints(input: ChainInput) {
   const { network, local, rpcUrls: urls = [input.rpcUrl], inspection } = input
   const readRpc = createEndpoints({ ...input, urls, inspection: inspection && silent })
   return {
@@ -43,18 +43,19 @@ function ownEndpoints(input: EvmChainInput) {
 const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
   transferCall,
   decodeCall: (call) => decodeCall(network.blockchain, call),
-  digestOf: (transaction) => digestOf(network, transaction),
+  payloadOf: (transaction) => payloadOf(network, transaction),
   attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
   readSigned: (raw) => readSigned(network, raw),
   broadcast: (raws) => rpc.broadcast(raws),
 })
 
 /** An EVM chain through its endpoints. */
-export function createEvmChain(input: EvmChainInput): Chain {
+export function createEvmChain(input: ChainInput): Chain {
   const { network, rpcUrl, confirmations, local } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const { historyRpc, readRpc, turns } = ownEndpoints(input)
-  const { head, explainRevert, ...facets } = readsThrough(rpc, input)
+  const { head, explainRevert, contracts, ...facets } = readsThrough(rpc, input)
+  const logHistory = (query: LogQuery) => readHistory(historyRpc, network.chainId, query)
   const chain: Chain = {
     ...facets,
     network,
@@ -68,7 +69,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
         for (const each of [rpc, historyRpc, readRpc]) each.close()
       },
     },
-    ...blocksThrough(rpc, historyRpc, input, { head, explainRevert }),
+    contracts: { ...contracts, logHistory },
+    ...blocksThrough(rpc, input, { head, explainRevert }),
     payments: paymentsThrough(rpc, network),
     ...crosschainThrough(rpc, input),
     get shared() {
@@ -76,10 +78,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
     },
     onBehalfOf: (asker) => {
       const inTurn = turns.inTurnOf(asker)
-      const { head, explainRevert, ...own } = readsThrough(inTurn, input, estimateBounds(input))
+      const { head, explainRevert, contracts, ...own } = readsThrough(inTurn, input, estimateBounds(input))
       return {
         ...chain,
         ...own,
+        contracts: { ...contracts, logHistory },
         blocks: { ...chain.blocks, head },
         effects: { ...chain.effects, explainRevert },
         ...crosschainThrough(inTurn, input),
@@ -92,8 +95,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
 /** The blocks of a chain and their effects, which share what was read last. */
 function blocksThrough(
   rpc: Endpoints,
-  historyRpc: Endpoints,
-  input: EvmChainInput,
+  input: ChainInput,
   { head, explainRevert }: Pick<Reads, 'head' | 'explainRevert'>,
 ): Pick<Chain, 'blocks' | 'effects'> {
   const { network, rpcUrl, finalityDepth, local } = input
@@ -114,7 +116,6 @@ function blocksThrough(
       head: () => believed(head()),
       byNumber: (number) => block({ number }),
       byHash: (hash) => block({ hash }),
-      logHistory: (query) => readHistory(historyRpc, network.chainId, query),
       // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
       watchHeads: (onHead) =>
         watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
@@ -148,7 +149,7 @@ async function askMany(rpc: Rpc, to: Address, data: readonly Hex[]): Promise<unk
 /** Cross-chain messages and unified balances: at the addresses of the configuration, or at the known ones of a local chain. */
 function crosschainThrough(
   rpc: Endpoints,
-  { network, local, crosschain }: EvmChainInput,
+  { network, local, crosschain }: ChainInput,
 ): Pick<Chain, 'crosschain' | 'crosschainPlanner'> {
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
   const read = (to: Address, data: Hex) => ask(rpc, to, data)
@@ -176,7 +177,7 @@ async function askAgreed(rpc: Endpoints, to: Address, data: Hex): Promise<unknow
 const contentsMax = 5_000
 
 /** Keeps the hashes of block contents that were read, and compares them with other endpoints. */
-function openContents(rpc: Endpoints, input: EvmChainInput) {
+function openContents(rpc: Endpoints, input: ChainInput) {
   const own = new Set<Hex>()
   const contentOf = (hash: Hex) => async (one: Rpc) =>
     (await readBlock(one, input, { hash }))?.block.contentHash ?? 'has no such block'
@@ -209,4 +210,13 @@ function recentReceipts() {
     },
     find: (blockHash: Hex) => kept.get(blockHash),
   }
+}
+
+export const evmFamily: FamilyDeclaration = {
+  keys: 'evm',
+  facets: ['gather', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
+  signs: true,
+  derives: true,
+  hasLocalChains: true,
+  connect: createEvmChain,
 }

@@ -1,13 +1,14 @@
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
+import type { Contracts } from '../facets/contracts.ts'
+import type { ChainInput } from '../family.ts'
 import { canonicalPins } from './accounts/contracts.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { readHead } from './blocks/blocks.ts'
 import { contractsThrough } from './contracts/contracts.ts'
 import { replayRevert } from './contracts/revert.ts'
 import { tokensThrough } from './contracts/tokens.ts'
-import type { EvmChainInput } from './input.ts'
 import { readFromNode } from './node-read.ts'
 import { intrinsicGas } from './payments/build.ts'
 import { estimateGas, suggestFees } from './payments/fees.ts'
@@ -31,13 +32,12 @@ const delegationPrefix = '0xef0100'
 /** The facets that are read from a node alone, and such reads of the others. */
 export type Reads = Pick<
   Chain,
-  'lane' | 'offers' | 'gather' | 'balances' | 'tokens' | 'contracts' | 'accounts' | 'nodeRead'
-> &
-  Pick<Chain['blocks'], 'head'> &
+  'lane' | 'offers' | 'gather' | 'balances' | 'tokens' | 'accounts' | 'nodeRead'
+> & { contracts: Omit<Contracts, 'logHistory'> } & Pick<Chain['blocks'], 'head'> &
   Pick<Chain['effects'], 'explainRevert'>
 
 /** The reads of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
-export function readsThrough(rpc: Rpc, input: EvmChainInput, estimates?: CallBounds): Reads {
+export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds): Reads {
   const { network, inFlightMax = network.inFlightMax, callGasMax = callGasMaxDefault } = input
   return {
     head: () => readHead(rpc, network.chainId),
@@ -72,7 +72,7 @@ export function readsThrough(rpc: Rpc, input: EvmChainInput, estimates?: CallBou
 const callGasMaxDefault = 30_000_000n
 
 /** The bounds of an estimate for a request. */
-export const estimateBounds = ({ callGasMax = callGasMaxDefault }: EvmChainInput): CallBounds => ({
+export const estimateBounds = ({ callGasMax = callGasMaxDefault }: ChainInput): CallBounds => ({
   gas: callGasMax,
   limits: callLimits,
 })

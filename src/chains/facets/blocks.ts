@@ -67,8 +67,6 @@ export type Blocks = {
   /** The whole block; `undefined` when the node does not have it. */
   byNumber(number: number): Promise<Block | undefined>
   byHash(hash: Hex): Promise<Block | undefined>
-  /** Reads the logs of one event in block order, over a range of blocks that are final. */
-  logHistory(query: LogQuery): Promise<LogHistory>
   /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
   /** Number of confirmations, the block itself counted, after which a block is final where nodes know no `finalized` block. */

@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
+import type { LogHistory, LogQuery } from './blocks.ts'
 
 /** A parameter as a contract declares it; `components` are those of a tuple, also of an array of tuples. */
 export type AbiParameter = { name: string; type: string; indexed?: boolean; components?: AbiParameter[] }
@@ -75,6 +76,8 @@ export type Contracts = {
   canonicalEvent(event: AbiEvent): string
   /** The values of a log as JSON, in the order of the parameters; `undefined` where topics or data do not fit them. */
   decodeLog(inputs: readonly AbiParameter[], topics: readonly Hex[], data: Hex): unknown[] | undefined
+  /** Reads the logs of one event in block order, over a range of blocks that are final. */
+  logHistory(query: LogQuery): Promise<LogHistory>
   /** The contract at an address, with its implementation where it is a proxy (EIP-1967, EIP-1167). */
   contractAt(address: Address): Promise<{ implementation: Address | undefined } | undefined>
   /** Executes a call without a transaction. `errors` are those that a revert is decoded with. */

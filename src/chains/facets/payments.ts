@@ -5,16 +5,14 @@ import type { Effects } from './call-effects.ts'
 /** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
 export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
 
-/** All signed fields. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
+/** All signed fields, and who signs. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
 export type UnsignedTransaction = Call & {
+  from: Address
   nonce: number
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
 }
-
-/** A signed transaction, and the address whose key signed it. */
-export type SignedTransaction = { from: Address; transaction: UnsignedTransaction }
 
 /** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
 export type Signature = Buffer
@@ -39,11 +37,11 @@ export type Payments = {
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
   /** The decoded effects of a call, for policy to evaluate; never throws. */
   decodeCall(call: Call): Effects
-  /** The 32 bytes to sign. */
-  digestOf(transaction: UnsignedTransaction): Buffer
+  /** The bytes that the key of the sender signs: a digest, or the message itself, as keys of the family sign. */
+  payloadOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
-  /** Reads a signed transaction; `undefined` where the bytes are none of this network. */
-  readSigned(raw: Hex): Promise<SignedTransaction | undefined>
+  /** Reads a signed transaction, `from` by its signature; `undefined` where the bytes are none of this network. */
+  readSigned(raw: Hex): Promise<UnsignedTransaction | undefined>
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
 }

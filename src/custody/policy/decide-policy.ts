@@ -11,6 +11,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { EntityScope } from '#runtime/scope'
 import type { CustodyScope } from '../custody.ts'
+import { familyOfKey } from '../families/index.ts'
 import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
 import { findManaged } from '../store/managed-addresses.ts'
@@ -24,7 +25,7 @@ import {
   spentSince,
 } from '../store/policies.ts'
 import { type NonceRef, payloadsOf } from '../store/signatures.ts'
-import type { Signatory } from '../wallets/types.ts'
+import type { KeyFamily, Signatory } from '../wallets/types.ts'
 import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'
@@ -108,8 +109,8 @@ function decisionOf(
   return decision
 }
 
-/** An intent, and the payload that was signed for it; `digest` as the signing ledger has it. */
-export type SignedIntent = NonceRef & { intentId: string; intent: Buffer; digest: Buffer }
+/** An intent, and the payload that a key of this family signed for it. */
+export type SignedIntent = NonceRef & { intentId: string; intent: Buffer; payload: Buffer; family: KeyFamily }
 
 /**
  * Repeats, in `ctx.db`'s tx, the decision on an intent of which a restored database has the signed payload alone: the line of
@@ -118,7 +119,8 @@ export type SignedIntent = NonceRef & { intentId: string; intent: Buffer; digest
  */
 export async function repeatDecision(ctx: CustodyScope, signed: SignedIntent): Promise<Decision | undefined> {
   const { db } = ctx
-  const { entityId, intentId, intent, blockchain, address, digest } = signed
+  const { entityId, intentId, intent, blockchain, address } = signed
+  const digest = familyOfKey(signed).digestOf(signed.payload)
   const payloads = await payloadsOf(db, [signed])
   if (!payloads.some((row) => row.intentId === intentId && !row.noop && row.digest.equals(digest)))
     return undefined

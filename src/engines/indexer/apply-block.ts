@@ -74,7 +74,7 @@ export async function applyBlock(
 
 /** The changes of the blocklists of listed tokens. A token that blocks itself takes no coins, and can be called. */
 const issuerEntriesOf = ({ network, tokens }: Chain, block: Block): IssuerEntry[] =>
-  tokens.issuerChangesIn(block.logs).flatMap(({ token: contract, address, blocked }) => {
+  (tokens?.issuerChangesIn(block.logs) ?? []).flatMap(({ token: contract, address, blocked }) => {
     const token = network.tokens.find((each) => tokenAddress(each) === contract)
     const entry = addressIn(network.family, address)
     return token && address !== contract

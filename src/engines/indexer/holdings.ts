@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { accountsOn } from '#chains/facets/optional'
 import { managedAmong } from '#custody/wallets/index'
 import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
@@ -15,6 +16,6 @@ export async function holdingsOf(db: Db, chain: Chain, addresses: readonly strin
   )
   return (address, token, blockHash) =>
     token.isNative && paymasters.has(address)
-      ? chain.accounts.depositOf(address, blockHash as Hex)
+      ? accountsOn(chain).depositOf(address, blockHash as Hex)
       : chain.balances.of(address, token.address ?? undefined, blockHash as Hex)
 }

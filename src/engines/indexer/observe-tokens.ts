@@ -21,7 +21,7 @@ export const entityMax = 500
  * cost their sender nothing but gas and are the first to be omitted.
  */
 export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string | null>): ClaimedTransfer[] {
-  const claims = chain.tokens.claimedIn(block.logs)
+  const claims = chain.tokens?.claimedIn(block.logs) ?? []
   const isListed = ({ token }: ClaimedTransfer) => listed.has(token)
   return [
     ...claims.filter((claim) => claim.amountAtomic > 0n && !isListed(claim)),

@@ -47,6 +47,8 @@ type Movement = {
   isOfDeposit?: boolean
 }
 
+const noOperations: BlockOperations = { operations: [], compensations: [], depositMoves: [] }
+
 /** Reads the effects of a block on managed addresses; `tokens` are the listed ones, the native coin included. */
 export async function observe(
   db: Db,
@@ -56,8 +58,8 @@ export async function observe(
 ): Promise<Observation> {
   const { blockchain } = chain.network
   const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
-  const executed = chain.accounts.executedIn(block)
-  const added = chain.accounts.ownersAddedIn(block.logs)
+  const executed = chain.accounts?.executedIn(block) ?? noOperations
+  const added = chain.accounts?.ownersAddedIn(block.logs) ?? []
   const managed = await managedIn(db, blockchain, block, { claims, executed, added })
   if (managed.size === 0)
     return {

@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { BlockRef, PlacedLog } from '#chains/facets/blocks'
+import { contractsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
@@ -64,10 +65,12 @@ type SpanAnswer = { read: SpanLogs | undefined; refusal: Refusal | undefined }
 async function answerOf(chain: Chain, history: EventHistory, to: number): Promise<SpanAnswer> {
   const { contractAddress: address, nextBlock: from } = history
   const topic = history.topic as Hex
-  const answer = await chain.blocks.logHistory({ address, topic, from, to }).catch((error: Error) => {
-    if (from < to) throw error
-    return { kind: 'refused', message: error.message } as const
-  })
+  const answer = await contractsOn(chain)
+    .logHistory({ address, topic, from, to })
+    .catch((error: Error) => {
+      if (from < to) throw error
+      return { kind: 'refused', message: error.message } as const
+    })
   if (answer.kind === 'read') return { read: answer, refusal: undefined }
   const refusal = answer.message
   if (from < to) return { read: undefined, refusal }

@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { OperationGas, UserOperation } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { findSponsor, operationGasMax } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
@@ -26,7 +27,7 @@ export async function estimateOperation(
 ): Promise<EstimatedOperation> {
   const usual = withUsualGas(operation)
   await requireValidated(ctx, chain, usual, operation)
-  const call = await chain.accounts.modular.estimateCall(operation)
+  const call = await accountsOn(chain).modular.estimateCall(operation)
   if (call.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
   if (call.kind !== 'estimated') {
     const revertData = call.kind === 'reverted' ? call.data : undefined
@@ -74,8 +75,8 @@ async function requireValidated(
 ): Promise<void> {
   const sponsor = await findSponsor(database, entity.id, chain.network.blockchain)
   const address = sponsor?.address as Address | undefined
-  const isOurs = address && chain.accounts.paymasterOf(address).address === operation.sponsorship?.address
-  const outcome = await chain.accounts.modular.simulate(operation, isOurs ? address : undefined)
+  const isOurs = address && accountsOn(chain).paymasterOf(address).address === operation.sponsorship?.address
+  const outcome = await accountsOn(chain).modular.simulate(operation, isOurs ? address : undefined)
   if (outcome.kind === 'passes') return
   if (outcome.kind !== 'failed') throw new ApiError('rpcNodeUnavailable')
   const { reason } = outcome

@@ -6,6 +6,7 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { accountsOn } from '#chains/facets/optional'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { indexedHead, observedOwnersOf, type Step } from '#engines/indexer/index'
 import type { Hex } from '#lib/hex'
@@ -101,7 +102,7 @@ async function bindKnown(
 ): Promise<void> {
   const place = placeOf(ctx, chain)
   const owners = claims.map(({ owner }) => owner)
-  const has = await chain.accounts.modular.hasOwners(address as Address, owners)
+  const has = await accountsOn(chain).modular.hasOwners(address as Address, owners)
   const ids = idsOf(claims.filter((_, index) => has[index]))
   if (ids.length === 0) return
   const head = await indexedHead(ctx.database, place.blockchain)
@@ -112,7 +113,7 @@ async function bindKnown(
 export async function mappingsOfOwner(ctx: Ctx, chain: Chain, owner: string): Promise<OwnerMapping[]> {
   const place = placeOf(ctx, chain)
   await compareEarlier(ctx, chain, owner)
-  const id = chain.accounts.modular.ownerId(owner)
+  const id = accountsOn(chain).modular.ownerId(owner)
   const found = await boundMappings(ctx.database, place, [owner, id], mappedMax)
   const byWallet = new Map(found.toReversed().map((row) => [row.walletAddress, row]))
   return found.filter((row) => byWallet.get(row.walletAddress) === row).map((row) => ({ ...row, owner }))
@@ -124,7 +125,7 @@ async function compareEarlier(ctx: Ctx, chain: Chain, owner: string): Promise<vo
   const claims = await movedClaims(ctx.database, place, owner, comparedMax)
   if (claims.length === 0) return
   const compared = claims.map(({ walletAddress }) =>
-    chain.accounts.modular.hasOwners(walletAddress as Address, [owner]),
+    accountsOn(chain).modular.hasOwners(walletAddress as Address, [owner]),
   )
   const has = (await Promise.all(compared)).flat()
   const idsWhere = (isOwner: boolean) => idsOf(claims.filter((_, index) => has[index] === isOwner))
@@ -151,7 +152,7 @@ function soleOwnerOf(wallet: ModularWallet): string | undefined {
 export async function bindByBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const added = await observedOwnersOf(tx, blockchain, blockHash)
   if (added.length === 0) return
-  const { ownerId } = ctx.chains.find(blockchain)!.accounts.modular
+  const { ownerId } = accountsOn(ctx.chains.find(blockchain)!).modular
   const nowMs = ctx.clock.nowMs()
   const claims = await claimsWithoutBlock(tx, blockchain, added)
   const wallets = await walletsAt(tx, blockchain, added)

@@ -1,3 +1,4 @@
+import { accountsOn } from '#chains/facets/optional'
 /**
  * The gas and the price that a sponsor pays for. A client key is public: each part that the EntryPoint charges is bounded by what
  * an operation of the client's accounts needs on this chain now.
@@ -36,7 +37,7 @@ export async function preVerificationGas(
 ): Promise<PreVerificationGas> {
   const suggestion = await suggestedFees(chain)
   const offer = operation.maxFeeAtomic > 0n ? operation : feeAt(suggestion, 'MEDIUM')
-  return chain.accounts.modular.preVerificationGas(operation, priceNow(suggestion, offer))
+  return accountsOn(chain).modular.preVerificationGas(operation, priceNow(suggestion, offer))
 }
 
 /** Whether an operation has no limits yet: it is asked about so that they can be estimated. */
@@ -54,7 +55,7 @@ export async function requireGas(chain: Chain, operation: UserOperation): Promis
     )
   if (operation.callGas === 0n) throw badOperation('callGasLimit', 'must be above 0')
   if (operation.verificationGas === 0n) throw badOperation('verificationGasLimit', 'must be above 0')
-  const gas = chain.accounts.gasLimitOf({ ...operation, sponsorship: undefined })
+  const gas = accountsOn(chain).gasLimitOf({ ...operation, sponsorship: undefined })
   // The gas of data is a fee: it takes no room in a block.
   if (gas > operationGasMax + ofData)
     throw badOperation(

@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import { operationToJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
 import {
@@ -28,11 +29,11 @@ import { openModularWallet, requireAccount } from './wallets.ts'
 export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOperation): Promise<string> {
   const { blockchain } = chain.network
   const entityId = ctx.entity.id
-  const { hash: userOpHash } = chain.accounts.hashesOf(operation)
+  const { hash: userOpHash } = accountsOn(chain).hashesOf(operation)
   if (await findByHash(ctx.database, entityId, blockchain, userOpHash)) return userOpHash
   await requireGas(chain, operation)
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
-  const paymaster = sponsor && chain.accounts.paymasterOf(sponsor.address as Address).address
+  const paymaster = sponsor && accountsOn(chain).paymasterOf(sponsor.address as Address).address
   if (!sponsor || operation.sponsorship?.address !== paymaster) throw new ApiError('rpcNotSponsored')
   const owners = await requireAccount(chain, operation)
   await requireAllowed(ctx, chain, operation)
@@ -50,7 +51,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
     const shown = { ...row, walletId: wallet.id, sender: account, nonce, createDate }
     if (!(await insertUserOperation(tx, shown))) return false
     await reserveGas({ ...ctx, db: tx }, chain, wallet, operation)
-    const requiredDepositAtomic = chain.accounts.requiredDeposit(operation)
+    const requiredDepositAtomic = accountsOn(chain).requiredDeposit(operation)
     await insertExternalOperation(tx, nowMs, { ...row, account, requiredDepositAtomic })
     await noteUserOperations(ctx, tx, [row], 'SENT')
     return true
@@ -80,7 +81,7 @@ async function makeWallet(
 }
 
 async function requirePassing(chain: Chain, operation: UserOperation, sponsor: string): Promise<void> {
-  const outcome = await chain.accounts.modular.simulate(operation, sponsor)
+  const outcome = await accountsOn(chain).modular.simulate(operation, sponsor)
   if (outcome.kind === 'passes') return
   if (outcome.kind !== 'failed') throw new ApiError('rpcNodeUnavailable')
   throw rejection(operation, outcome.reason)

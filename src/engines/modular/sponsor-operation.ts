@@ -1,3 +1,4 @@
+import { accountsOn } from '#chains/facets/optional'
 /**
  * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
  * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day. What is sent
@@ -59,7 +60,7 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
         throw error
       },
     )
-    return chain.accounts.attachSponsor(prepared, signature).sponsorship!
+    return accountsOn(chain).attachSponsor(prepared, signature).sponsorship!
   })
 }
 
@@ -70,7 +71,7 @@ async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
 }
 
 const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: Sponsor, untilMs: number) =>
-  chain.accounts.modular.sponsored(operation, address, untilMs)
+  accountsOn(chain).modular.sponsored(operation, address, untilMs)
 
 /** By the clock that is ahead: blocks of a local chain may be dated in the future. */
 const validUntil = async ({ clock }: Ctx, chain: Chain) =>
@@ -90,7 +91,7 @@ export async function reserveGas(
   await insertSponsorships(ctx.db, [
     {
       ...{ entityId, blockchain, walletId: wallet.id },
-      ...{ userOpHash: chain.accounts.hashesOf(operation).hash, gas, transactionId: null },
+      ...{ userOpHash: accountsOn(chain).hashesOf(operation).hash, gas, transactionId: null },
       expireDate: formatInstant(nowMs + reservedMs),
       createDate: formatInstant(nowMs),
     },
@@ -119,7 +120,7 @@ async function requireWithin(
   owner: { entityId: string; blockchain: string; walletId: string },
   operation: UnsignedOperation,
 ): Promise<bigint> {
-  const gas = chain.accounts.gasPaidFor(operation)
+  const gas = accountsOn(chain).gasPaidFor(operation)
   const limits = await gasLimitsOf(ctx, owner, 'page')
   const excess = excessOf(limits, gas, owner.blockchain)
   if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)

@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import { watchAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
@@ -85,9 +86,10 @@ const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: Modula
  * published client computes accounts by itself, so that the first operation may be of one that is unknown here.
  */
 export async function requireAccount(
-  { accounts: { modular } }: Chain,
+  chain: Chain,
   { account, creation }: UserOperation,
 ): Promise<AccountOwners | undefined> {
+  const { modular } = accountsOn(chain)
   const created = creation && modular.createdBy(creation)
   if (creation && created?.account !== account)
     throw new ApiError(

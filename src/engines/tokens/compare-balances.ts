@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { tokensOn } from '#chains/facets/optional'
 import type { TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, canonicalHead, settledRead } from '#engines/indexer/index'
@@ -105,7 +106,7 @@ async function ask(
   units: Units,
 ): Promise<ToldBalance[]> {
   const asked = checks.map((check) => ({ check, unit: units.get(check.tokenId)! }))
-  const amounts = await chain.tokens.balancesAt(
+  const amounts = await tokensOn(chain).balancesAt(
     head.hash as Hex,
     asked.map(({ check, unit }) => ({ ...holdingOf(unit), owner: check.address })),
   )
@@ -133,7 +134,7 @@ async function readUris(ctx: EngineCtx, chain: Chain, units: readonly BalanceUni
     unit.itemId !== null && unit.uri === null ? [{ ...unit, itemId: unit.itemId }] : [],
   )
   if (items.length === 0) return
-  const uris = await chain.tokens.urisOf(
+  const uris = await tokensOn(chain).urisOf(
     items.map((item) => ({
       token: item.address,
       standard: item.standard as TokenStandard,

@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { tokensOn } from '#chains/facets/optional'
 import type { TokenFacts, TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
@@ -46,10 +47,12 @@ async function describe(
   { address, standard: text }: { address: string; standard: string },
 ): Promise<DescribedToken> {
   const standard = text as TokenStandard
-  const facts = await chain.tokens.factsOf(address as Address, { standard }).catch((error) => {
-    ctx.log.debug({ err: error, address }, 'a node does not answer questions about a token')
-    return undefined
-  })
+  const facts = await tokensOn(chain)
+    .factsOf(address as Address, { standard })
+    .catch((error) => {
+      ctx.log.debug({ err: error, address }, 'a node does not answer questions about a token')
+      return undefined
+    })
   if (!facts) ctx.log.warn({ address, standard }, 'no node tells the decimals of a token yet')
   return { address, standard, ...(facts ?? { name: '', symbol: '', decimals: null }) }
 }

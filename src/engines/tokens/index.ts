@@ -4,6 +4,7 @@
  * `token_checks`, `transactions` and `block_steps`; any number of processes may run.
  */
 import type { Chain } from '#chains/chain'
+import { hasFacet } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, isHalted } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
@@ -30,7 +31,10 @@ export function startTokens(ctx: EngineCtx): { stop(): Promise<void> } {
       if (chain) await discoverTokens(ctx, chain, step)
     },
   })
-  const loops = ctx.chains.list().map((chain) => comparing(ctx, chain))
+  const loops = ctx.chains
+    .list()
+    .filter((chain) => hasFacet(chain, 'tokens'))
+    .map((chain) => comparing(ctx, chain))
   const unlisten = hearNotices(ctx, 'token_checks', (blockchain) =>
     loops.find((loop) => loop.blockchain === blockchain)?.wake(),
   )

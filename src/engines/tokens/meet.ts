@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { tokensOn } from '#chains/facets/optional'
 import type { NoToken, TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
@@ -47,6 +48,7 @@ export async function meetToken(
 }
 
 async function describe(chain: Chain, address: Address) {
+  if (!chain.tokens) return 'no token'
   const found = await chain.tokens.findStandard(address)
   if (typeof found === 'string') return found
   const facts = await chain.tokens.factsOf(address, found)
@@ -80,7 +82,7 @@ export async function meetItems(
       owner: owner.address as Address,
     }
   })
-  const amounts = await within(endMs, chain.tokens.balancesAt(head.hash as Hex, holdings))
+  const amounts = await within(endMs, tokensOn(chain).balancesAt(head.hash as Hex, holdings))
   if (!amounts || amounts.includes(undefined)) return 'no answer'
   const owned = items.filter((_, index) => amounts[index]! > 0n)
   if (owned.length === 0) return undefined

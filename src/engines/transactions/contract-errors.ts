@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { AbiError } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import { ValueProblem } from '#chains/value-problem'
 import type { Db } from '#runtime/db/db'
 import { abisWithErrors } from './store/contract-abis.ts'
@@ -27,7 +28,7 @@ export async function errorsOfCall(
 /** An ABI was checked when it was stored; one that an earlier version accepted explains nothing. */
 function errorsIn(chain: Chain, json: string): readonly AbiError[] {
   try {
-    return chain.contracts.readAbi(json).errors
+    return contractsOn(chain).readAbi(json).errors
   } catch (error) {
     if (error instanceof ValueProblem) return []
     throw error

@@ -148,7 +148,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
       return 'busy'
     const id = newId(ctx.clock.nowMs())
     if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'blocked'
-    await signNoop(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
+    await signNoop(tx, ctx, chain, gap, id, { from: gap.address, ...call, ...fees, nonce: gap.nonce })
     return 'advanced'
   })
 }
@@ -185,7 +185,7 @@ async function signNoop(
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
-  const payload = chain.payments.digestOf(unsigned)
+  const payload = chain.payments.payloadOf(unsigned)
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
   const signing = { payload, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }

@@ -14,6 +14,7 @@ import { recipientsOf } from './recipients.ts'
  */
 export async function readIssuers(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
   const { network, tokens } = chain
+  if (!tokens) return
   const failed = plans.filter((plan) => 'failure' in plan)
   const asked = network.tokens.flatMap((token): [NetworkToken, string[]][] => {
     const calls = failed.filter(({ row }) => row.callTo === tokenAddress(token))

@@ -2,6 +2,7 @@
  * Grants of transactions in flight whose rows were restored from a journal, which has no keys (decision 9). The bytes that were
  * signed prove what policy decided on, so that no changed row and no other nonce gets a grant.
  */
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { grantPlatformSigning, grantSigning, hasGrant, type KeyOpener } from '#custody/index'
 import { type Decision, repeatDecision, type SignedIntent } from '#custody/policy/index'
@@ -72,15 +73,16 @@ async function signedIntentOf(
 ): Promise<SignedIntent | undefined> {
   const { entityId, id, address } = row
   const { blockchain } = chain.network
+  const family = capabilitiesOf(blockchain).keys!
   const intent = intentBytes({ blockchain, ...row })
   const call = callOf(row)
   for (const { nonce, raw } of await signedBytesOf(db, row)) {
     const read = await chain.payments.readSigned(hexOf(raw))
-    if (!read || read.from !== address || read.transaction.nonce !== nonce) continue
-    const { to, valueAtomic, data } = read.transaction
+    if (!read || read.from !== address || read.nonce !== nonce) continue
+    const { to, valueAtomic, data } = read
     if (to !== call.to || valueAtomic !== call.valueAtomic || data !== call.data) continue
-    const digest = chain.payments.digestOf(read.transaction)
-    return { entityId, intentId: id, address, blockchain, nonce, intent, digest }
+    const payload = chain.payments.payloadOf(read)
+    return { entityId, intentId: id, address, blockchain, nonce, intent, payload, family }
   }
   return undefined
 }

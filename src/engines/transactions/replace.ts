@@ -190,8 +190,15 @@ async function signReplacement(
   const kind = kindOf(row)
   const { blockchain } = chain.network
   const { maxFeeAtomic, priorityFeeAtomic } = fee
-  const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
-  const payload = chain.payments.digestOf(unsigned)
+  const unsigned: UnsignedTransaction = {
+    from: address,
+    ...call,
+    nonce,
+    gasLimit,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+  }
+  const payload = chain.payments.payloadOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
   const replaced = { entityId, address, blockchain, nonce, maxFeeAtomic: row.maxFee }
   const signing = {

@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { contractsOn } from '#chains/facets/optional'
 import type { Signature, UnsignedTransaction } from '#chains/facets/payments'
 import { SecondPayload, signForIntents } from '#custody/index'
 import { isFrozen, WalletFrozen } from '#custody/policy/index'
@@ -144,7 +145,7 @@ async function signAll(
     entityId: row.entityId,
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
-    payload: chain.payments.digestOf(unsigned[index]!),
+    payload: chain.payments.payloadOf(unsigned[index]!),
     ...pricedNonce(blockchain, unsigned[index]!),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
@@ -174,7 +175,7 @@ async function signAll(
 }
 
 const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callTo }: WaitingTransaction) =>
-  callTo === null ? chain.contracts.createdAddress(address, nonce) : undefined
+  callTo === null ? contractsOn(chain).createdAddress(address, nonce) : undefined
 
 /** The fields of a payload that the signing ledger records. */
 export const pricedNonce = (
@@ -225,7 +226,7 @@ export const recordQueued = (tx: Db, nowMs: number, plans: readonly Pick<Plan, '
 function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const call = callOf(row)
-  return { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  return { from: row.address, ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
 }
 
 export const shownFee = ({ fee, gasLimit }: Pick<Ready, 'fee' | 'gasLimit'>) => ({

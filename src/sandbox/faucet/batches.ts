@@ -65,6 +65,7 @@ async function sendBatch(
     const nonces = await freeNonces(tx, blockchain, minedCount, batch.length)
     const signed = batch.map(({ call, gasLimit }, index) =>
       sign(sender.key, chain, {
+        from: sender.key.address,
         ...call,
         gasLimit,
         nonce: nonces[index]!,
@@ -106,7 +107,7 @@ export async function resendUnmined({ database, chains, clock, key }: FaucetSend
 function sign(key: KnownKey, chain: Chain, transaction: UnsignedTransaction): FaucetTransaction {
   const { raw, hash } = chain.payments.attachSignature(
     transaction,
-    key.sign(chain.payments.digestOf(transaction)),
+    key.sign(chain.payments.payloadOf(transaction)),
   )
   return { nonce: transaction.nonce, txHash: hash, raw }
 }

@@ -2,6 +2,7 @@ import { answered } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiParameter, EventSignature } from '#chains/facets/contracts'
+import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import {
   findEventMonitor,
@@ -38,7 +39,7 @@ export async function prepareEventMonitor(
   const chain = requireContractChain(ctx, blockchain)
   const contractAddress = requireAddress(blockchain, 'contractAddress', body.contractAddress)
   const event = readOrRefuse(
-    () => chain.contracts.readEventSignature(body.eventSignature),
+    () => contractsOn(chain).readEventSignature(body.eventSignature),
     'eventSignatureUnknown',
   )
   const contract = await findContractAt(ctx.db, ctx.entity.id, blockchain, contractAddress)
@@ -65,7 +66,7 @@ async function unknownContract(
   { blockchain, contractAddress }: NewEventMonitorBody,
 ): Promise<ApiError> {
   const address = requireAddress(blockchain, 'contractAddress', contractAddress)
-  if (!(await answered(ctx, chain, chain.contracts.hasCode(address)))) {
+  if (!(await answered(ctx, chain, contractsOn(chain).hasCode(address)))) {
     const reason = 'has no code on the blockchain'
     return invalid({
       at: 'contractAddress',
@@ -115,7 +116,10 @@ function parametersOf(
 ): AbiParameter[] | undefined {
   const abi = abiOfContract(chain, contract)
   if (!abi) return event.inputs
-  const named = abi.events.map((each) => ({ ...each, canonical: chain.contracts.canonicalEvent(each) }))
+  const named = abi.events.map((each) => ({
+    ...each,
+    canonical: contractsOn(chain).canonicalEvent(each),
+  }))
   const declared = named.filter(({ canonical }) => canonical === event.canonical)
   const found = declared.find(({ anonymous }) => !anonymous)
   if (found) return found.inputs

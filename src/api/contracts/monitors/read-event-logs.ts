@@ -42,7 +42,7 @@ const showEventLog = (ctx: Ctx, row: EventLog) => ({
 function valuesOf({ chains }: Ctx, { blockchain, parameters, topics, data }: EventLog) {
   if (!parameters || !data) return {}
   const hex: Hex = `0x${data.toString('hex')}`
-  const values = chains.find(blockchain)?.contracts.decodeLog(parameters, topics, hex)
+  const values = chains.find(blockchain)?.contracts?.decodeLog(parameters, topics, hex)
   if (!values) return {}
   const shown = parameters.map(({ name, type, indexed = false }, index) => {
     return { name, type, indexed, value: values[index] }

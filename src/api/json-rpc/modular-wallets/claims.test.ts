@@ -58,7 +58,7 @@ async function additionOf({ bundler, account }: Opened, owner: string) {
   const asked = { account, callData: addOwners(owner) }
   const sponsored = (await bundler.prepareUserOperation(asked as never)) as unknown as Prepared
   const own = Object.entries(sponsored).filter(([name]) => !name.startsWith('paymaster'))
-  const { modular } = harness.ctx.chains.find(harness.chain().blockchain)!.accounts
+  const { modular } = harness.ctx.chains.find(harness.chain().blockchain)!.accounts!
   return modular.readOperation(await signed(account, Object.fromEntries(own) as Prepared), 'operation')
 }
 

@@ -4,6 +4,7 @@ import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { AccountOwners } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import {
   claimMappings,
@@ -35,7 +36,7 @@ async function getAddress(ctx: Ctx, [request]: [WalletRequest], chain: Chain) {
     // A node that is away does not refuse the wallet; operations need it.
     if (error instanceof ApiError) throw error
   })
-  const { account, creation } = chain.accounts.modular.accountOf(owners)
+  const { account, creation } = accountsOn(chain).modular.accountOf(owners)
   const name = request.metadata?.name ?? undefined
   const { blockchain } = chain.network
   if (!(await findWalletAt(ctx.database, ctx.entity.id, blockchain, account))) countRows(ctx)
@@ -81,7 +82,7 @@ function pointIn(textX: string, textY: string, at: string): { x: bigint; y: bigi
 }
 
 const showWallet = (
-  { accounts }: Chain,
+  chain: Chain,
   { id, address, blockchain, name, owners, createDate, updateDate }: ModularWallet,
   { factory, data }: { factory: string; data: string },
 ) => ({
@@ -90,7 +91,7 @@ const showWallet = (
   scaCore,
   scaConfiguration: {
     initialOwnershipConfiguration: {
-      ownershipContractAddress: accounts.modular.ownershipContract,
+      ownershipContractAddress: accountsOn(chain).modular.ownershipContract,
       weightedMultisig: owners,
     },
     initCode: `${factory}${data.slice(2)}`,

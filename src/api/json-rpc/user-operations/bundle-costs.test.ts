@@ -223,7 +223,7 @@ describe('property 158: what a stranger asks a treasury to pay for', () => {
   const rpc = <Type>(method: string, ...params: unknown[]) => harness.chain().rpc<Type>(method, params)
   const coinsOf = async (address: Hex) => BigInt(await rpc<Hex>('eth_getBalance', address, 'latest'))
   const depositOf = (sponsor: Hex) =>
-    chain().accounts.depositOf(chain().accounts.paymasterOf(sponsor).address)
+    chain().accounts!.depositOf(chain().accounts!.paymasterOf(sponsor).address)
 
   /** A block with a base fee at which the coins pay for this much gas, at twice that fee. */
   async function mineWhere(coins: bigint, payableGas: bigint) {
@@ -236,7 +236,7 @@ describe('property 158: what a stranger asks a treasury to pay for', () => {
   it('delays no operation of others where its coins do not suffice', async () => {
     const [dear, usual] = pages as [ModularPage, ModularPage]
     const sponsor = await sponsorAddress()
-    const { to, data } = chain().accounts.depositCall(chain().accounts.paymasterOf(sponsor).address, 0n)
+    const { to, data } = chain().accounts!.depositCall(chain().accounts!.paymasterOf(sponsor).address, 0n)
     const { outsider } = harness.chain()
     await rpc('anvil_setBalance', outsider, `0x${(10n ** 24n).toString(16)}`)
     const value = `0x${(5n * 10n ** 23n).toString(16)}`

@@ -5,6 +5,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
 import type { OperationReceipt, UserOperation } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import { operationFromJson } from '#chains/operation-json'
 import { ValueProblem } from '#chains/value-problem'
 import type { Ctx } from '#engines/ctx'
@@ -48,7 +49,7 @@ const withContracts =
   }
 
 function operationIn(chain: Chain, [value, point]: readonly unknown[]): UserOperation {
-  const operation = chain.accounts.modular.readOperation(value, 'params[0]')
+  const operation = accountsOn(chain).modular.readOperation(value, 'params[0]')
   if (typeof point === 'string' && canonicalAddress(point) === canonicalAddress(entryPoint)) return operation
   throw badParams(`params[1] must be the EntryPoint ${entryPoint}`)
 }
@@ -139,7 +140,7 @@ const byHash: RpcMethod<Chain> = async (ctx, params, chain) => {
   const { txHash, blockHash, blockNumber } = row
   return {
     result: {
-      userOperation: chain.accounts.modular.showOperation(operationFromJson(row.operation)),
+      userOperation: accountsOn(chain).modular.showOperation(operationFromJson(row.operation)),
       entryPoint,
       transactionHash: txHash,
       blockHash: txHash && blockHash,
@@ -170,7 +171,7 @@ const withoutLogs = ({
 
 const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
   const row = await known(ctx, chain, params)
-  const found = row?.txHash && (await chain.accounts.modular.receiptOf(row.txHash, row.userOpHash))
+  const found = row?.txHash && (await accountsOn(chain).modular.receiptOf(row.txHash, row.userOpHash))
   if (!row || !found) return { result: null }
   const told = found === 'too large' ? withoutLogs(row) : found
   const { sponsorship } = operationFromJson(row.operation)

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { address } = await harness.database.one<{ address: Hex }>(
     sql`select address from sponsors where entity_id = ${harness.entityId}`,
   )
-  const { depositCall, paymasterOf } = chain().accounts
+  const { depositCall, paymasterOf } = chain().accounts!
   const { to, data } = depositCall(paymasterOf(address).address, 0n)
   await rpc('eth_sendTransaction', {
     from: harness.chain().outsider,
@@ -60,13 +60,13 @@ async function openAccount(tenant: Pick<Tenant, 'clientKey'> = harness) {
 }
 
 const read = (operation: object): UserOperation =>
-  chain().accounts.modular.readOperation(operation, 'operation')
+  chain().accounts!.modular.readOperation(operation, 'operation')
 
 const depositOf = async (entityId: string) => {
   const { address } = await harness.database.one<{ address: Hex }>(
     sql`select address from sponsors where entity_id = ${entityId}`,
   )
-  return chain().accounts.depositOf(chain().accounts.paymasterOf(address).address)
+  return chain().accounts!.depositOf(chain().accounts!.paymasterOf(address).address)
 }
 
 const coinsOf = async (address: string) => BigInt(await rpc<string>('eth_getBalance', address, 'latest'))

@@ -378,7 +378,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
       const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
       const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
       const chain = harness.ctx.chains.find('BASE-SEPOLIA')!
-      await executeBesideSponsor(harness, chain.accounts.modular.readOperation(operation, 'operation'))
+      await executeBesideSponsor(harness, chain.accounts!.modular.readOperation(operation, 'operation'))
       engines.start('indexer', 'transactions', 'treasury')
       const modular = startModular(harness.ctx)
       await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })

@@ -56,9 +56,9 @@ it('reads the logs of a range as the chain has them, whether or not logs repeat 
   )
   expect(expected.length).toBeGreaterThanOrEqual(4)
   const head = await reader.blocks.head()
-  expect(await reader.blocks.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
+  expect(await reader.contracts!.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
   lieAboutLogs((logs) => logs.map(({ blockTimestamp, ...log }) => log))
-  expect(await reader.blocks.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
+  expect(await reader.contracts!.logHistory(query)).toEqual({ kind: 'read', logs: expected, last: head })
 })
 
 it('property 21: believes no logs that contradict the question, each other or the last block', async () => {
@@ -84,16 +84,16 @@ it('property 21: believes no logs that contradict the question, each other or th
   ]
   for (const lie of lies) {
     lieAboutLogs(lie)
-    await expect(reader.blocks.logHistory(query), String(lie)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(reader.contracts!.logHistory(query), String(lie)).rejects.toBeInstanceOf(RpcUnreachable)
   }
   node.lie((method, result) => (method === 'eth_getBlockByNumber' ? null : result))
-  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/has no block/)
+  await expect(reader.contracts!.logHistory(query)).rejects.toThrow(/has no block/)
   node.lie((method, result) =>
     method === 'eth_getBlockByNumber' ? { ...result, number: quantity(1) } : result,
   )
-  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/in place of/)
+  await expect(reader.contracts!.logHistory(query)).rejects.toThrow(/in place of/)
   node.lie((method, result) => (method === 'eth_chainId' ? '0x1' : result))
-  await expect(reader.blocks.logHistory(query)).rejects.toThrow(/another chain/)
+  await expect(reader.contracts!.logHistory(query)).rejects.toThrow(/another chain/)
 })
 
 it('property 21: needs the agreement of endpoints on logs that one of them leaves out', async () => {
@@ -104,9 +104,9 @@ it('property 21: needs the agreement of endpoints on logs that one of them leave
     agree: 2,
   })
   try {
-    expect((await several.blocks.logHistory(query)).kind).toBe('read')
+    expect((await several.contracts!.logHistory(query)).kind).toBe('read')
     lieAboutLogs((logs) => logs.slice(1))
-    await expect(several.blocks.logHistory(query)).rejects.toThrow(/do not agree on old logs/)
+    await expect(several.contracts!.logHistory(query)).rejects.toThrow(/do not agree on old logs/)
   } finally {
     await several.endpoints.close()
   }
@@ -122,11 +122,11 @@ it('tells a refused range from a rate limit, and leaves the health of the endpoi
     })
   try {
     answering(-32005, 'query returned more than 10000 results')
-    expect(await reader.blocks.logHistory(query)).toMatchObject({ kind: 'refused' })
+    expect(await reader.contracts!.logHistory(query)).toMatchObject({ kind: 'refused' })
     answering(-32602, 'block range is too large')
-    expect(await reader.blocks.logHistory(query)).toMatchObject({ kind: 'refused' })
+    expect(await reader.contracts!.logHistory(query)).toMatchObject({ kind: 'refused' })
     answering(429, 'too many requests')
-    await expect(reader.blocks.logHistory(query)).rejects.toThrow()
+    await expect(reader.contracts!.logHistory(query)).rejects.toThrow()
   } finally {
     chain.intercept(undefined)
   }

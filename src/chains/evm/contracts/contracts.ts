@@ -43,7 +43,7 @@ export const hasCode = async (rpc: Rpc, address: Address): Promise<boolean> =>
 export const contractsThrough = (
   rpc: Rpc,
   { network, local, callGasMax }: { network: Network; local: boolean; callGasMax: bigint },
-): Contracts => ({
+): Omit<Contracts, 'logHistory'> => ({
   hasCode: (address) => hasCode(rpc, address),
   encodeCall,
   callDataBytesMax,

@@ -7,7 +7,7 @@ import { isDeep } from '#testing/runner/size'
 import type { UnsignedTransaction } from '../../facets/payments.ts'
 import { baseSepolia } from '../../networks/base-sepolia.ts'
 import type { Network } from '../../networks/index.ts'
-import { attachSignature, digestOf, intrinsicGas, readSigned, transferCall } from './build.ts'
+import { attachSignature, intrinsicGas, payloadOf, readSigned, transferCall } from './build.ts'
 
 const privateKey: Hex = `0x${'4c'.repeat(32)}`
 const account = privateKeyToAccount(privateKey)
@@ -17,6 +17,7 @@ const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(hexOf)
 const wei = fc.bigInt(0n, 2n ** 96n)
 const unsigned: fc.Arbitrary<UnsignedTransaction> = fc
   .record({
+    from: fc.constant(account.address.toLowerCase()),
     to: address,
     valueAtomic: wei,
     data: fc.uint8Array({ maxLength: 300 }).map(hexOf),
@@ -31,7 +32,7 @@ const unsigned: fc.Arbitrary<UnsignedTransaction> = fc
   }))
 
 async function signed(network: Network, transaction: UnsignedTransaction) {
-  const { r, s, yParity } = await sign({ hash: hexOf(digestOf(network, transaction)), privateKey })
+  const { r, s, yParity } = await sign({ hash: hexOf(payloadOf(network, transaction)), privateKey })
   const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}0${yParity}`, 'hex')
   return attachSignature(network, transaction, signature)
 }
@@ -63,8 +64,8 @@ describe.each([
         expect(sender).toBe(account.address)
         const priorityFeeAtomic = network.eip1559 ? transaction.priorityFeeAtomic : 0n
         expect(await readSigned(network, raw)).toEqual({
-          from: account.address.toLowerCase(),
-          transaction: { ...transaction, priorityFeeAtomic },
+          ...transaction,
+          priorityFeeAtomic,
         })
         expect(await readSigned({ ...network, chainId: network.chainId + 1 }, raw)).toBeUndefined()
       }),
@@ -74,6 +75,7 @@ describe.each([
 
   it('differs in its digest when any one part differs', () => {
     const base: UnsignedTransaction = {
+      from: account.address.toLowerCase(),
       ...transferCall(`0x${'11'.repeat(20)}`, 1n, `0x${'22'.repeat(20)}`),
       nonce: 7,
       gasLimit: 60_000n,
@@ -90,15 +92,16 @@ describe.each([
       transferCall(`0x${'11'.repeat(20)}`, 2n, `0x${'22'.repeat(20)}`),
       ...(network.eip1559 ? [{ priorityFeeAtomic: 1n }] : []),
     ]
-    const digests = [{}, ...changes].map((change) => hexOf(digestOf(network, { ...base, ...change })))
+    const digests = [{}, ...changes].map((change) => hexOf(payloadOf(network, { ...base, ...change })))
     expect(new Set(digests).size).toBe(digests.length)
     const elsewhere = { ...network, chainId: network.chainId + 1 }
-    expect(hexOf(digestOf(elsewhere, base))).not.toBe(digests[0])
+    expect(hexOf(payloadOf(elsewhere, base))).not.toBe(digests[0])
   })
 })
 
 it('reads nothing from bytes that are no signed transaction', async () => {
-  const transaction = { ...transferCall(`0x${'11'.repeat(20)}`, 1n), nonce: 7, gasLimit: 21_000n }
+  const from = account.address.toLowerCase()
+  const transaction = { from, ...transferCall(`0x${'11'.repeat(20)}`, 1n), nonce: 7, gasLimit: 21_000n }
   const { raw } = await signed(baseSepolia, { ...transaction, maxFeeAtomic: 2n, priorityFeeAtomic: 1n })
   for (const bytes of ['0x', '0x02', `${raw.slice(0, -2)}`, `${raw}00`, `0x${'c0'.repeat(40)}`])
     expect(await readSigned(baseSepolia, bytes as Hex)).toBeUndefined()

@@ -3,7 +3,7 @@ import type { Hex } from '#lib/hex'
 import { bytesOf } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
-import type { Call, Signature, SignedTransaction, UnsignedTransaction } from '../../facets/payments.ts'
+import type { Call, Signature, UnsignedTransaction } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
 import { splitSignature } from '../signing/signature.ts'
 
@@ -48,7 +48,7 @@ function requestOf(network: Network, transaction: UnsignedTransaction) {
 }
 
 /** The 32 bytes to sign: keccak256 of the unsigned transaction (EIP-1559, or EIP-155 on older chains). */
-export const digestOf = (network: Network, transaction: UnsignedTransaction): Buffer =>
+export const payloadOf = (network: Network, transaction: UnsignedTransaction): Buffer =>
   bytesOf(keccak256(serializeTransaction(requestOf(network, transaction))))
 
 /** The signed transaction and its hash. */
@@ -64,12 +64,13 @@ export function attachSignature(network: Network, transaction: UnsignedTransacti
 }
 
 /** The reverse of `attachSignature`; `undefined` where the bytes are no signed transaction of the network. */
-export async function readSigned(network: Network, raw: Hex): Promise<SignedTransaction | undefined> {
+export async function readSigned(network: Network, raw: Hex): Promise<UnsignedTransaction | undefined> {
   try {
     const parsed = parseTransaction(raw)
     if (parsed.chainId !== network.chainId) return undefined
     const from = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
-    const transaction = {
+    return {
+      from: canonicalAddress(from) as Address,
       to: parsed.to ? (canonicalAddress(parsed.to) as Address) : undefined,
       valueAtomic: parsed.value ?? 0n,
       data: parsed.data ?? '0x',
@@ -78,7 +79,6 @@ export async function readSigned(network: Network, raw: Hex): Promise<SignedTran
       maxFeeAtomic: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
       priorityFeeAtomic: parsed.maxPriorityFeePerGas ?? 0n,
     }
-    return { from: canonicalAddress(from) as Address, transaction }
   } catch {
     return undefined
   }

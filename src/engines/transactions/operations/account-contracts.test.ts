@@ -125,7 +125,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
   })
 
   it('of a factory that makes accounts of another proxy or implementation, though it is pinned', async () => {
-    const ownFactory = await codeAt(harness.ctx.chains.find(blockchain)!.accounts.creations[2]!.address)
+    const ownFactory = await codeAt(harness.ctx.chains.find(blockchain)!.accounts!.creations[2]!.address)
     await change(addresses.clientFactory, ownFactory)
     const process = await startProcess({ [addresses.clientFactory]: keccak256(ownFactory) })
     expect(await process.makeModular()).toBe(-32008)
@@ -133,7 +133,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
   })
 
   it('of developer wallets: no smart account is created, and others are', async () => {
-    const { accounts } = harness.ctx.chains.find(blockchain)!
+    const accounts = harness.ctx.chains.find(blockchain)!.accounts!
     const restore = await change(accounts.creations[0]!.address)
     const before = raised()
     const process = await startProcess()

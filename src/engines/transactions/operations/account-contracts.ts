@@ -19,13 +19,13 @@ const keptMs = { known: 600_000, problem: 1_000 }
 type Kept = { reading: Promise<readonly AccountContract[]> | undefined; untilMs: number; alarmed: string }
 const keptOf = oncePer((_: Chain): Kept => ({ reading: undefined, untilMs: 0, alarmed: '' }))
 
-/** The contracts of a chain as they were read a short time ago. Throws when the node does not answer. */
+/** The contracts of a chain as they were read a short time ago; none where there are no accounts. Throws when the node does not answer. */
 export function accountContracts({ shared: chain }: Chain): Promise<readonly AccountContract[]> {
   const kept = keptOf(chain)
   if (kept.reading && performance.now() < kept.untilMs) return kept.reading
   kept.untilMs = Number.POSITIVE_INFINITY
   const keepFor = (ms: number) => void (kept.untilMs = performance.now() + ms)
-  kept.reading = chain.accounts.contracts()
+  kept.reading = chain.accounts?.contracts() ?? Promise.resolve([])
   kept.reading.then(
     (contracts) => keepFor(contracts.some(({ problem }) => problem) ? keptMs.problem : keptMs.known),
     () => keepFor(keptMs.problem),

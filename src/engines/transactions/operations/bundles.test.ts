@@ -38,7 +38,7 @@ beforeAll(async () => {
   await executeOperation(page.bundler, [usdcPayment(harness, freshAddress())])
   await harness.stopEngines()
   // No bundle of a test waits for a block with a deposit.
-  const { entryPoint, paymasterOf, depositCall } = chainOf().accounts
+  const { entryPoint, paymasterOf, depositCall } = chainOf().accounts!
   const { address } = await harness.database.one<{ address: Address }>(
     sql`select address from sponsors limit 1`,
   )

@@ -96,7 +96,7 @@ describe('the fee for the data of an operation on a parent chain', () => {
   })
 
   it('is told in gas by nodes of Arbitrum, and is nothing where no node tells it', async () => {
-    const { accounts } = harness.ctx.chains.find('ARB-SEPOLIA')!
+    const accounts = harness.ctx.chains.find('ARB-SEPOLIA')!.accounts!
     const { rpc } = harness.chain('ARB-SEPOLIA')
     const call = { to: freshAddress() as never, valueAtomic: 0n, data: '0xabcdef' } as const
     const request = { account: freshAddress() as never, isDeployed: true, call, gas: 50_000n }

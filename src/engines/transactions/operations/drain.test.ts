@@ -50,7 +50,7 @@ beforeAll(async () => {
   const { address } = await harness.database.one<{ address: Hex }>(
     sql`select address from sponsors where entity_id = ${harness.entityId}`,
   )
-  deposit = { treasury: address, paymaster: chain().accounts.paymasterOf(address).address as Hex }
+  deposit = { treasury: address, paymaster: chain().accounts!.paymasterOf(address).address as Hex }
   await fillDeposit()
 })
 afterEach(() => void Object.assign(harness.ctx.config, before))
@@ -72,7 +72,7 @@ async function fillDeposit() {
 /** The coins of the treasury, with its deposit. */
 const worth = async () =>
   BigInt(await harness.chain().rpc<string>('eth_getBalance', [deposit.treasury, 'latest'])) +
-  (await chain().accounts.depositOf(deposit.paymaster))
+  (await chain().accounts!.depositOf(deposit.paymaster))
 
 const paid = async ({ bundler }: Page) =>
   (await executeOperation(bundler, [usdcPayment(harness, freshAddress())])).success

@@ -203,14 +203,14 @@ it('a deposit that another party drained is filled again, and operations wait fo
   const { address } = await harness.database.one<{ address: string }>(
     sql`select address from sponsors limit 1`,
   )
-  const paymaster = chain.accounts.paymasterOf(address as `0x${string}`).address
+  const paymaster = chain.accounts!.paymasterOf(address as `0x${string}`).address
   const slot = depositSlot(paymaster)
-  await harness.chain().rpc('anvil_setStorageAt', [chain.accounts.entryPoint, slot, `0x${'0'.repeat(64)}`])
-  expect(await chain.accounts.depositOf(paymaster)).toBe(0n)
+  await harness.chain().rpc('anvil_setStorageAt', [chain.accounts!.entryPoint, slot, `0x${'0'.repeat(64)}`])
+  expect(await chain.accounts!.depositOf(paymaster)).toBe(0n)
   const to = freshAddress()
   await transferred(await accounts.transfer(wallet, to))
   await accounts.movedOnce(wallet, [to])
-  expect(await chain.accounts.depositOf(paymaster)).toBeGreaterThan(0n)
+  expect(await chain.accounts!.depositOf(paymaster)).toBeGreaterThan(0n)
 })
 
 /** The EntryPoint keeps deposits in the mapping of its first slot. */

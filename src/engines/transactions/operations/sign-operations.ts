@@ -1,3 +1,4 @@
+import { accountsOn, contractsOn } from '#chains/facets/optional'
 /**
  * Signs the user operations of smart accounts. An operation is priced, sponsored by the entity's treasury and signed by the
  * key of its account in one `tx` with the row that holds it; the treasury bundles it afterwards. Its nonce is made from the
@@ -45,7 +46,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [isDeployed, owner, sponsor] = await Promise.all([
-    chain.contracts.hasCode(address),
+    contractsOn(chain).hasCode(address),
     ownerOfAccount(ctx.database, entityId, blockchain, address),
     findSponsor(ctx.database, entityId, blockchain),
   ])
@@ -97,7 +98,7 @@ async function dataGasOf(
     if (!('fee' in plan)) return []
     const { row, fee, gasLimit: gas } = plan
     const request = { account: row.address, isDeployed, call: calledBy(row), gas }
-    return [[row.id, await chain.accounts.dataGasOf(request, priceNow(fee, fee))]]
+    return [[row.id, await accountsOn(chain).dataGasOf(request, priceNow(fee, fee))]]
   })
   return new Map((await Promise.all(asked)).flat())
 }
@@ -133,7 +134,7 @@ async function coverGas(
   const covered: Ready[] = []
   const exceeding: Failure[] = []
   for (const plan of plans) {
-    const gas = chain.accounts.gasPaidFor(unsponsored(chain, account, plan).operation)
+    const gas = accountsOn(chain).gasPaidFor(unsponsored(chain, account, plan).operation)
     const isPromised = promised.has(plan.row.id)
     const excess = isPromised ? undefined : (tooLarge(plan) ?? beyondLimits(limits, gas, blockchain))
     if (excess) exceeding.push({ entityId, id: plan.row.id, ...excess })
@@ -172,7 +173,7 @@ async function signAll(
   const nowMs = ctx.clock.nowMs()
   const operations: UnsignedOperation[] = []
   for (const plan of plans) operations.push(await sponsored(tx, ctx, chain, account, plan))
-  const hashes = operations.map(chain.accounts.hashesOf)
+  const hashes = operations.map(accountsOn(chain).hashesOf)
   const requests = plans.map(({ row }, index) => ({
     entityId: row.entityId,
     intentId: row.id,
@@ -198,8 +199,8 @@ async function signAll(
         entityId: plan.row.entityId,
         id: plan.row.id,
         userOpHash: hashes[index]!.hash,
-        operation: operationToJson(chain.accounts.attachOwner(operation, signatures[index]!)),
-        requiredDepositAtomic: chain.accounts.requiredDeposit(operation),
+        operation: operationToJson(accountsOn(chain).attachOwner(operation, signatures[index]!)),
+        requiredDepositAtomic: accountsOn(chain).requiredDeposit(operation),
         fee: shownFee({ fee: plan.fee, gasLimit: callGas + verificationGas + preVerificationGas }),
       }
     }),
@@ -209,7 +210,7 @@ async function signAll(
     plans.map(({ row: { entityId, id, walletId } }, index) => ({
       ...{ entityId, blockchain, walletId: walletId!, transactionId: id, expireDate: undefined },
       userOpHash: hashes[index]!.hash,
-      gas: chain.accounts.gasPaidFor(operations[index]!),
+      gas: accountsOn(chain).gasPaidFor(operations[index]!),
       createDate: formatInstant(nowMs),
     })),
   )
@@ -228,7 +229,7 @@ function unsponsored(
     nonce: nonceOf(row.id),
     call: calledBy(row),
   }
-  return chain.accounts.build(request, sponsor.address)
+  return accountsOn(chain).build(request, sponsor.address)
 }
 
 /** Builds the operation of a transaction, with the signature of the treasury that pays its gas. */
@@ -242,5 +243,5 @@ async function sponsored(
   const { operation, sponsorDigest } = unsponsored(chain, account, plan)
   const { entityId, keyId } = account.sponsor
   const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: sponsorDigest })
-  return chain.accounts.attachSponsor(operation, signature)
+  return accountsOn(chain).attachSponsor(operation, signature)
 }

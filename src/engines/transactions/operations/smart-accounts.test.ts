@@ -286,7 +286,7 @@ it('the books say what the chains hold, of accounts and of the treasury that pay
 async function toldBy(blockchain: Name, address: string, symbol: string): Promise<bigint> {
   const chain = harness.chain(blockchain)
   if (symbol !== 'USDC') {
-    const { accounts } = harness.ctx.chains.find(blockchain)!
+    const accounts = harness.ctx.chains.find(blockchain)!.accounts!
     return (await coinsOf(blockchain, address)) + (await accounts.depositOf(address as Hex))
   }
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`

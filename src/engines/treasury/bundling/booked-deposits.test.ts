@@ -55,10 +55,10 @@ const sponsorOf = async (entityId: string) => {
   const { address } = await harness.database.one<{ address: string }>(
     sql`select address from sponsors where entity_id = ${entityId} and blockchain = ${blockchain}`,
   )
-  return { treasury: address, paymaster: chain().accounts.paymasterOf(address as Hex).address }
+  return { treasury: address, paymaster: chain().accounts!.paymasterOf(address as Hex).address }
 }
 
-const deposit = (of = paymaster) => chain().accounts.depositOf(of as Hex)
+const deposit = (of = paymaster) => chain().accounts!.depositOf(of as Hex)
 const booked = async (address = paymaster) =>
   (
     await harness.database.maybe<{ posted: bigint }>(
@@ -114,7 +114,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
   })
 
   it('with what strangers add, by the EntryPoint and by the paymaster, and with what is withdrawn', async () => {
-    const { entryPoint } = chain().accounts
+    const { entryPoint } = chain().accounts!
     const before = await deposit()
     await send({ to: entryPoint, data: depositTo(), value: 5n })
     await send({ to: paymaster, data: encodeFunctionData({ abi, functionName: 'deposit' }), value: 7n })
@@ -138,14 +138,14 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
   it('with what another contract adds, which the reconciler finds', async () => {
     await harness.fundWallet(wallet.address, { native: '1' })
     const before = await deposit()
-    await completed(await accounts.callPaying(wallet, chain().accounts.entryPoint, depositTo(), '0.5'))
+    await completed(await accounts.callPaying(wallet, chain().accounts!.entryPoint, depositTo(), '0.5'))
     expect(await deposit()).toBeGreaterThan(before)
     await until(async () => (await factsOf(paymaster)).includes('difference'), 'the difference is booked')
     await agrees()
   })
 
   it('and without what an orphaned block added', async () => {
-    const { entryPoint } = chain().accounts
+    const { entryPoint } = chain().accounts!
     await completed(await accounts.transfer(wallet, freshAddress()))
     await send({ to: entryPoint, data: depositTo(), value: 1_000n })
     await agrees()
@@ -191,7 +191,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
   })
 
   it('with that of an earlier paymaster, which the treasury takes back', async () => {
-    const { entryPoint, paymasterOf } = chain().accounts
+    const { entryPoint, paymasterOf } = chain().accounts!
     const { call } = paymasterOf(treasury as Hex)
     const salt = numberToHex(1, { size: 32 })
     const code = slice(call.data, 32)

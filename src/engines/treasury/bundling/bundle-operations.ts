@@ -1,3 +1,4 @@
+import { accountsOn } from '#chains/facets/optional'
 /**
  * Bundles signed user operations. The treasury of an entity executes the operations of its accounts in transactions of its
  * own, which the transaction engine signs, sends, accelerates and follows like all others, and gets the gas back from the
@@ -131,9 +132,9 @@ async function bundleOf(
     const rows = passing.filter(({ id }) => allowed.has(id))
     if (rows.length === 0) return false
     const operations = rows.map(({ parsed }) => parsed)
-    const call = chain.accounts.bundleCall(operations, treasury.address)
+    const call = accountsOn(chain).bundleCall(operations, treasury.address)
     const scope = actingFor(ctx, tx, treasury)
-    const gasLimit = chain.accounts.bundleGas(operations, treasury.address)
+    const gasLimit = accountsOn(chain).bundleGas(operations, treasury.address)
     const bundleId = await submitCall(scope, chain, treasury, 'bundle', { ...call, gasLimit })
     const sent = await markBundled(tx, ctx.clock.nowMs(), rows, bundleId)
     await noteStates(ctx, tx, sent, 'SENT')
@@ -167,7 +168,7 @@ function firstOf(
   const fresh = payable.filter(({ failedBundles }) => failedBundles === 0)
   let [limits, gas] = [0n, 0n]
   const end = fresh.findIndex((row, index) => {
-    limits += chain.accounts.gasLimitOf(row.parsed)
+    limits += accountsOn(chain).gasLimitOf(row.parsed)
     gas += gasAlone(row)
     return index > 0 && (index >= bundledMax || limits > bundleGasMax || gas > payableGas)
   })
@@ -175,7 +176,8 @@ function firstOf(
 }
 
 /** The gas that the treasury needs coins for: where the fee for data takes no gas, limits have it in their overhead. */
-function gasOfBundle({ accounts }: Chain, { address }: TreasuryRow, rows: readonly Bundleable[]): bigint {
+function gasOfBundle(chain: Chain, { address }: TreasuryRow, rows: readonly Bundleable[]): bigint {
+  const accounts = accountsOn(chain)
   const operations = rows.map(({ parsed }) => parsed)
   const limits = operations.reduce((sum, operation) => sum + accounts.gasLimitOf(operation), 0n)
   const gas = accounts.bundleGas(operations, address)
@@ -221,7 +223,7 @@ async function passingOf(
   let left = [...chosen]
   while (left.length > 0) {
     const operations = left.map(({ parsed }) => parsed)
-    const outcome = await chain.accounts.simulate(operations, treasury.address)
+    const outcome = await accountsOn(chain).simulate(operations, treasury.address)
     if (outcome.kind === 'passes') return left
     if (outcome.kind === 'unknown') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
     // An account whose answer cannot be read makes the EntryPoint revert without naming it: the first operation is tried

@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { ContractCreation } from '#chains/facets/accounts'
+import { contractsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { oncePer } from '#lib/once'
 import type { TreasuryRow } from '../store/treasuries.ts'
@@ -18,7 +19,7 @@ export async function missingOf(
   const missing: ContractCreation[] = []
   for (const creation of creations) {
     if (known.has(creation.address)) continue
-    if (await chain.contracts.hasCode(creation.address)) known.add(creation.address)
+    if (await contractsOn(chain).hasCode(creation.address)) known.add(creation.address)
     else missing.push(creation)
   }
   return missing

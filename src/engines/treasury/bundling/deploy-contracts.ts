@@ -1,3 +1,4 @@
+import { accountsOn } from '#chains/facets/optional'
 /**
  * Deploys the contracts of smart accounts ahead of the first operation, which creates them otherwise. The treasury of an entity
  * creates them by transactions like any other: recorded first, then signed and sent by a worker.
@@ -24,8 +25,8 @@ export type DeploymentPlan = {
 
 /** Reads which contracts of smart accounts a chain has, and plans the creation of the others. */
 export async function planDeployment(chain: Chain): Promise<DeploymentPlan> {
-  const contracts = (await chain.accounts.contracts()).filter(({ of }) => of !== 'modular')
-  const missing = chain.accounts.creations.filter((creation) =>
+  const contracts = (await accountsOn(chain).contracts()).filter(({ of }) => of !== 'modular')
+  const missing = accountsOn(chain).creations.filter((creation) =>
     contracts.some(({ address, problem }) => address === creation.address && problem === 'missing'),
   )
   const obstacle = obstacleIn(chain, contracts, missing)

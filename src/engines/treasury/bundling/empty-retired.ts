@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
+import { accountsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import {
   forgetRetired,
@@ -52,10 +53,14 @@ async function empty(
   const [bundles, deposits] = await Promise.all([calls('bundle'), calls('deposit')])
   if (deposits.length > 0) return
   if (await isPayingFor(ctx.database, entityId, blockchain, retired, bundles)) return
-  const depositAtomic = await chain.accounts.depositOf(retired as Address)
+  const depositAtomic = await accountsOn(chain).depositOf(retired as Address)
   if (depositAtomic === 0n) return void (await ctx.database.tx((tx) => forgetRetired(tx, row)))
   await whenNotCalling(ctx, treasury, 'withdrawal', actor, (scope) => {
-    const call = chain.accounts.withdrawalCall(retired as Address, treasury.address as Address, depositAtomic)
+    const call = accountsOn(chain).withdrawalCall(
+      retired as Address,
+      treasury.address as Address,
+      depositAtomic,
+    )
     return submitCall(scope, chain, treasury, 'withdrawal', call)
   })
 }

@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { UserOperation } from '#chains/facets/accounts'
+import { accountsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { depositsInFlight } from '#engines/transactions/index'
 import { larger, smaller } from '#lib/amounts'
@@ -39,7 +40,7 @@ export async function availableDeposit(
   rows: readonly ChargedOperation[],
   spareAtomic: bigint,
 ): Promise<bigint | 'calling'> {
-  const { accounts } = chain
+  const accounts = accountsOn(chain)
   const operations = rows.map(({ parsed }) => parsed)
   const paymaster = accounts.paymasterOf(treasury.address)
   const missing = await missingOf(chain, [...accounts.creationsFor(operations), paymaster])
@@ -65,6 +66,6 @@ const deposit = (
   amountAtomic: bigint,
 ): Promise<boolean> =>
   whenNotCalling(ctx, treasury, 'deposit', actor, async (scope) => {
-    const call = chain.accounts.depositCall(paymaster, amountAtomic)
+    const call = accountsOn(chain).depositCall(paymaster, amountAtomic)
     await submitCall(scope, chain, treasury, 'deposit', call)
   })

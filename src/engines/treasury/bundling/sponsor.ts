@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { accountsOn } from '#chains/facets/optional'
 import { watchAddress } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
@@ -21,7 +22,7 @@ export async function requireSponsor(ctx: EngineCtx, entityId: string, chain: Ch
   if (found) return found
   const { id: treasuryId, keyId, address } = await requireTreasury(ctx, entityId, network)
   const sponsor = { entityId, blockchain, treasuryId, keyId, address }
-  const paymaster = chain.accounts.paymasterOf(address).address
+  const paymaster = accountsOn(chain).paymasterOf(address).address
   const createDate = formatInstant(ctx.clock.nowMs())
   const isNew = await insertSponsor(ctx.db, { ...sponsor, paymaster, createDate })
   if (isNew) await watchPaymaster(ctx.db, sponsor, paymaster, createDate)
@@ -49,7 +50,7 @@ export async function registerPaymasters(ctx: EngineCtx, chain: Chain): Promise<
       const createDate = formatInstant(ctx.clock.nowMs())
       const sponsors = await unregisteredSponsors(tx, chain.network.blockchain, registeredMax)
       for (const sponsor of sponsors) {
-        const paymaster = chain.accounts.paymasterOf(sponsor.address).address
+        const paymaster = accountsOn(chain).paymasterOf(sponsor.address).address
         if (await setPaymaster(tx, sponsor, paymaster))
           await watchPaymaster(tx, sponsor, paymaster, createDate)
       }

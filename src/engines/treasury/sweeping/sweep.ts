@@ -1,3 +1,4 @@
+import { gatherOn } from '#chains/facets/optional'
 /**
  * Sweeps coins from deposit addresses when a treasury is short of them. A deposit address needs no gas: its key signs an
  * authorization for the treasury to take its coins (EIP-3009), and the treasury's transaction executes it. Sweeps of one
@@ -92,7 +93,7 @@ const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()
 async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
   const known = domainSeparators.get(chain) ?? new Map<Address, Hex>()
   domainSeparators.set(chain, known)
-  const separator = known.get(token) ?? (await chain.gather.domainSeparatorOf(token))
+  const separator = known.get(token) ?? (await gatherOn(chain).domainSeparatorOf(token))
   known.set(token, separator)
   return separator
 }
@@ -158,7 +159,7 @@ async function sweepOne(
   const id = newId(ctx.nowMs)
   const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
   const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
-  const payload = chain.gather.authorizationDigest(domainSeparator, authorization)
+  const payload = gatherOn(chain).authorizationDigest(domainSeparator, authorization)
   const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, payload })
   const at = formatInstant(ctx.nowMs)
   const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
@@ -166,7 +167,7 @@ async function sweepOne(
   await submitFromTreasury(ctx, {
     id,
     chain,
-    call: chain.gather.authorizedTransferCall(token, authorization, signature),
+    call: gatherOn(chain).authorizedTransferCall(token, authorization, signature),
     fee: {},
     refId: `sweep ${id}`,
     shown: {

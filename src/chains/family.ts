@@ -1,0 +1,47 @@
+import type { Chain } from './chain.ts'
+import type { CrosschainAddresses } from './crosschain/crosschain.ts'
+import type { Inspection } from './facets/endpoints.ts'
+import type { OptionalFacet } from './facets/optional.ts'
+import type { Network } from './networks/index.ts'
+
+/** The network of a chain, and the nodes through which it is reached. */
+export type ChainInput = {
+  network: Network
+  rpcUrl: string
+  /** All endpoints when there are several, `rpcUrl` the first of them. */
+  rpcUrls?: readonly string[] | undefined
+  /** Number of endpoints that must name the same block before an irreversible conclusion. */
+  agree?: number | undefined
+  inspection?: Inspection | undefined
+  confirmations: number
+  finalityDepth: number
+  local: boolean
+  inFlightMax?: number | undefined
+  timeoutMs?: number | undefined
+  batchMax?: number | undefined
+  /** Hashes of the code of account contracts that the operator relies on, by address. */
+  accountCode?: Readonly<Record<string, string>> | undefined
+  /** Gas of one call or estimate for a request. */
+  callGasMax?: bigint | undefined
+  /** A local chain has the contracts at their known addresses. */
+  crosschain?: CrosschainAddresses | undefined
+}
+
+/**
+ * A family declares what its chains have; capabilities, and so the answers of the API, follow from it. Another family is a
+ * folder beside `evm/`, keys in `custody/families/`, a row in `families.ts` and one for each network in `networks/`.
+ */
+export type FamilyDeclaration = {
+  /** The family of the keys that sign for its accounts, as `custody/families/` names it. */
+  keys: 'evm'
+  /** The facets that each of its chains has beside those that all have. */
+  facets: readonly OptionalFacet[]
+  /** Whether keys sign messages and transactions that the caller sends. */
+  signs: boolean
+  /** Whether a wallet can have the address of one on another blockchain. */
+  derives: boolean
+  /** Whether a sandbox starts chains of it, whose coins the faucet gives away. */
+  hasLocalChains: boolean
+  /** Makes the chain without a request yet. */
+  connect(input: ChainInput): Chain
+}

@@ -1,0 +1,59 @@
+import { families } from '#chains/families'
+import { networkOf } from '#chains/networks/index'
+import { createChains } from '#chains/registry'
+import { familyOfKey } from '#custody/families/index'
+import { openRpcProxy } from '#testing/adversary/proxy'
+import { startTestChains } from '#testing/platform/chain'
+import { type ChainUnderTest, describeChain } from './describe-chain.ts'
+import { connectLedger, ledgerFamily } from './ledger/family.ts'
+import { ledgerKeys } from './ledger/keys.ts'
+import { monadTestnet as ledgerNetwork } from './ledger/network.ts'
+import { openLedgerNode } from './ledger/node.ts'
+
+describeChain('EVM', async (): Promise<ChainUnderTest> => {
+  const network = networkOf('BASE-SEPOLIA')!
+  const local = await startTestChains({ blockchains: [network.blockchain] })
+  const node = local.chains[0]!
+  const proxy = await openRpcProxy(node.rpcUrl, async ({ forward }) => ({ answers: await forward() }))
+  const chains = createChains([{ network, rpcUrl: proxy.url, local: true }])
+  const chain = chains.list()[0]!
+  await node.setAutomine(false)
+  return {
+    chain,
+    declaration: families.evm!,
+    keys: familyOfKey({ family: 'evm' }),
+    token: node.tokens.USDC.toLowerCase(),
+    fund: async (address, amountAtomic, token) => {
+      await node.setAutomine(true)
+      await node.send(address, amountAtomic, token === undefined ? undefined : 'USDC')
+      await node.setAutomine(false)
+    },
+    mine: () => node.mine(),
+    rewind: (blocks) => node.reorg(blocks),
+    away: (isAway) => (isAway ? proxy.down() : proxy.up()),
+    close: async () => {
+      await chain.endpoints.close()
+      await proxy.close()
+      await local.stop()
+    },
+  }
+})
+
+describeChain('a ledger', async (): Promise<ChainUnderTest> => {
+  const node = await openLedgerNode()
+  node.ledger.automine = false
+  const depths = { confirmations: 1, finalityDepth: 1 }
+  return {
+    chain: connectLedger({ network: ledgerNetwork, rpcUrl: node.url, ...depths, local: true }),
+    declaration: ledgerFamily,
+    keys: ledgerKeys,
+    token: ledgerNetwork.tokens[0]!.address.toLowerCase(),
+    fund: async (...funds) => node.ledger.fund(...funds),
+    mine: async () => void node.ledger.mine(),
+    rewind: async (blocks) => node.ledger.rewind(blocks),
+    away: async (isAway) => {
+      node.away = isAway
+    },
+    close: node.close,
+  }
+})
