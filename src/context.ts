@@ -56,6 +56,7 @@ import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
@@ -150,13 +151,13 @@ const inspectionTo = (log: Log): Inspection => ({
     ),
 })
 
-/** `tried` resolves after the first attempt to open and merge the journals; its alarms are raised by then. */
-export type Engines = { tried: Promise<void>; stop(): Promise<void> }
-
-/** Starts the background engines of the `worker` role. `gasFaucet` gives gas to treasuries on local chains. */
-export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
+/**
+ * Starts the background engines of the `worker` role. They have started after the first attempt to open and merge the journals,
+ * whose alarms are raised by then. `gasFaucet` gives gas to treasuries on local chains.
+ */
+export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
   const transactions = startTransactionWorker(ctx, journaledResources)
-  const engines = [
+  return serviceOf([
     startIndexer(ctx),
     startHistories(ctx),
     startReconciler(ctx),
@@ -171,18 +172,12 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startReviews(ctx),
     startWebhooks(ctx, topics),
     startAudit(ctx),
-  ]
-  return {
-    tried: transactions.tried,
-    stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))),
-  }
+  ])
 }
 
 /** Starts the engines of the `attester` role: they follow the chains, and record the messages that others ask it to sign. */
-export function startAttesterEngines(ctx: EngineCtx): { stop(): Promise<void> } {
-  const engines = [startIndexer(ctx), startPruning(ctx), startRecordingMessages(ctx)]
-  return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
-}
+export const startAttesterEngines = (ctx: EngineCtx): Service =>
+  serviceOf([startIndexer(ctx), startPruning(ctx), startRecordingMessages(ctx)])
 
 /** Grace period of running requests after a stop signal. */
 const drainMs = 2_500
@@ -204,7 +199,7 @@ type SandboxParts = {
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
-  const { chains, custody, ...scope } = ctx
+  const { chains, custody, identity, ...scope } = ctx
   const { smtpUrl, mailFrom } = scope.config
   const chainsOf = chainsByRequest(chains, scope.config)
   const mailer = smtpUrl ? openSmtp(smtpUrl, mailFrom) : sandbox?.mailer
@@ -219,7 +214,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
       Object.assign(request, {
-        ...{ chains: chainsOf(request), custody, mailer },
+        ...{ chains: chainsOf(request), custody, identity, mailer },
         ...(sandbox && { faucet: sandbox.faucet }),
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
@@ -268,7 +263,7 @@ function chainsByRequest(chains: Chains, config: Config): (request: RequestScope
 
 /** Starts the page of users on a port, and so an origin, of its own: its files, its operations and `/ping`. */
 export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
-  const { chains, custody, ...scope } = ctx
+  const { chains, custody, identity, ...scope } = ctx
   const chainsOf = chainsByRequest(chains, scope.config)
   const server = await createServer({
     scope,
@@ -276,7 +271,7 @@ export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
     userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
     removed: [],
     notBuilt: [],
-    widen: (request) => Object.assign(request, { chains: chainsOf(request), custody }),
+    widen: (request) => Object.assign(request, { chains: chainsOf(request), custody, identity }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
     readSession: (request, token) => requireSession(request as IdentityCtx, token),
   })
@@ -298,13 +293,13 @@ async function startPart(
   address: ListenAddress,
   operations: readonly Endpoint<never>[],
 ): Promise<ListeningServer> {
-  const { chains, custody, ...scope } = ctx
+  const { chains, custody, identity, ...scope } = ctx
   const server = await createServer({
     scope,
     endpoints: operations,
     removed: [],
     notBuilt: [],
-    widen: (request) => Object.assign(request, { chains, custody }),
+    widen: (request) => Object.assign(request, { chains, custody, identity }),
   })
   return listen(server, address)
 }

@@ -1,6 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { arrivalsOfWire, creditMintedWires, endWire, lockLostWire, takeWire } from '#engines/treasury/index'
 import { formatInstant } from '#lib/time'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn, type Turn } from '#runtime/turns/store'
@@ -13,16 +14,11 @@ type Mint = SandboxFaucet['mint']
 const lostAfterMs = 15 * 60_000
 
 /** Starts minting accepted wires, each once, to the treasuries of their entities. */
-export function startMintingWires(ctx: EngineCtx, { mint }: { mint: Mint }): { stop(): Promise<void> } {
+export function startMintingWires(ctx: EngineCtx, { mint }: { mint: Mint }): Service {
   const turn = newTurn('minting wires')
   const loop = repeat(() => mintNext(ctx, turn, mint), logTrouble(ctx.log, 'minting wires'))
   const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
-  return {
-    stop: async () => {
-      await unlisten()
-      await loop.stop()
-    },
-  }
+  return serviceOf(unlisten, loop)
 }
 
 async function mintNext(ctx: EngineCtx, turn: Turn, mint: Mint): Promise<boolean> {

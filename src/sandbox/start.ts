@@ -114,7 +114,7 @@ async function startParts(
   interruption.throwIfAborted()
   const engines = startSandboxEngines(ctx, faucet)
   undo.push(engines.stop)
-  await engines.tried
+  await engines.started
   onReady?.('the engines')
   const answer = answerOf(credentials, local, options.tls ? certificateFile(dataDir) : undefined)
   const { apiKey } = answer

@@ -3,10 +3,12 @@
  * or earlier within an allowance. Where several attesters have to sign, it asks the others. It also delivers messages whose burns
  * ask for it. Woken by NOTIFY `block_steps`, `messages`, `transactions` and `message_proposals`; any number of processes may run.
  */
+
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { startAsking } from './ask.ts'
@@ -37,11 +39,11 @@ export {
 const engine = 'attestation'
 
 /** Records the messages of all chains, and signs none by itself: for an attester that others ask. */
-export const startRecordingMessages = (ctx: EngineCtx): { stop(): Promise<void> } =>
+export const startRecordingMessages = (ctx: EngineCtx): Service =>
   followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
 
 /** Starts attesting and delivering on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
-export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
+export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
   const recording = startRecordingMessages(ctx)
   const attestingOf = new Map<string, Loop>()
   const unlisten = hearNotices(ctx, messageChannel, (blockchain) => attestingOf.get(blockchain)?.wake())
@@ -60,22 +62,15 @@ export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(
     ]
   })
   const asking = startAskingAll(ctx)
-  return {
-    stop: async () => void (await Promise.all([unlisten(), recording.stop(), loops.stop(), asking.stop()])),
-  }
+  return serviceOf([unlisten, recording, loops, asking])
 }
 
 /** Starts to ask every other attester for its signatures of proposals. */
-function startAskingAll(ctx: EngineCtx): { stop(): Promise<void> } {
+function startAskingAll(ctx: EngineCtx): Service {
   const loops = attestersOf(ctx.config).map((attester) => startAsking(ctx, attester))
-  if (loops.length === 0) return { stop: async () => undefined }
+  if (loops.length === 0) return serviceOf()
   const unlisten = hearNotices(ctx, proposalChannel, () => {
     for (const loop of loops) loop.wake()
   })
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all(loops.map((loop) => loop.stop()))
-    },
-  }
+  return serviceOf(unlisten, loops)
 }

@@ -3,7 +3,9 @@
  * `tx` committed, and signs its heads. Entries wait for about a second. The step polls, because a NOTIFY in every `tx` takes a
  * lock that all commits share. Any number of workers may run; one links at a time.
  */
+
 import type { EngineCtx } from '#engines/ctx'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
 import { linkEntries } from './link-entries.ts'
@@ -17,9 +19,7 @@ export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
 /** Interval between batches, and the time for which an entry has no link. */
 const linkMs = 1_000
 
-type AuditEngine = { stop(): Promise<void> }
-
-export function startAudit(ctx: EngineCtx): AuditEngine {
+export function startAudit(ctx: EngineCtx): Service {
   const turn = newTurn('linking audit entries')
-  return repeat(() => linkEntries(ctx, turn), logTrouble(ctx.log, 'linking audit entries'), linkMs)
+  return serviceOf(repeat(() => linkEntries(ctx, turn), logTrouble(ctx.log, 'linking audit entries'), linkMs))
 }

@@ -3,10 +3,12 @@
  * blocks and through connections of its own. The last block of a history is chosen under the lock of the chain: every later
  * block is applied with the monitor in sight, so no block is left out between both.
  */
+
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { isDatabaseError } from '#runtime/db/db'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
@@ -26,7 +28,7 @@ import { highestFinal } from './store/steps.ts'
 const leaseMs = 30_000
 
 /** Starts reading histories on all chains; `stop` waits for the span under way. */
-export function startHistories(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startHistories(ctx: EngineCtx): Service {
   const loops = ctx.chains.list().map((chain) => {
     const { blockchain } = chain.network
     const turn = newTurn('reading event histories')
@@ -38,12 +40,7 @@ export function startHistories(ctx: EngineCtx): { stop(): Promise<void> } {
   const unlisten = hearNotices(ctx, 'event_histories', (name) => {
     for (const loop of loops) if (loop.blockchain === name) loop.wake()
   })
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all(loops.map((loop) => loop.stop()))
-    },
-  }
+  return serviceOf(unlisten, loops)
 }
 
 /** Reads one span of one history. False when there is none to read. */

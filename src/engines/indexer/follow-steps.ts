@@ -2,6 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import { succeedOnce } from '#lib/once'
 import type { Db } from '#runtime/db/db'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
@@ -23,7 +24,7 @@ export function followSteps(
   engine: string,
   onStep: (tx: Db, step: Step) => Promise<void>,
   before?: BeforeStep,
-): { stop(): Promise<void> } {
+): Service {
   const loops = ctx.chains
     .list()
     .map(({ network }) => followChain(ctx, engine, network.blockchain, onStep, before))
@@ -32,12 +33,7 @@ export function followSteps(
   // An engine announces at 'transactions' that it has processed a step.
   const channels = before ? ['block_steps', 'chain_work'] : ['block_steps']
   const unlisten = channels.map((channel) => hearNotices(ctx, channel, wake))
-  return {
-    stop: async () => {
-      await Promise.all(unlisten.map((end) => end()))
-      await Promise.all(loops.map((loop) => loop.stop()))
-    },
-  }
+  return serviceOf(unlisten, loops)
 }
 
 function followChain(

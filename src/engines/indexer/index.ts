@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { catchUp } from './catch-up.ts'
 import { alarmSingleEndpoints } from './endpoint-agreement.ts'
@@ -82,7 +83,7 @@ export { syncBalances } from './sync-balances.ts'
 const leaseMs = 3_000
 
 /** Starts following all chains; `stop` waits for the block under way. */
-export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startIndexer(ctx: EngineCtx): Service {
   const holder = randomUUID()
   alarmSingleEndpoints(ctx)
   const followers = [
@@ -90,10 +91,10 @@ export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
     watchEndpointLag(ctx),
     watchSilentChains(ctx),
   ]
-  return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
+  return serviceOf(followers)
 }
 
-function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Promise<void> } {
+function followHead(ctx: EngineCtx, chain: Chain, holder: string): Service {
   const { blockchain } = chain.network
   const isHaltedNow = watchHalt(ctx, blockchain)
   let stopping = false
@@ -113,12 +114,9 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
   }
   const loop = repeat(turn, logTrouble(ctx.log, 'indexing a chain', { blockchain }))
   const unwatch = chain.blocks.watchHeads(loop.wake)
-  return {
-    stop: async () => {
-      stopping = true
-      unwatch()
-      await loop.stop()
-      await releaseLease(ctx.database, blockchain, holder).catch(() => undefined)
-    },
+  const endTurn = () => {
+    stopping = true
+    unwatch()
   }
+  return serviceOf(endTurn, loop, () => releaseLease(ctx.database, blockchain, holder).catch(() => undefined))
 }

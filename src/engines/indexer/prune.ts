@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { pruneBlocks } from './store/blocks.ts'
 
@@ -11,7 +12,7 @@ const dayMs = 86_400_000
  * Starts removing blocks and steps that exceed the operator's retention, in small batches; `stop` waits for the running one.
  * Local chains keep all: they can be rewound to any block.
  */
-export function startPruning(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startPruning(ctx: EngineCtx): Service {
   const loops = ctx.chains
     .list()
     .filter(({ local }) => !local)
@@ -20,7 +21,7 @@ export function startPruning(ctx: EngineCtx): { stop(): Promise<void> } {
       const trouble = logTrouble(ctx.log, 'removing old blocks', { blockchain })
       return repeat(async () => (await prune(ctx, chain)) === batchMax, trouble, restMs)
     })
-  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) }
+  return serviceOf(loops)
 }
 
 /** Removes one batch and returns its size. */

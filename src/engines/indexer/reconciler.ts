@@ -8,6 +8,7 @@ import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { succeedOnce } from '#lib/once'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { isHalted } from './halt.ts'
@@ -34,7 +35,7 @@ const movedMax = 200
 const restMs = 5_000
 
 /** Starts comparing all chains; `stop` waits for the comparison under way. */
-export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startReconciler(ctx: EngineCtx): Service {
   const loops = ctx.chains.list().map((chain): Loop => {
     const { blockchain } = chain.network
     let dueMs = 0
@@ -49,7 +50,7 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
       logTrouble(ctx.log, 'comparing the books with a chain', { blockchain }),
     )
   })
-  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) }
+  return serviceOf(loops)
 }
 
 /** Compares one chain. False when there is nothing to compare, or another process is comparing it. */

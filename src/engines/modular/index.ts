@@ -3,9 +3,11 @@
  * limits, has the treasury bundle them, and follows them to their blocks. Woken by NOTIFY `block_steps` and `transactions`;
  * any number of processes may run.
  */
+
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
@@ -27,10 +29,10 @@ export { findModularWallet, findWalletAt, type ModularWallet } from './store/wal
 export { openModularWallet } from './wallets.ts'
 
 /** Starts following the operations of modular wallets on all chains; `stop` waits for running work. */
-export function startModular(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startModular(ctx: EngineCtx): Service {
   const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
   const ending = startChainLoops(ctx, ({ network: { blockchain } }) => [
     repeat(() => failEnded(ctx, blockchain), logTrouble(ctx.log, 'ending user operations', { blockchain })),
   ])
-  return { stop: async () => void (await Promise.all([feed.stop(), ending.stop()])) }
+  return serviceOf([feed, ending])
 }

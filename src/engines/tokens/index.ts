@@ -3,10 +3,12 @@
  * answers, read outside the `tx` of a block, so that no token can stop or slow a block or the work of others. Woken by NOTIFY
  * `token_checks`, `transactions` and `block_steps`; any number of processes may run.
  */
+
 import type { Chain } from '#chains/chain'
 import { hasFacet } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, isHalted } from '#engines/indexer/index'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
@@ -23,7 +25,7 @@ const claimMax = 50
 const leaseMs = 30_000
 
 /** Starts following tokens on all chains; `stop` waits for running work. */
-export function startTokens(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startTokens(ctx: EngineCtx): Service {
   const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step), {
     after: 'transactions',
     prepare: async (step) => {
@@ -38,12 +40,7 @@ export function startTokens(ctx: EngineCtx): { stop(): Promise<void> } {
   const unlisten = hearNotices(ctx, 'token_checks', (blockchain) =>
     loops.find((loop) => loop.blockchain === blockchain)?.wake(),
   )
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all([feed.stop(), ...loops.map((loop) => loop.stop())])
-    },
-  }
+  return serviceOf(unlisten, [feed, ...loops])
 }
 
 function comparing(ctx: EngineCtx, chain: Chain) {

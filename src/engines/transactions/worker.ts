@@ -2,6 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasProcessedSteps, isHalted } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
@@ -29,14 +30,14 @@ export const holdsAreSettled = (db: Db, blockchain: string): Promise<boolean> =>
   hasProcessedSteps(db, engine, blockchain)
 
 /**
- * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for
- * running work. `resources` are restored with their transactions.
+ * Starts signing, sending and block processing on every chain. It has started when it has tried to merge
+ * the journals. `resources` are restored with their transactions.
  */
 export function startTransactionWorker(
   ctx: EngineCtx,
   resources: JournaledResources,
-): { tried: Promise<void>; journals: Journals; stop(): Promise<void> } {
-  let following: { stop(): Promise<void> } | undefined
+): Service & { journals: Journals } {
+  let following: Service | undefined
   let setMerged: () => void = () => undefined
   const whenMerged = new Promise<void>((resolve) => {
     setMerged = resolve
@@ -51,16 +52,8 @@ export function startTransactionWorker(
     .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain, keeper) }))
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
   const unlisten = hearNotices(ctx, 'chain_work', wake)
-  return {
-    tried: keeper.tried,
-    journals: journalsOf(keeper, whenMerged),
-    stop: async () => {
-      await unlisten()
-      await Promise.all(loops.map((loop) => loop.stop()))
-      await keeper.stop()
-      await following?.stop()
-    },
-  }
+  const service = serviceOf(unlisten, loops, keeper, () => following?.stop())
+  return { ...service, journals: journalsOf(keeper, whenMerged) }
 }
 
 /** Waits until every journal is merged: until then, journaled transactions could be taken for foreign ones. */
@@ -127,9 +120,8 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     wake: () => {
       for (const loop of loops) loop.wake()
     },
-    stop: async () => {
+    ...serviceOf(() => {
       stopping = true
-      await Promise.all(loops.map((loop) => loop.stop()))
-    },
+    }, loops),
   }
 }

@@ -1,6 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransactionsOf, observedTransfersOf } from '#engines/indexer/index'
 import type { Journals } from '#engines/transactions/index'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
 import { startBundling } from './bundling/start-bundling.ts'
@@ -22,12 +23,8 @@ const expireMax = 100
  * Starts turning deposits into payments, closing transient intents, and paying merchants' disbursements; `stop` waits for
  * the step in progress. `gasFaucet` gives gas to treasuries on local chains.
  */
-export function startTreasury(
-  ctx: EngineCtx,
-  journals: Journals,
-  gasFaucet?: GasFaucet,
-): { stop(): Promise<void> } {
-  let feed: { stop(): Promise<void> } | undefined
+export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: GasFaucet): Service {
+  let feed: Service | undefined
   let stopped = false
   void journals.whenMerged.then(() => {
     if (!stopped) feed = followBlocks(ctx, journals)
@@ -40,12 +37,11 @@ export function startTreasury(
   )
   const paying = startPaying(ctx, gasFaucet)
   const bundling = startBundling(ctx, gasFaucet)
-  return {
-    stop: async () => {
-      stopped = true
-      await Promise.all([feed?.stop(), expiry.stop(), paying.stop(), bundling.stop()])
-    },
+  const stopFollowing = () => {
+    stopped = true
+    return feed?.stop()
   }
+  return serviceOf([stopFollowing, expiry, paying, bundling])
 }
 
 /** Waits until every journal is merged: until then, a mint of a lost rebalancing would count as coins of a stranger. */

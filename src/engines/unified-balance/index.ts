@@ -3,10 +3,12 @@
  * one chain and burned on the others. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
  * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `transactions`; any number of processes may run.
  */
+
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { followStep } from './follow.ts'
 import { forwardMints } from './forward-mints.ts'
@@ -32,7 +34,7 @@ export { intentsMax, type PricedIntent, priceTransfer, requireCovered, verifyTra
 const engine = 'unified-balance'
 
 /** Starts following and burning on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
-export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
+export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
   const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
   const burning = startChainLoops(ctx, (chain) => {
     const unified = unifiedChainOf(chain)
@@ -44,5 +46,5 @@ export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): { st
       repeat(() => forwardMints(ctx, unified, gasFaucet), trouble('forwarding transfers')),
     ]
   })
-  return { stop: async () => void (await Promise.all([feed.stop(), burning.stop()])) }
+  return serviceOf([feed, burning])
 }

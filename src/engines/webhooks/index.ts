@@ -4,8 +4,10 @@
  * separately, so that each endpoint has its own pace and receives the notifications of a resource in order. Woken by NOTIFY
  * `queued_events` and `notification_deliveries`; any number of workers may run.
  */
+
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
@@ -56,14 +58,12 @@ const failingLanesMax = lanesMax / 2
 /** Interval between cleanups of unconfirmed subscriptions and old deliveries. */
 const tidyMs = 10_000
 
-export type Webhooks = { stop(): Promise<void> }
-
 /** Starts delivering; `stop` aborts requests in progress, which are sent again later. `call` sends the requests. */
 export function startWebhooks(
   ctx: EngineCtx,
   topics: Topics,
   call: OutboundCaller = createCaller(ctx.config.notificationTargets),
-): Webhooks {
+): Service {
   const ending = new AbortController()
   const record = attemptRecorder(ctx.database)
   const lanes = new Map<Promise<void>, DeliveryLane>()
@@ -107,12 +107,10 @@ export function startWebhooks(
     hearNotices(ctx, 'queued_events', () => writing.wake()),
     hearNotices(ctx, 'notification_deliveries', () => sending.wake()),
   ]
-  return {
-    stop: async () => {
-      for (const unlisten of listening) await unlisten()
-      ending.abort()
-      await Promise.all([sending.stop(), writing.stop(), tidying.stop()])
-      await Promise.all(lanes.keys())
-    },
-  }
+  return serviceOf(
+    listening,
+    () => ending.abort(),
+    [sending, writing, tidying],
+    () => Promise.all(lanes.keys()),
+  )
 }

@@ -44,7 +44,7 @@ export type JournalKeeper = {
   /** Whether all journals were merged, and no older copy of the database replaced it since; also while the own one has trouble. */
   mayFollow(db: Db): Promise<boolean>
   /** Resolves after the first try to open and merge the journals, successful or not. */
-  tried: Promise<void>
+  started: Promise<void>
   stop(): Promise<void>
 }
 
@@ -83,7 +83,7 @@ export function startKeeper(
     return false
   }
   let setTried: () => void
-  const tried = new Promise<void>((resolve) => {
+  const started = new Promise<void>((resolve) => {
     setTried = resolve
   })
   const loop = repeat(turn, {
@@ -98,7 +98,7 @@ export function startKeeper(
     },
   })
   return {
-    tried,
+    started,
     writer: () => own?.writer,
     isMerged: () => merged,
     mayFollow: async (db) =>

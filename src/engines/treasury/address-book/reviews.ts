@@ -1,6 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
@@ -17,19 +18,14 @@ const turnMax = 100
  * Starts reviewing recipients and recipient addresses and ending their holds, as soon as each is due. Woken by NOTIFY
  * `recipients`; any number of workers may run.
  */
-export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
+export function startReviews(ctx: EngineCtx): Service {
   const steps = newSteps()
   const loop = repeat(
     async () => (await ctx.database.tx((tx) => review(ctx, tx, steps))) >= turnMax,
     logTrouble(ctx.log, 'reviewing recipients'),
   )
   const unlisten = hearNotices(ctx, 'recipients', () => loop.wake())
-  return {
-    stop: async () => {
-      await unlisten()
-      await loop.stop()
-    },
-  }
+  return serviceOf(unlisten, loop)
 }
 
 type Decided = { entityId: string; id: string; status: string }

@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
+import { type Service, serviceOf } from '#runtime/lifecycle'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { logTrouble, repeat } from '#runtime/loop'
 import {
@@ -42,14 +43,15 @@ const keyOf = ({ entityId, currency }: MoneyGap) => `${entityId}:${currency}`
  * Starts comparing continuously and raises an alarm for each new or changed gap. Any number of processes may run it; one
  * compares at a time.
  */
-export function startMoneyWatch(ctx: EngineCtx): { stop(): Promise<void> } {
-  return repeat(
+export function startMoneyWatch(ctx: EngineCtx): Service {
+  const loop = repeat(
     async () => {
       if (await claimWatch(ctx.database, restMs)) await watch(ctx)
       return false
     },
     logTrouble(ctx.log, 'comparing the money of merchants with the coins'),
   )
+  return serviceOf(loop)
 }
 
 async function watch(ctx: EngineCtx): Promise<void> {
