@@ -3,7 +3,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 const treasury = 'src/engines/treasury'
 const adjust = `${treasury}/reconciliation/adjust.ts`
 const adjusted = (title: string) => proof('src/cli/adjust.test.ts', title)
-const retention = 'migrations/0032_retention.sql'
+const retention = 'migrations/0005_indexer.sql'
 const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)
 
 /** The books: bugs here overdraw an account, book an amount twice, or remove a record. */
@@ -32,7 +32,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'no-overdraft-check',
     about: 'holds exceed the balance of an account',
-    edits: [edit('migrations/0003_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
+    edits: [edit('migrations/0004_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
     test: proof('src/engines/ledger/races.test.ts', 'a balance of N accepts exactly N'),
   },
   {

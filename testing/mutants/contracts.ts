@@ -47,7 +47,7 @@ export const contractMutants: readonly Mutant[] = [
     edits: [
       edit(`${contracts}/deploy-contract.ts`, 'if (known) return {', 'if (known && !known) return {'),
       edit(
-        'migrations/0042_contracts.sql',
+        'migrations/0007_contracts.sql',
         'create unique index contracts_deployed_once',
         'create index contracts_deployed_once',
       ),

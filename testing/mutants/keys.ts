@@ -63,7 +63,7 @@ export const keyMutants: readonly Mutant[] = [
     about: 'the signing ledger accepts a replacement with the same tip',
     edits: [
       edit(
-        'migrations/0040_terms_of_the_queue.sql',
+        'migrations/0003_custody.sql',
         'or new.priority_fee < greatest(ceil(last.priority_fee * 1.1), last.priority_fee + 1) then',
         'then',
       ),

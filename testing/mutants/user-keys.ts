@@ -32,7 +32,7 @@ export const userKeyMutants: readonly Mutant[] = [
         "failpoint('after-guess-count') return outcome",
         "await ctx.database.tx((tx) => setGuesses(tx, ref, { ...outcome.state, counted: outcome.guess - 1 }))\n failpoint('after-guess-count')\n return outcome",
       ),
-      edit('migrations/0080_guesses_only_rise.sql', 'when (new.counted < old.counted or', 'when ('),
+      edit('migrations/0002_users.sql', 'when (new.counted < old.counted or', 'when ('),
     ],
     test: guesses('property 41: a process that dies'),
   },

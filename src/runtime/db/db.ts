@@ -88,7 +88,7 @@ const waitingMax = 1_000
 
 /**
  * Opens the pools under the program's runtime role, which can append to ledgers and audit trails but not rewrite them
- * (migrations/0011). `maxConnections` bounds both pools together.
+ * (migrations/0001). `maxConnections` bounds both pools together.
  */
 export function openDatabase(
   connection: Connection,

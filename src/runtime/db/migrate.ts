@@ -109,6 +109,12 @@ const unknownAmong = (applied: ReadonlyMap<string, string>, files: readonly stri
 function refuseNewer(applied: ReadonlyMap<string, string>, files: readonly string[]): void {
   const unknown = unknownAmong(applied, files)
   if (unknown.length === 0) return
+  // Numbers only rise from release to release.
+  const last = files.at(-1) ?? ''
+  if (unknown.some((name) => name < last))
+    throw new Error(
+      `the database has migrations of before the first release, such as ${unknown[0]}, and no version reads their tables: name an empty database in DATABASE_URL. A sandbox begins anew once its data directory (.bezant) is deleted`,
+    )
   throw new Error(
     `the database has the migration ${unknown.join(', ')}, which this version does not know: a newer version was here. Run that version, or restore a backup that was made before it`,
   )

@@ -92,6 +92,25 @@ it('property 68: a version older than the tables changes nothing and names the m
   }
 })
 
+it('property 68: tables of before the first release are told from those of a newer version, and stay unchanged', async () => {
+  const { owner, env } = await newDatabase('seeded')
+  // As it was then: other files under numbers that are taken today.
+  await owner.run(
+    sql`insert into schema_migrations (name, sha256) values ('0003_ledger.sql', 'x'), ('0157_user_names.sql', 'x')`,
+  )
+  const before = await relationsOf(owner)
+  const dataDir = await newDirectory()
+  for (const [command, ...args] of [['migrate'], ['keys', 'list'], ['worker'], ['serve', '--port', '0']]) {
+    const { code, stderr } = await runCommand({ dataDir, command: command!, args, env })
+    expect([command, code]).toEqual([command, 1])
+    expect(stderr).toMatch(
+      /before the first release, such as 0003_ledger\.sql.* an empty database .* data directory/,
+    )
+    expect(stderr).not.toContain('newer version')
+  }
+  expect(await relationsOf(owner)).toEqual(before)
+})
+
 /** Every relation of a database and its kind. */
 const relationsOf = (owner: ReturnType<typeof openAsOwner>) =>
   owner.all(sql`select n.nspname || '.' || c.relname as name, c.relkind as kind

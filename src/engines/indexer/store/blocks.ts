@@ -77,7 +77,7 @@ export const hasOtherContents = async (db: Db, blockchain: string, { hash, conte
 export const orphanBlock = (tx: Db, blockchain: string, hash: string) =>
   tx.run(sql`update blocks set canonical = false where blockchain = ${blockchain} and hash = ${hash}`)
 
-/** Removes up to `batch` old canonical blocks and as many steps; returns the larger of both counts (migrations/0032). */
+/** Removes up to `batch` old canonical blocks and as many steps; returns the larger of both counts (migrations/0005). */
 export const pruneBlocks = async (
   db: Db,
   blockchain: string,
