@@ -276,3 +276,7 @@ create view user_key_secrets as
   from user_key_wraps w
   left join user_key_guesses g using (entity_id, user_id, kind)
   where w.kind in ('pin', 'answers');
+
+-- What webhooks tell of challenges, see `notified_kinds`.
+create view notified_challenges as
+  select entity_id, id, update_date, null::jsonb as snapshot from challenges;

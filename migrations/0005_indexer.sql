@@ -401,3 +401,7 @@ create view treasury_arrivals as
   from observed_transfers o join tokens t on t.id = o.token_id
   where o.purpose = 'treasury' and o.direction = 'in' and t.currency is not null
     and exists (select 1 from blocks b where b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical);
+
+-- What webhooks tell of event logs, see `notified_kinds`.
+create view notified_event_logs as
+  select entity_id, id, update_date, null::jsonb as snapshot from event_logs;

@@ -290,3 +290,12 @@ create view deployments as
   select entity_id, id, blockchain, state, wallet_id, address as deployer_address, contract_address,
     tx_hash, error_reason, error_details, update_date
   from transactions where operation = 'CONTRACT_DEPLOYMENT';
+
+-- What webhooks tell of transactions, see `notified_kinds`.
+create view notified_transactions as
+  select entity_id, id, update_date, jsonb_build_object(
+      'state', state, 'amounts', amounts, 'sourceAddress', source_address, 'txHash', tx_hash, 'blockHash', block_hash,
+      'blockHeight', block_number, 'networkFee', network_fee::text, 'estimatedFee', estimated_fee,
+      'firstConfirmDate', to_char(first_confirm_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'contractAddress', contract_address, 'errorReason', error_reason, 'errorDetails', error_details) as snapshot
+  from transactions where wallet_id is not null;

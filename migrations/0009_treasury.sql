@@ -468,3 +468,21 @@ create table faucet_transactions (
   create_date timestamptz(3) not null,
   primary key (blockchain, nonce)
 );
+
+-- What webhooks tell of the business account, see `notified_kinds`.
+create view notified_payment_intents as
+  select entity_id, id, update_date, null::jsonb as snapshot from payment_intents;
+
+create view notified_payments as
+  select entity_id, id, update_date, null::jsonb as snapshot from payments;
+
+create view notified_payouts as
+  select entity_id, id, update_date, null::jsonb as snapshot from payouts;
+
+create view notified_transfers as
+  select entity_id, id, update_date, null::jsonb as snapshot from transfers;
+
+create view notified_recipients as
+  select entity_id, id, update_date, null::jsonb as snapshot from recipients
+  union all
+  select entity_id, id, update_date, null from recipient_addresses;

@@ -143,3 +143,17 @@ create index modular_transfers_by_date on modular_transfers (entity_id, create_d
 create index modular_transfers_by_wallet on modular_transfers (entity_id, wallet_address, create_date, id);
 create index modular_transfers_by_block on modular_transfers (blockchain, block_hash);
 create index modular_transfers_confirmed on modular_transfers (blockchain, block_number) where state = 'CONFIRMED';
+
+-- What webhooks tell of modular wallets, see `notified_kinds`.
+create view notified_user_operations as
+  select entity_id, id, update_date, jsonb_build_object(
+      'state', state, 'txHash', tx_hash, 'blockHash', block_hash, 'blockNumber', block_number,
+      'blockTime', to_char(block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'gasUsed', gas_used::text, 'fee', fee::text, 'errorReason', error_reason, 'errorDetails', error_details) as snapshot
+  from user_operations;
+
+create view notified_modular_transfers as
+  select entity_id, id, update_date, jsonb_build_object(
+      'state', state, 'blockHash', block_hash, 'blockNumber', block_number,
+      'blockTime', to_char(block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as snapshot
+  from modular_transfers;

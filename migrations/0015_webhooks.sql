@@ -194,45 +194,44 @@ create table notification_replays (
 -- Old replays are removed every ten seconds.
 create index notification_replays_by_age on notification_replays (create_date);
 
--- The kinds of each line: a test compares them with the program's topics. Events of other kinds are not queued.
-create function notified_kinds(line text) returns text[] language sql immutable as $$
-  select case line
-    when 'v1' then array['paymentIntent', 'payment', 'payout', 'transfer', 'addressBookRecipient']
-    when 'v2' then array['transaction', 'eventLog', 'userOperation', 'modularTransfer', 'challenge']
-  end
-$$;
+-- The kinds of resources that are told, by the first part of the types of their events; events of other kinds are not queued.
+-- `view` names the rows of the kind: entity_id, id, update_date, and snapshot, the columns that change as JSON, or null.
+create table notified_kinds (
+  kind text primary key,
+  line text not null check (line in ('v1', 'v2')),
+  view text not null
+);
+revoke insert, update, delete on notified_kinds from bezant_runtime;
+
+-- Builds the view `notified_resources` of all kinds. One view with a branch for each, so that a statement that names the kind
+-- reads its table alone.
+create function build_notified_resources() returns trigger language plpgsql as $$
+begin
+  execute 'create or replace view notified_resources as ' || (
+    select string_agg(
+      format('select %L::text as kind, entity_id, id, update_date, snapshot from %I', kind, view), ' union all ' order by kind)
+    from notified_kinds);
+  return null;
+end $$;
+create trigger notified_kinds_build after insert or update or delete on notified_kinds
+  for each statement execute function build_notified_resources();
+insert into notified_kinds (kind, line, view) values
+  ('paymentIntent', 'v1', 'notified_payment_intents'),
+  ('payment', 'v1', 'notified_payments'),
+  ('payout', 'v1', 'notified_payouts'),
+  ('transfer', 'v1', 'notified_transfers'),
+  ('addressBookRecipient', 'v1', 'notified_recipients'),
+  ('transaction', 'v2', 'notified_transactions'),
+  ('eventLog', 'v2', 'notified_event_logs'),
+  ('userOperation', 'v2', 'notified_user_operations'),
+  ('modularTransfer', 'v2', 'notified_modular_transfers'),
+  ('challenge', 'v2', 'notified_challenges');
 
 -- The lines on which an entity has a receiver. A disabled one counts: what it misses is logged, and can be sent later.
 create view notified_lines as
   select entity_id, 'v1' as line from notification_subscription_details where status = 'confirmed'
   union all
   select entity_id, 'v2' from notification_subscriptions where line = 'v2' and removed_date is null;
-
--- The resources that are told, by the first part of the types of their events.
-create view notified_resources as
-  select 'paymentIntent' as kind, entity_id, id, update_date, null::jsonb as snapshot from payment_intents
-  union all select 'payment', entity_id, id, update_date, null from payments
-  union all select 'payout', entity_id, id, update_date, null from payouts
-  union all select 'transfer', entity_id, id, update_date, null from transfers
-  union all select 'addressBookRecipient', entity_id, id, update_date, null from recipients
-  union all select 'addressBookRecipient', entity_id, id, update_date, null from recipient_addresses
-  union all select 'transaction', entity_id, id, update_date, jsonb_build_object(
-      'state', state, 'amounts', amounts, 'sourceAddress', source_address, 'txHash', tx_hash, 'blockHash', block_hash,
-      'blockHeight', block_number, 'networkFee', network_fee::text, 'estimatedFee', estimated_fee,
-      'firstConfirmDate', to_char(first_confirm_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'contractAddress', contract_address, 'errorReason', error_reason, 'errorDetails', error_details)
-    from transactions where wallet_id is not null
-  union all select 'eventLog', entity_id, id, update_date, null from event_logs
-  union all select 'userOperation', entity_id, id, update_date, jsonb_build_object(
-      'state', state, 'txHash', tx_hash, 'blockHash', block_hash, 'blockNumber', block_number,
-      'blockTime', to_char(block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'gasUsed', gas_used::text, 'fee', fee::text, 'errorReason', error_reason, 'errorDetails', error_details)
-    from user_operations
-  union all select 'modularTransfer', entity_id, id, update_date, jsonb_build_object(
-      'state', state, 'blockHash', block_hash, 'blockNumber', block_number,
-      'blockTime', to_char(block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-    from modular_transfers
-  union all select 'challenge', entity_id, id, update_date, null from challenges;
 
 -- Most changes are of entities without a receiver: they need none of the work, nor a plan of it on each connection. With a limit
 -- the resource is looked up for each event, in the table of its kind alone.
@@ -243,9 +242,8 @@ begin
   end if;
   insert into queued_events (entity_id, id, type, resource_id, update_date, snapshot, is_held, create_date)
   with received as materialized (
-    select a.*, split_part(a.type, '.', 1) as kind from added a
-    where exists (select 1 from notified_lines l where l.entity_id = a.entity_id
-      and split_part(a.type, '.', 1) = any (notified_kinds(l.line)))
+    select a.*, k.kind from added a join notified_kinds k on k.kind = split_part(a.type, '.', 1)
+    where exists (select 1 from notified_lines l where l.entity_id = a.entity_id and l.line = k.line)
   )
   select e.entity_id, e.id, e.type, e.resource_id, coalesce(r.update_date, e.create_date), r.snapshot,
     e.type = 'transaction.failed' and r.snapshot is not null and r.snapshot ->> 'errorReason' = 'FAILED_ON_CHAIN'

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { topics } from '#api/index'
-import { sql } from '#runtime/db/db'
+import { openAsOwner, sql } from '#runtime/db/db'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 
 let test: TestDatabase
@@ -14,12 +15,35 @@ const kinds = Object.keys(topics).toSorted()
 it.each(['v1', 'v2'] as const)(
   'queues the events of every topic of %s and of no other kind',
   async (line) => {
-    const { queued } = await test.database.one<{ queued: string[] }>(
-      sql`select notified_kinds(${line}) as queued`,
+    const rows = await test.database.all<{ kind: string }>(
+      sql`select kind from notified_kinds where line = ${line}`,
     )
-    expect(queued.toSorted()).toEqual(kinds.filter((kind) => topics[kind]!.line === line))
+    expect(rows.map(({ kind }) => kind).toSorted()).toEqual(
+      kinds.filter((kind) => topics[kind]!.line === line),
+    )
   },
 )
+
+it('a further kind is one row and one view', async () => {
+  const owner = openAsOwner(test.connection)
+  const entityId = randomUUID()
+  try {
+    await owner.script(`create table parcels (entity_id uuid, id uuid, update_date timestamptz(3));
+      create view notified_parcels as select entity_id, id, update_date, '{"a": 1}'::jsonb as snapshot from parcels;
+      insert into notified_kinds (kind, line, view) values ('parcel', 'v1', 'notified_parcels')`)
+    await owner.run(sql`insert into parcels values (${entityId}, ${entityId}, '2026-01-01T00:00:00Z')`)
+    const [row] = await test.database.all(
+      sql`select kind, snapshot from notified_resources where id = ${entityId}`,
+    )
+    expect(row).toEqual({ kind: 'parcel', snapshot: { a: 1 } })
+  } finally {
+    await owner.script(
+      `delete from notified_kinds where kind = 'parcel'; drop view notified_parcels; drop table parcels`,
+    )
+    await owner.close()
+  }
+  await expect(test.database.run(sql`delete from notified_kinds`)).rejects.toThrow(/permission denied/)
+})
 
 it('dates the resources of every topic', async () => {
   const { view } = await test.database.one<{ view: string }>(

@@ -9,7 +9,7 @@ export type TopicEvent = {
   type: string
   /** The resource's update date after the event; each change sets a later date than the one before. */
   updateDate: string
-  /** The changing part of the resource after the event, of kinds for which the view `notified_resources` has one. */
+  /** The changing part of the resource after the event, of kinds whose view in `notified_kinds` has one. */
   snapshot: Record<string, unknown> | null
 }
 
