@@ -12,6 +12,7 @@ import {
 import { doorRule, exportRule } from './tidy/exports.ts'
 import { familyWordRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
+import { movedDataRule } from './tidy/moves-data.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
@@ -31,6 +32,7 @@ const rules: Rule[] = [
   familyWordRule,
   tableOwnerRule,
   migrationNumberRule,
+  movedDataRule,
   tenantKeyRule,
   lockedChoiceRule,
   queueRule,

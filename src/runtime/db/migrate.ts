@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { succeedOnce } from '#lib/once'
 import { type Connection, type Database, type Db, openAsOwner, sql, sqlState } from './db.ts'
 import { someRelations } from './relations.ts'
 import { refuseStranger, repairGrants, repairRole, requireRights } from './rights.ts'
 
-const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
+const ownFolder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 
 /** The advisory lock shared by all processes that might migrate the same database at once. */
 const migrationLock = 4_207_733_001
@@ -16,21 +17,22 @@ const migrationLock = 4_207_733_001
  * An applied file must never change: its hash is stored and compared. Returns the names applied. A database of another
  * program is refused before anything is written.
  * A user who does not own the tables can call it too, as long as there is nothing to apply. `repaired` gets each right of
- * the program's role that was missing and is there again.
+ * the program's role that was missing and is there again. `folder` is another one only where migrations are tested.
  */
 export async function migrate(
   connection: Connection,
   repaired: (what: string) => void = () => undefined,
+  folder = ownFolder,
 ): Promise<string[]> {
   const database = openAsOwner(connection)
   try {
-    const files = await listFiles()
+    const files = folder === ownFolder ? await listFiles() : await filesIn(folder)
     const before = await requireKnown(database, files)
     for (const what of await repairRole(database)) repaired(what)
     const applied: string[] = []
     const texts: string[] = []
     for (const name of files) {
-      const text = await readFile(folder + name, 'utf8')
+      const text = await readFile(join(folder, name), 'utf8')
       texts.push(text)
       const sha256 = createHash('sha256').update(text).digest('hex')
       if (isApplied(before, name, sha256)) continue
@@ -47,9 +49,10 @@ export async function migrate(
 }
 
 /** The migrations of this version. Read once: an upgrade in place puts those of the next version beside a running process. */
-const listFiles = succeedOnce(async () =>
-  (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort(),
-)
+const listFiles = succeedOnce(() => filesIn(ownFolder))
+
+const filesIn = async (folder: string) =>
+  (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
 
 /** Throws when this version cannot migrate the database: its tables are of a newer version, or of another program. */
 export async function requireKnownTables(connection: Connection): Promise<void> {
