@@ -104,7 +104,7 @@ async function availability(
   const { minedMs, indexedMs } = await watch.end()
   await platform.order('stop')
   const rows = await database.all<{ number: number; attestedMs: number }>(
-    sql`select block_number as number, extract(epoch from attested_date)::float8 * 1000 as "attestedMs"
+    sql`select block_number as number, extract(epoch from attested_date)::float8 * 1000 as attested_ms
       from messages where domain = ${baseSepolia.domain!} order by create_date desc limit ${count}`,
   )
   const seen = rows.filter(({ number }) => minedMs.has(number) && indexedMs.has(number))

@@ -103,8 +103,7 @@ type Pattern = { walletId: string; accountId: string; recipientId: string }
 /** The common values of all payouts, read from one that the API has accepted. */
 async function patternOf(database: Database, tenant: Tenant, recipientId: string): Promise<Pattern> {
   const { id } = await createPayout(tenant, recipientId)
-  const found = await database.one<Omit<Pattern, 'recipientId'>>(sql`select p.wallet_id as "walletId",
-      h.account_id as "accountId"
+  const found = await database.one<Omit<Pattern, 'recipientId'>>(sql`select p.wallet_id, h.account_id
     from payouts p join holds h on h.entity_id = p.entity_id and h.intent_id = p.id where p.id = ${id}`)
   return { ...found, recipientId }
 }

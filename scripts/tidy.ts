@@ -18,7 +18,13 @@ import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
-import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
+import {
+  columnNameRule,
+  lockedChoiceRule,
+  migrationNumberRule,
+  tableOwnerRule,
+  tenantKeyRule,
+} from './tidy/tables.ts'
 import { drawnFileRule, drawRule, testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
 
@@ -31,6 +37,7 @@ const rules: Rule[] = [
   doorRule,
   familyWordRule,
   tableOwnerRule,
+  columnNameRule,
   migrationNumberRule,
   movedDataRule,
   tenantKeyRule,

@@ -118,3 +118,22 @@ function textBeforeParenthesis(text: string, index: number): string {
   }
   return ''
 }
+
+const camelName = '"[a-z0-9]+[A-Z]\\w*"'
+const renamedColumn = new RegExp(
+  `\\bas\\s+${camelName}|\\.${camelName}|${camelName} (uuid|text|integer|bigint|int8|numeric|boolean|jsonb|timestamptz)\\b`,
+  'g',
+)
+
+export const columnNameRule: Rule = {
+  name: 'statements name columns as the tables do',
+  why: 'The reader of rows gives columns the names of the program, and jsonOf those of columns to rows that are sent.',
+  check: (repository) =>
+    repository
+      .matching(/^(src|bench|testing)\/.*\.ts$/)
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(renamedColumn)].map(
+          ({ 0: name, index }) => `${path}:${text.slice(0, index).split('\n').length} ${name}`,
+        ),
+      ),
+}

@@ -51,7 +51,7 @@ export async function defectsOf(
   const ours = new Set(wallets.map(({ address }) => address.toLowerCase()))
   const moved = (await oracle.transfers()).filter(({ from }) => ours.has(from))
   const rows = await database.all<Row>(
-    sql`select id, state, tx_hash as "txHash" from transactions where transaction_type = 'OUTBOUND'`,
+    sql`select id, state, tx_hash from transactions where transaction_type = 'OUTBOUND'`,
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
   const movedTo = (to: string) => moved.filter((each) => each.to === to.toLowerCase())

@@ -49,7 +49,7 @@ export function rebalancingsOf(world: World) {
     return { id, address }
   }
   const rows = () =>
-    harness.database.all<Rebalanced>(sql`select id, status, amount, error_reason as "errorReason", nonce, reopened
+    harness.database.all<Rebalanced>(sql`select id, status, amount, error_reason, nonce, reopened
       from rebalancings where entity_id = ${tenant.entityId} order by create_date, id`)
   const treasuryOf = async (blockchain: string) =>
     (

@@ -52,7 +52,7 @@ export async function makeNotification(world: World): Promise<{ id: string }> {
 /** The token of a link that a receiver gets. */
 export async function makeLinkToken(world: World, purpose: 'confirm' | 'unsubscribe'): Promise<string> {
   const { id } = await makeSubscription(world, 'links')
-  const { detailId } = await world.harness.database.one<{ detailId: string }>(sql`select id as "detailId"
+  const { detailId } = await world.harness.database.one<{ detailId: string }>(sql`select id as detail_id
     from notification_subscription_details where subscription_id = ${id}
       and region = ${purpose === 'confirm' ? 'us-east-1' : 'us-west-2'}`)
   return tokenOf(world.harness.ctx.custody.notary, purpose, detailId)

@@ -65,8 +65,8 @@ export function transferActions(harness: Harness) {
   const held = async (wallet: Wallet) => (await booked(wallet)).reduce((sum, row) => sum + row.heldAtomic, 0n)
 
   const attemptsOf = (id: string) =>
-    database.all<StoredAttempt>(sql`select id, kind, state, tx_hash as "txHash", nonce, raw_transaction as raw,
-      max_fee as "maxFee", priority_fee as "priorityFee" from attempts where transaction_id = ${id} order by create_date, id`)
+    database.all<StoredAttempt>(sql`select id, kind, state, tx_hash, nonce, raw_transaction as raw, max_fee,
+      priority_fee from attempts where transaction_id = ${id} order by create_date, id`)
 
   /** Waits until a node took an attempt of this kind. */
   async function sent(id: string, kind: string): Promise<StoredAttempt> {

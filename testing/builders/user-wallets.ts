@@ -36,7 +36,7 @@ export async function makeUserWallet(world: World, userId: string): Promise<Wall
 /** The one wallet set of the user, made with the first wallet, and the next index of a key. */
 async function setOf(tx: Db, entityId: string, userId: string, nowMs: number) {
   const found = await tx.maybe<{ walletSetId: string; derivationIndex: number }>(sql`
-    select id as "walletSetId", wallet_count as "derivationIndex" from wallet_sets
+    select id as wallet_set_id, wallet_count as derivation_index from wallet_sets
     where entity_id = ${entityId} and user_id = ${userId} for no key update`)
   if (found) return found
   const walletSetId = newId(nowMs)

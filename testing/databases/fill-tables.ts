@@ -65,7 +65,7 @@ const columnsOf = (owner: Database) =>
       coalesce((select pg_get_expr(d.adbin, d.adrelid) = 'true' from pg_attrdef d
           where d.adrelid = c.oid and d.adnum = a.attnum), false)
         or exists (select 1 from pg_index i where i.indrelid = c.oid
-          and pg_get_expr(i.indpred, i.indrelid) ~ ('NOT ' || a.attname || '\\M')) as "isMostlyTrue"
+          and pg_get_expr(i.indpred, i.indrelid) ~ ('NOT ' || a.attname || '\\M')) as is_mostly_true
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not c.relname::text = any(${ofPlatform}::text[])
       and a.attgenerated = '' order by c.relname, a.attnum`)

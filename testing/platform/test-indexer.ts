@@ -122,8 +122,7 @@ export type IncomingTransfer = { blockNumber: number; txHash: string; logIndex: 
 
 /** The transfers to an address in canonical blocks by the indexer, in chain order. */
 export const indexedTransfers = (database: Database, address: string) =>
-  database.all<IncomingTransfer>(sql`select x.block_number as "blockNumber", x.tx_hash as "txHash", x.log_index as "logIndex",
-      x.amount as "amountAtomic"
+  database.all<IncomingTransfer>(sql`select x.block_number, x.tx_hash, x.log_index, x.amount as amount_atomic
     from observed_transfers x join blocks b on b.blockchain = x.blockchain and b.hash = x.block_hash and b.canonical
     where x.address = ${address.toLowerCase()} and x.direction = 'in' order by 1, 3, 2`)
 

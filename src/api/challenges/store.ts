@@ -22,9 +22,8 @@ export type ChallengeRow = {
   createDate: string
 }
 
-const columns = sql`c.id, c.user_id as "userId", c.type, c.request, c.summary, c.status,
-  c.correlation_ids as "correlationIds", c.error_code as "errorCode", c.error_message as "errorMessage",
-  c.expire_date as "expireDate", c.create_date as "createDate"`
+const columns = sql`c.id, c.user_id, c.type, c.request, c.summary, c.status, c.correlation_ids, c.error_code,
+  c.error_message, c.expire_date, c.create_date`
 
 type NewChallenge = ChallengeOwner & {
   id: string

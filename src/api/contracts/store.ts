@@ -58,15 +58,13 @@ const status = sql`case when c.deployment_id is null or d.state = 'COMPLETE' the
 const columnsWith = (
   sources: Sql,
   implementation: Sql,
-) => sql`c.id, c.name, c.description, c.input_type as "inputType", c.blockchain, c.archived, ${status} as status,
-  c.verification_status as "verificationStatus",
-  coalesce(c.address, case when ${isConfirmed} then d.contract_address end) as "contractAddress",
-  c.deployment_id as "deploymentId", d.wallet_id as "deployerWalletId", d.deployer_address as "deployerAddress",
-  case when ${isSent} then d.tx_hash end as "txHash",
-  case when ${hasFailed} then coalesce(d.error_reason, d.state) end as "errorReason",
-  case when ${hasFailed} then d.error_details end as "errorDetails", c.abi_json as "abiJson", c.functions, c.events,
-  ${sources} as "sourceCode", ${implementation} as implementation, c.create_date as "createDate",
-  greatest(c.update_date, d.update_date) as "updateDate"`
+) => sql`c.id, c.name, c.description, c.input_type, c.blockchain, c.archived, ${status} as status, c.verification_status,
+  coalesce(c.address, case when ${isConfirmed} then d.contract_address end) as contract_address, c.deployment_id,
+  d.wallet_id as deployer_wallet_id, d.deployer_address, case when ${isSent} then d.tx_hash end as tx_hash,
+  case when ${hasFailed} then coalesce(d.error_reason, d.state) end as error_reason,
+  case when ${hasFailed} then d.error_details end as error_details, c.abi_json, c.functions, c.events,
+  ${sources} as source_code, ${implementation} as implementation, c.create_date,
+  greatest(c.update_date, d.update_date) as update_date`
 
 const columns = columnsWith(sql`c.source_code`, sql`c.implementation`)
 /** Without the source files, which are large, and only shown with the contract itself. */

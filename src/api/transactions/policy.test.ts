@@ -152,7 +152,7 @@ function acceptedOf(answers: readonly HttpAnswer[]): HttpAnswer[] {
 /** The highest amount allowed since then and not released in any period of a day, computed from the rows. */
 async function mostWithinOneDay(sinceMs = 0): Promise<bigint> {
   const rows = await harness.database.all<{ amount: bigint; atMs: number }>(sql`select amount,
-      (extract(epoch from create_date) * 1000)::int8 as "atMs" from policy_spending
+      (extract(epoch from create_date) * 1000)::int8 as at_ms from policy_spending
     where released_date is null and token <> 'native' and create_date >= to_timestamp(${sinceMs} / 1000.0)
     order by create_date`)
   return rows.reduce((most, { atMs }) => {

@@ -3,12 +3,12 @@ import { type Db, sql } from '#runtime/db/db'
 type EntitySecretRow = { checkValue: Buffer; generation: number }
 
 export const findEntitySecret = (db: Db, entityId: string) =>
-  db.maybe<EntitySecretRow>(sql`select check_value as "checkValue", generation
+  db.maybe<EntitySecretRow>(sql`select check_value, generation
     from entity_secrets where entity_id = ${entityId}`)
 
 /** Finds and locks the secret, so that no ciphertext of this entity is spent until the tx ends. */
 export const lockEntitySecret = (tx: Db, entityId: string) =>
-  tx.maybe<EntitySecretRow>(sql`select check_value as "checkValue", generation
+  tx.maybe<EntitySecretRow>(sql`select check_value, generation
     from entity_secrets where entity_id = ${entityId} for update`)
 
 /** Inserts the entity's secret; false when it has one already. */

@@ -24,8 +24,8 @@ const isEntityFrozen = sql`exists (select 1 from entity_freezes f where f.entity
 export type FoundGrant = GrantRow & { family: string; frozen: boolean }
 
 export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
-  db.all<FoundGrant>(sql`select g.entity_id as "entityId", g.intent_id as "intentId", g.address, k.family,
-      g.sealed_key as "sealedKey", coalesce(${isFrozen}, false) or ${isEntityFrozen} as frozen
+  db.all<FoundGrant>(sql`select g.entity_id, g.intent_id, g.address, k.family, g.sealed_key,
+      coalesce(${isFrozen}, false) or ${isEntityFrozen} as frozen
     from ${pairs(intents)} cross join lateral (select * from grants o where o.entity_id = asked.entity_id
       and o.intent_id = asked.intent_id limit 1) g
     join keys k on k.entity_id = g.entity_id and k.id = g.key_id

@@ -11,14 +11,14 @@ export type KeyRow = {
   sealedPrivateKey: Buffer
 }
 
-const columns = sql`k.entity_id as "entityId", k.id, k.class, k.wallet_set_id as "walletSetId", k.family,
-  k.derivation_index as "derivationIndex", k.address, k.sealed_private_key as "sealedPrivateKey"`
+const columns = sql`k.entity_id, k.id, k.class, k.wallet_set_id, k.family, k.derivation_index, k.address,
+  k.sealed_private_key`
 
 /** A key with the user who alone opens it, if there is one. */
 type OwnedKey = KeyRow & { userId: string | null }
 
 export const findKey = (db: Db, entityId: string, id: string) =>
-  db.maybe<OwnedKey>(sql`select ${columns}, s.user_id as "userId" from keys k
+  db.maybe<OwnedKey>(sql`select ${columns}, s.user_id from keys k
     left join wallet_sets s on s.entity_id = k.entity_id and s.id = k.wallet_set_id
     where k.entity_id = ${entityId} and k.id = ${id}`)
 
@@ -32,7 +32,7 @@ export const keysOfSet = (
   from: number,
   to: number,
 ) =>
-  tx.all<IndexedKey>(sql`select id, derivation_index as "derivationIndex", address from keys
+  tx.all<IndexedKey>(sql`select id, derivation_index, address from keys
     where entity_id = ${entityId} and class in ('wallet', 'user') and wallet_set_id = ${walletSetId} and family = ${family}
       and derivation_index between ${from} and ${to}`)
 

@@ -1,8 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 import type { ManagedAddress } from '../wallets/types.ts'
 
-const columns = sql`m.entity_id as "entityId", m.blockchain, m.address, m.key_id as "keyId", m.purpose,
-  m.owner_id as "ownerId"`
+const columns = sql`m.entity_id, m.blockchain, m.address, m.key_id, m.purpose, m.owner_id`
 
 export const insertManaged = (tx: Db, rows: readonly ManagedAddress[], createDate: string) =>
   tx.run(sql`insert into managed_addresses (entity_id, blockchain, address, key_id, purpose, owner_id, create_date)

@@ -11,4 +11,4 @@ export const insertPlatformSeed = (
 /** Takes the next index of the entity's platform keys; other transactions wait for theirs until the tx ends. */
 export const takePlatformIndex = (tx: Db, entityId: string) =>
   tx.maybe<{ sealedEntropy: Buffer; index: number }>(sql`update platform_seeds set next_index = next_index + 1
-    where entity_id = ${entityId} returning sealed_entropy as "sealedEntropy", next_index - 1 as index`)
+    where entity_id = ${entityId} returning sealed_entropy, next_index - 1 as index`)

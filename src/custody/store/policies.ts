@@ -8,7 +8,7 @@ export type PolicyScope = 'entity' | 'walletSet' | 'wallet'
 /** The policy in force of one subject. */
 export type PolicyRow = { subjectId: string; scope: PolicyScope; version: number; versionId: string }
 
-const columns = sql`p.subject_id as "subjectId", p.scope, p.version, p.version_id as "versionId"`
+const columns = sql`p.subject_id, p.scope, p.version, p.version_id`
 
 /** The wallet, or with `everywhere` every wallet of its key: a signature made at once may be valid on all their chains. */
 const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) =>
@@ -77,8 +77,7 @@ export type VersionRow = {
   createDate: string
 }
 
-const versionColumns = sql`p.scope, v.subject_id as "subjectId", v.version, v.rules, v.actor,
-  v.create_date as "createDate"`
+const versionColumns = sql`p.scope, v.subject_id, v.version, v.rules, v.actor, v.create_date`
 
 /** Every policy in force of an entity, the widest first. */
 export const policiesInForce = (db: Db, entityId: string, limit: number) =>
@@ -98,8 +97,8 @@ export const versionsOf = (db: Db, entityId: string, subjectId: string | undefin
 export const ownerOf = (db: Db, scope: 'walletSet' | 'wallet', id: string) =>
   db.maybe<{ entityId: string }>(
     scope === 'wallet'
-      ? sql`select entity_id as "entityId" from wallets where id = ${id}`
-      : sql`select entity_id as "entityId" from wallet_sets where id = ${id}`,
+      ? sql`select entity_id from wallets where id = ${id}`
+      : sql`select entity_id from wallet_sets where id = ${id}`,
   )
 
 export type DecisionRow = {
@@ -167,7 +166,7 @@ export const setReleased = (tx: Db, intents: readonly IntentRef[], releasedDate:
 
 /** The unreleased spending of these intents, as JSON texts of the rows. */
 export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
-  db.all<IntentRef & { copy: string }>(sql`select s.entity_id as "entityId", s.intent_id as "intentId",
+  db.all<IntentRef & { copy: string }>(sql`select s.entity_id, s.intent_id,
       row_to_json(s)::text as copy
     from policy_spending s join ${pairs(intents)} using (entity_id, intent_id) where s.released_date is null`)
 

@@ -43,15 +43,14 @@ export const insertInSequence = (tx: Db, rows: readonly Dated[]) =>
       limit 1) last on true
     order by n.entity_id, n.address, n.blockchain, n.nonce
     on conflict (entity_id, address, blockchain, nonce, ordinal) do nothing
-    returning entity_id as "entityId", address, blockchain, nonce, digest, intent_id as "intentId", noop`)
+    returning entity_id, address, blockchain, nonce, digest, intent_id, noop`)
 
 /** All payloads signed for these nonces, in the order of their sequences. */
 export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
   db.all<
     PayloadRow & { ordinal: number; createDate: string }
-  >(sql`select s.entity_id as "entityId", s.address, s.blockchain,
-      s.nonce, s.ordinal, s.digest, s.intent_id as "intentId", s.noop, s.max_fee as "maxFeeAtomic",
-      s.priority_fee as "priorityFeeAtomic", s.replaces, s.create_date as "createDate"
+  >(sql`select s.entity_id, s.address, s.blockchain, s.nonce, s.ordinal, s.digest, s.intent_id, s.noop,
+      s.max_fee as max_fee_atomic, s.priority_fee as priority_fee_atomic, s.replaces, s.create_date
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.address)}::text[],
       ${refs.map((ref) => ref.blockchain)}::text[], ${refs.map((ref) => ref.nonce)}::int8[])
       as n(entity_id, address, blockchain, nonce)

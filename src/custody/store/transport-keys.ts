@@ -2,14 +2,14 @@ import { type Db, sql } from '#runtime/db/db'
 
 export type TransportKeyRow = { id: string; publicKey: string; sealedPrivateKey: Buffer }
 
-const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealedPrivateKey"`
+const columns = sql`id, public_key, sealed_private_key`
 
 /** Transport keys, newest first: clients get the newest, ciphertexts made with any of them are accepted. */
 export const transportKeys = (db: Db) =>
   db.all<TransportKeyRow>(sql`select ${columns} from transport_keys order by create_date desc, id desc`)
 
 export const newestPublicKey = (db: Db) =>
-  db.maybe<{ publicKey: string }>(sql`select public_key as "publicKey" from transport_keys
+  db.maybe<{ publicKey: string }>(sql`select public_key from transport_keys
     order by create_date desc, id desc limit 1`)
 
 /** Serialises the making of the first key between processes; held until the end of the tx. */

@@ -4,9 +4,8 @@ import { type Db, sql } from '#runtime/db/db'
 import type { WalletSet } from '../wallets/types.ts'
 import type { Sealed } from './keys.ts'
 
-const columns = sql`s.id, s.name, s.custody_type as "custodyType", s.create_date as "createDate",
-  s.update_date as "updateDate",
-  (select u.user_id from user_names u where u.entity_id = s.entity_id and u.id = s.user_id) as "userId"`
+const columns = sql`s.id, s.name, s.custody_type, s.create_date, s.update_date,
+  (select u.user_id from user_names u where u.entity_id = s.entity_id and u.id = s.user_id) as user_id`
 
 export const findWalletSet = (db: Db, entityId: string, id: string) =>
   db.maybe<WalletSet>(
@@ -70,8 +69,8 @@ export type LockedSet = {
 
 /** Locks the set and returns its entropy, so that one tx at a time allocates indexes. */
 export const lockWalletSet = (tx: Db, entityId: string, id: string) =>
-  tx.maybe<LockedSet>(sql`select sealed_entropy as "sealedEntropy", wallet_count as "walletCount",
-      user_id as "userId" from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
+  tx.maybe<LockedSet>(sql`select sealed_entropy, wallet_count,
+      user_id from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
 
 export const countWallets = (tx: Db, entityId: string, id: string, added: number) =>
   tx.run(sql`update wallet_sets set wallet_count = wallet_count + ${added}

@@ -6,10 +6,9 @@ import { isOwned, type RowOwner } from '#runtime/owner'
 import type { Wallet, WalletMetadata } from '../wallets/types.ts'
 import { isFrozen } from './freezes.ts'
 
-const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
-  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.sca_core as "scaCore", w.first_core as "firstCore",
-  w.custody_type as "custodyType", w.user_id as "userId",
-  case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
+const columns = sql`w.id, w.wallet_set_id, w.key_id, w.blockchain, w.address, w.derivation_index, w.account_type,
+  w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name,
+  w.ref_id, w.create_date, w.update_date`
 
 export const findWallet = (db: Db, owner: RowOwner, id: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w where ${isOwned('w', owner)} and w.id = ${id}`)
@@ -151,4 +150,4 @@ export const setCores = (tx: Db, rows: readonly WalletCore[], updateDate: string
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.walletId)}::uuid[],
       ${rows.map((row) => row.core)}::text[]) as n(e, i, c)
     where w.entity_id = n.e and w.id = n.i and w.sca_core <> coalesce(n.c, w.first_core)
-    returning w.entity_id as "entityId", w.id, w.sca_core as "scaCore"`)
+    returning w.entity_id, w.id, w.sca_core`)

@@ -351,7 +351,7 @@ it('property 94: a burn that left the chain just before its last signature is no
   const hash = await burnIt()
   await isProposed(hash)
   const open = await harness.database.one<{ id: string; blockHash: string; nonce: Hex; message: Hex }>(
-    sql`select m.id, m.block_hash as "blockHash", m.nonce, p.attested_message as message
+    sql`select m.id, m.block_hash, m.nonce, p.attested_message as message
       from message_proposals p join messages m on m.id = p.message_id where m.tx_hash = ${hash}`,
   )
   let signature: Hex | undefined

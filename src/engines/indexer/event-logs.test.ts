@@ -317,7 +317,7 @@ it('an error of the database does not count as a refusal by a node, whatever its
     const failed = () =>
       harness.database.maybe<{
         refusedSince: string | null
-      }>(sql`select h.refused_since as "refusedSince" from event_histories h
+      }>(sql`select h.refused_since from event_histories h
         join deferrals d on d.entity_id = h.entity_id and d.key = h.id::text
         where h.entity_id = ${tenant.entityId} and h.lease_until is null`)
     let found: { refusedSince: string | null } | undefined

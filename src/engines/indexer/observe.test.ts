@@ -49,7 +49,7 @@ const owned = async (address: string) => {
   return { usdc: all[`${address} USDC`], native: all[`${address} ${nativeSymbol}`] }
 }
 const seen = (txHash: string) =>
-  indexing.database.all(sql`select direction, address, amount::text, log_index as "logIndex"
+  indexing.database.all(sql`select direction, address, amount::text, log_index
     from observed_transfers where tx_hash = ${txHash} order by log_index, direction`)
 const sendAs = async (from: string, call: object) => {
   await chain.rpc('anvil_impersonateAccount', [from])

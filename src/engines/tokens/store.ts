@@ -20,8 +20,8 @@ export type BlockOfChain = { blockchain: string; number: number; hash: string }
 /** Identifies a balance in maps and sets. */
 export const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
 
-const columns = sql`c.entity_id as "entityId", c.token_id as "tokenId", c.address,
-  (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs", c.risen as "risenAtomic"`
+const columns = sql`c.entity_id, c.token_id, c.address, (extract(epoch from now() - c.since) * 1000)::int8 as waited_ms,
+  c.risen as risen_atomic`
 
 /** Compares these balances as soon as the `tx` commits. */
 export async function compareNow(
@@ -64,7 +64,7 @@ export async function followable<Balance extends UnlistedBalance>(
         and c.blockchain = ${blockchain} and c.address = o.a limit ${max}) followed) as count
       from (select distinct e, a from known where not is_followed) o
     )
-    select e as "entityId", t as "tokenId", a as address from known where is_followed
+    select e as entity_id, t as token_id, a as address from known where is_followed
     union all
     select n.e, n.t, n.a from (select *, row_number() over (partition by e, a order by k) as place from known
       where not is_followed) n join owners o on o.e = n.e and o.a = n.a where n.place <= ${max} - o.count`)

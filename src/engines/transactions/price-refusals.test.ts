@@ -62,7 +62,7 @@ function risesBefore(times: number, factor: bigint): string[] {
 const dearestOffer = async () =>
   (
     await harness.database.one<{ feeAtomic: bigint }>(
-      sql`select max(max_fee) as "feeAtomic" from attempts where state = 'signed'`,
+      sql`select max(max_fee) as fee_atomic from attempts where state = 'signed'`,
     )
   ).feeAtomic
 

@@ -65,7 +65,7 @@ const transfer = (destinationAddress: string) =>
 
 const attemptsOf = (ids: readonly string[]) =>
   harness.database.all<{ txHash: string }>(
-    sql`select tx_hash as "txHash" from attempts where transaction_id = any(${ids}::uuid[])`,
+    sql`select tx_hash from attempts where transaction_id = any(${ids}::uuid[])`,
   )
 
 const reading = [

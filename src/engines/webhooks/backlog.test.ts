@@ -130,7 +130,7 @@ it('a delivery waits until the one that blocks it is due, and then comes after i
   for (const isEmpty of [false, false, false, false, true])
     expect(await dueDeliveries(test.database, lane, at, 8)).toEqual({ due: [], isEmpty })
   await releaseLane(test.database, lane, { failureCount: 0, restDate: null, at })
-  const { wakeDate } = await test.database.one<{ wakeDate: string }>(sql`select wake_date as "wakeDate"
+  const { wakeDate } = await test.database.one<{ wakeDate: string }>(sql`select wake_date
     from notification_subscriptions where entity_id = ${entityId} and id = ${lane.subscriptionId}`)
   expect(wakeDate).toBe(formatInstant(laterMs))
   const { due } = await dueDeliveries(test.database, lane, formatInstant(laterMs), 8)
@@ -192,7 +192,7 @@ it('property 146: regions that were not confirmed, and dead subscriptions, are f
     expect(await removeDead(tx, at, 20)).toBe(1)
     expect(await removeDead(tx, formatInstant(nowMs + inHourMs.TEST), 20)).toBe(1)
     expect(
-      await tx.all(sql`select removed_date as "removedDate" from notification_subscriptions where entity_id = ${entityId}
+      await tx.all(sql`select removed_date from notification_subscriptions where entity_id = ${entityId}
         and id = any(${[dead, late]}::uuid[]) order by removed_date`),
     ).toEqual([{ removedDate: at }, { removedDate: formatInstant(nowMs + inHourMs.TEST) }])
   }

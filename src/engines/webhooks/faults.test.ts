@@ -400,7 +400,7 @@ describe('a worker', () => {
     }
     const [former, present] = [await claim(), await claim()]
     const { messageId } = await harness.database.one<{ messageId: string }>(
-      sql`select id as "messageId" from notifications where entity_id = ${entityId}`,
+      sql`select id as message_id from notifications where entity_id = ${entityId}`,
     )
     const at = formatInstant(harness.clock.nowMs())
     const outcome = {

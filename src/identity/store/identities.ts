@@ -11,7 +11,7 @@ export const findIdentityUser = async (
   { issuer, subject }: UserIdentity,
 ): Promise<string | undefined> =>
   (
-    await db.maybe<{ userId: string }>(sql`select user_id as "userId" from user_identities
+    await db.maybe<{ userId: string }>(sql`select user_id from user_identities
       where entity_id = ${entityId} and issuer = ${issuer} and subject = ${subject}`)
   )?.userId
 

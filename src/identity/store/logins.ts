@@ -22,7 +22,7 @@ export async function putDeviceToken(
 
 /** The active token of a device, if it has this id. */
 export const findDeviceToken = (db: Db, entityId: string, deviceId: string, id: string) =>
-  db.maybe<{ sealedEncryptionKey: Buffer }>(sql`select sealed_encryption_key as "sealedEncryptionKey"
+  db.maybe<{ sealedEncryptionKey: Buffer }>(sql`select sealed_encryption_key
     from device_tokens where entity_id = ${entityId} and device_id = ${deviceId} and id = ${id}`)
 
 export type LoginCode = {
@@ -46,8 +46,8 @@ export async function insertLoginCode(
       ${formatInstant(nowMs + lifeMs)}, ${formatInstant(nowMs)})`)
 }
 
-const codeColumns = sql`id, device_id as "deviceId", email, code_mac as "codeMac", entries,
-  ended_date is not null as "isEnded"`
+const codeColumns = sql`id, device_id, email, code_mac, entries,
+  ended_date is not null as is_ended`
 
 export const lockLoginCode = (tx: Db, entityId: string, id: string) =>
   tx.maybe<LoginCode>(sql`select ${codeColumns} from login_codes
@@ -102,7 +102,7 @@ export const takeDeviceToken = async (
 
 export const findEmailUser = async (db: Db, entityId: string, email: string): Promise<string | undefined> =>
   (
-    await db.maybe<{ userId: string }>(sql`select user_id as "userId" from user_emails
+    await db.maybe<{ userId: string }>(sql`select user_id from user_emails
       where entity_id = ${entityId} and email = ${email}`)
   )?.userId
 

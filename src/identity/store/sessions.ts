@@ -33,8 +33,8 @@ type RefreshToken = {
 
 /** Locks a refresh token until the `tx` ends, so that one request at a time decides about it. */
 export const lockRefreshToken = (tx: Db, entityId: string, sha256: Buffer) =>
-  tx.maybe<RefreshToken>(sql`select r.session_id as "sessionId", s.user_id as "userId", s.device_id as "deviceId",
-      r.used_date is not null as "isUsed", s.ended_date is not null as "isEnded", r.expire_date as "expireDate"
+  tx.maybe<RefreshToken>(sql`select r.session_id, s.user_id, s.device_id, r.used_date is not null as is_used,
+      s.ended_date is not null as is_ended, r.expire_date
     from refresh_tokens r join user_sessions s on s.entity_id = r.entity_id and s.id = r.session_id
     where r.entity_id = ${entityId} and r.sha256 = ${sha256} for update of r`)
 

@@ -9,8 +9,7 @@ export type UserTokenKeyRow = {
   createDate: string
 }
 
-const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
-  create_date as "createDate"`
+const columns = sql`id, public_key, sealed_private_key, create_date`
 
 /** The newest key that was made after `sinceMs`. */
 export const newestUserTokenKey = (db: Db, sinceMs: number) =>

@@ -30,8 +30,7 @@ type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean; de
 
 /** The user of a token. */
 export const findTokenUser = (db: Db, entityId: string, tokenId: string) =>
-  db.maybe<HeldToken>(sql`select u.id, u.user_id as "userId", u.status,
-      s.ended_date is not null as "isEnded", s.device_id as "deviceId"
+  db.maybe<HeldToken>(sql`select u.id, u.user_id, u.status, s.ended_date is not null as is_ended, s.device_id
     from user_tokens t
     join users u on u.entity_id = t.entity_id and u.user_id = t.user_id
     left join user_sessions s on s.entity_id = t.entity_id and s.id = t.session_id
@@ -39,5 +38,5 @@ export const findTokenUser = (db: Db, entityId: string, tokenId: string) =>
 
 /** The sealed encryption key of a token that still exists. */
 export const findTokenKey = (db: Db, entityId: string, tokenId: string) =>
-  db.maybe<{ sealedEncryptionKey: Buffer }>(sql`select sealed_encryption_key as "sealedEncryptionKey"
+  db.maybe<{ sealedEncryptionKey: Buffer }>(sql`select sealed_encryption_key
     from user_tokens where entity_id = ${entityId} and id = ${tokenId}`)

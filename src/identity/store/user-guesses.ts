@@ -16,7 +16,7 @@ export type Guesses = {
   lockedUntil: string | null
 }
 
-const columns = sql`counted, cleared, locks, locking, locked_date as "lockedDate", locked_until as "lockedUntil"`
+const columns = sql`counted, cleared, locks, locking, locked_date, locked_until`
 
 /** Locks the counter until the tx ends; it begins with the first guess. */
 export async function lockGuesses(tx: Db, { entityId, userId, kind }: GuessRef): Promise<Guesses> {
@@ -45,8 +45,7 @@ export type SecretRow = {
 
 /** The PIN and the answers of a user, as far as they are set, with their counters. */
 export const secretsOf = (db: Db, { entityId, userId }: UserRef) =>
-  db.all<SecretRow>(sql`select kind, failed_guesses as "failedGuesses", locked_date as "lockedDate",
-      locked_until as "lockedUntil", override_date as "overrideDate"
+  db.all<SecretRow>(sql`select kind, failed_guesses, locked_date, locked_until, override_date
     from user_key_secrets where entity_id = ${entityId} and user_id = ${userId}`)
 
 export const secretStatuses = ['UNSET', 'ENABLED', 'LOCKED'] as const

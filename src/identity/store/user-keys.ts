@@ -17,7 +17,7 @@ export type WrapRow = {
 type UserKeyRow = { sealedSecret: Buffer; questions: string[] | null }
 
 export const findUserKey = (db: Db, { entityId, userId }: UserRef) =>
-  db.maybe<UserKeyRow>(sql`select sealed_secret as "sealedSecret", questions from user_keys
+  db.maybe<UserKeyRow>(sql`select sealed_secret, questions from user_keys
     where entity_id = ${entityId} and user_id = ${userId}`)
 
 /** Inserts the key of a user; false when the user has one. */
@@ -43,7 +43,7 @@ export async function insertQuestions(
 }
 
 export const findWrap = (db: Db, { entityId, userId }: UserRef, kind: WrapKind, slot: string) =>
-  db.maybe<WrapRow>(sql`select kind, slot, sealed_key as "sealedKey", salt, memory_kib as "memoryKib", passes
+  db.maybe<WrapRow>(sql`select kind, slot, sealed_key, salt, memory_kib, passes
     from user_key_wraps where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind} and slot = ${slot}`)
 
 /** Everything that opens the key of a user. */

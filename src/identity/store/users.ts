@@ -30,11 +30,10 @@ const source = sql`users u
   left join user_key_secrets answers on answers.entity_id = u.entity_id and answers.user_id = u.id
     and answers.kind = 'answers'`
 
-const columns = sql`u.id, u.user_id as "userId", u.status, u.create_date as "createDate",
-  pin.failed_guesses as "pinFailed", pin.locked_date as "pinLocked", pin.locked_until as "pinUntil",
-  pin.override_date as "pinOverride",
-  answers.failed_guesses as "answersFailed", answers.locked_date as "answersLocked",
-  answers.locked_until as "answersUntil", answers.override_date as "answersOverride"`
+const columns = sql`u.id, u.user_id, u.status, u.create_date, pin.failed_guesses as pin_failed,
+  pin.locked_date as pin_locked, pin.locked_until as pin_until, pin.override_date as pin_override,
+  answers.failed_guesses as answers_failed, answers.locked_date as answers_locked, answers.locked_until as answers_until,
+  answers.override_date as answers_override`
 
 const userOf = (row: UserRow, nowMs: number): User => ({
   id: row.id,

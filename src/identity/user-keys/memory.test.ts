@@ -165,7 +165,7 @@ async function addWalletSecrets(
 ): Promise<void> {
   const walletKey = takeKey(Buffer.from(userKey))
   const row = await test.database.one<{ setId: string; entropy: Buffer; keyId: string; key: Buffer }>(sql`
-    select s.id as "setId", s.sealed_entropy as entropy, k.id as "keyId", k.sealed_private_key as key
+    select s.id as set_id, s.sealed_entropy as entropy, k.id as key_id, k.sealed_private_key as key
     from wallet_sets s join keys k on k.wallet_set_id = s.id where s.entity_id = ${entity.id} and s.user_id = ${userId}`)
   const entropy = unseal(walletKey, walletSetEntropy(entity.id, row.setId), row.entropy)
   addBytes(wiped, 'entropy', entropy)

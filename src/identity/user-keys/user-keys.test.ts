@@ -206,7 +206,7 @@ describe('the key of a user', () => {
     const costs = async () =>
       (
         await test.database.one<{ memoryKib: number }>(
-          sql`select memory_kib as "memoryKib" from user_key_wraps where user_id = ${user.userId}`,
+          sql`select memory_kib from user_key_wraps where user_id = ${user.userId}`,
         )
       ).memoryKib
     expect(await costs()).toBe(64)

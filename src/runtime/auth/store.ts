@@ -46,7 +46,7 @@ export async function environmentsOf(
 
 export const listEntities = (db: Db) =>
   db.all<{ id: string; environment: EntityEnvironment; name: string; createDate: string }>(
-    sql`select id, environment, name, create_date as "createDate" from entities order by create_date, id`,
+    sql`select id, environment, name, create_date from entities order by create_date, id`,
   )
 
 export type NewApiKey = {
@@ -72,7 +72,7 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
 
 export const listApiKeys = (db: Db, entityId: string) =>
   db.all<{ id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }>(
-    sql`select id, scopes, create_date as "createDate", revoked_date as "revokedDate"
+    sql`select id, scopes, create_date, revoked_date
       from api_keys where entity_id = ${entityId} order by create_date, id`,
   )
 
@@ -80,13 +80,12 @@ export const listApiKeys = (db: Db, entityId: string) =>
 export function revokeApiKey(tx: Db, id: string, nowMs: number) {
   const at = new Date(nowMs).toISOString()
   return tx.maybe<{ id: string; entityId: string }>(sql`update api_keys set revoked_date = ${at}
-    where id::text = ${uuidIn(id) ?? ''} and revoked_date is null returning id, entity_id as "entityId"`)
+    where id::text = ${uuidIn(id) ?? ''} and revoked_date is null returning id, entity_id`)
 }
 
 /** Returns the keys with these ids that are not revoked. */
 export const findApiKeys = (db: Db, ids: readonly string[]) =>
-  db.all<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
-      k.scopes, e.environment, e.app_id as "appId"
+  db.all<ApiKey>(sql`select k.id, k.entity_id, k.secret_hash, k.scopes, e.environment, e.app_id
     from api_keys k join entities e on e.id = k.entity_id
     where k.id = any(${ids}::uuid[]) and k.revoked_date is null`)
 

@@ -23,7 +23,7 @@ const look = (db: Db): Promise<Look> =>
     for (let count = 0; count < looksAtOnce; count++) {
       const startedMs = performance.now()
       const { nowMs } = await tx.one<{ nowMs: number }>(
-        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
+        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`,
       )
       const withinMs = (performance.now() - startedMs) / 2
       looks.push({ steadyMs: startedMs + withinMs, databaseMs: nowMs, withinMs })

@@ -14,6 +14,7 @@ import {
   workLimits,
 } from './limits.ts'
 import { type ChannelListener, openListener } from './listen.ts'
+import { fieldOf } from './names.ts'
 import { render, type Sql } from './sql.ts'
 
 export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
@@ -213,23 +214,33 @@ function prepared(text: string, values: unknown[]): pg.QueryConfig {
   return { name, text, values }
 }
 
-type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+type Query = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
 
 function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
   const send = async (piece: Sql) => {
     const { text, values } = render(piece)
-    return query(prepared(text, values))
+    return query({ ...prepared(text, values), rowMode: 'array' })
   }
   return {
-    all: async <Row>(piece: Sql) => (await send(piece)).rows as Row[],
+    all: async <Row>(piece: Sql) => rowsOf(await send(piece)) as Row[],
     one: async <Row>(piece: Sql) => {
-      const { rows } = await send(piece)
+      const rows = rowsOf(await send(piece))
       if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}: ${render(piece).text}`)
       return rows[0] as Row
     },
-    maybe: async <Row>(piece: Sql) => (await send(piece)).rows[0] as Row | undefined,
+    maybe: async <Row>(piece: Sql) => rowsOf(await send(piece))[0] as Row | undefined,
     run: async (piece) => (await send(piece)).rowCount ?? 0,
   }
+}
+
+/** The rows of a result, with the names of the program: those of columns are looked up once for all rows. */
+function rowsOf({ fields, rows }: pg.QueryArrayResult): unknown[] {
+  const names = fields.map(({ name }) => fieldOf(name))
+  return rows.map((values: unknown[]) => {
+    const row: Record<string, unknown> = {}
+    for (let index = 0; index < names.length; index++) row[names[index]!] = values[index]
+    return row
+  })
 }
 
 async function inTransaction<Result>(

@@ -94,7 +94,7 @@ async function refuseForeign(db: Db): Promise<void> {
   const { name, isOurs, relations } = await db.one<{ name: string; isOurs: boolean; relations: string[] }>(
     // Other programs name a table schema_migrations too.
     sql`select current_database() as name, ${someRelations} as relations, exists (select 1 from pg_attribute
-      where attrelid = to_regclass('schema_migrations') and attname = 'sha256') as "isOurs"`,
+      where attrelid = to_regclass('schema_migrations') and attname = 'sha256') as is_ours`,
   )
   if (isOurs || relations.length === 0) return
   throw new Error(

@@ -17,11 +17,11 @@ type Rights = {
 
 /** Reads the rights of the user. Before PostgreSQL 16 every member of a role may set it. */
 const readRights = (db: Db) =>
-  db.one<Rights>(sql`select current_user::text as "user", r.oid is not null as "roleExists",
+  db.one<Rights>(sql`select current_user::text as "user", r.oid is not null as role_exists,
       coalesce(pg_has_role(current_user, r.oid,
-        case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end), false) as "isMember",
-      coalesce(pg_has_role(current_user, m.relowner, 'USAGE'), true) as "isOwner",
-      e.oid is null or coalesce(has_table_privilege(r.oid, e.oid, 'SELECT'), false) as "hasGrants"
+        case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end), false) as is_member,
+      coalesce(pg_has_role(current_user, m.relowner, 'USAGE'), true) as is_owner,
+      e.oid is null or coalesce(has_table_privilege(r.oid, e.oid, 'SELECT'), false) as has_grants
     from (select 1) one left join pg_roles r on r.rolname = 'bezant_runtime'
       left join pg_class m on m.oid = to_regclass('schema_migrations')
       left join pg_class e on e.oid = to_regclass('entities')`)

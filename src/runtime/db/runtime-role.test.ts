@@ -170,7 +170,7 @@ describe('property 136: an owner of a database who is no member of the role', ()
       await expect(migrate(place)).rejects.toThrow(remedy)
       await owner.script(`alter role "${owning}" createrole`)
       const { isFree } = await owner.one<{ isFree: boolean }>(
-        sql`select current_setting('server_version_num')::int < 160000 as "isFree"`,
+        sql`select current_setting('server_version_num')::int < 160000 as is_free`,
       )
       // From PostgreSQL 16 on, the option is needed too.
       if (!isFree) await owner.script(`grant bezant_runtime to "${owning}" with admin true, set false`)

@@ -36,9 +36,9 @@ export const stuckSessions = (database: Database, ms = stuckMs): Promise<StuckSe
         select blocker as pid, count(*) as blocked, min(w.waitstart) as since
         from waits w, unnest(pg_blocking_pids(w.pid)) as blocker group by 1
       )
-      select a.pid, a.application_name as "applicationName", coalesce(a.state, 'not shown') as state,
-        a.wait_event as "waitEvent", left(a.query, 200) as query, ${msSince('a.query_start')} as "queryAgeMs",
-        ${msSince('a.xact_start')} as "txAgeMs", coalesce(b.blocked, 0) as blocked, ${msSince('b.since')} as "waitedMs"
+      select a.pid, a.application_name, coalesce(a.state, 'not shown') as state, a.wait_event,
+        left(a.query, 200) as query, ${msSince('a.query_start')} as query_age_ms, ${msSince('a.xact_start')} as tx_age_ms,
+        coalesce(b.blocked, 0) as blocked, ${msSince('b.since')} as waited_ms
       from pg_stat_activity a cross join long left join blockers b on b.pid = a.pid
       where a.datname = current_database() and a.pid <> pg_backend_pid()
         and (b.pid is not null and a.wait_event_type is distinct from 'Lock'

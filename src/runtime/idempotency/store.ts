@@ -6,7 +6,7 @@ type Binding = { fingerprint: Buffer; resourceId: string | null }
 export type BindingKey = { entityId: string; operation: string; key: string }
 
 export const findBinding = (db: Db, { entityId, operation, key }: BindingKey) =>
-  db.maybe<Binding>(sql`select fingerprint, resource_id as "resourceId" from idempotency_keys
+  db.maybe<Binding>(sql`select fingerprint, resource_id from idempotency_keys
     where entity_id = ${entityId} and operation = ${operation} and key = ${key}`)
 
 const lockOf = ({ entityId, operation, key }: BindingKey) =>
@@ -51,7 +51,7 @@ export const copyBindings = (db: Db, refs: readonly { entityId: string; id: stri
     entityId: string
     id: string
     copy: string
-  }>(sql`select k.entity_id as "entityId", k.resource_id as id,
+  }>(sql`select k.entity_id, k.resource_id as id,
       row_to_json(k)::text as copy
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::text[]) as n(e, i)
     join idempotency_keys k on k.entity_id = n.e and k.resource_id = n.i`)
@@ -65,7 +65,7 @@ export async function restoreBindings(tx: Db, copies: readonly string[]): Promis
     row_of_copy(null::idempotency_keys, n.text::jsonb) r`
   await tx.run(sql`insert into idempotency_keys select r.* from ${given}
     order by r.entity_id, r.operation, r.key on conflict do nothing`)
-  return tx.all<Twin>(sql`select r.entity_id as "entityId", r.resource_id as id, k.resource_id as "takenBy" from ${given}
+  return tx.all<Twin>(sql`select r.entity_id, r.resource_id as id, k.resource_id as taken_by from ${given}
     join idempotency_keys k on k.entity_id = r.entity_id and k.operation = r.operation and k.key = r.key
     where k.fingerprint = r.fingerprint and k.resource_id <> r.resource_id`)
 }

@@ -7,7 +7,7 @@ export const lockPageOrigins = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('page-origins:' || ${entityId}::text, 0))`)
 
 export const findPageOrigins = (db: Db, entityId: string) =>
-  db.all<PageOrigin>(sql`select origin, create_date as "createDate" from page_origins
+  db.all<PageOrigin>(sql`select origin, create_date from page_origins
     where entity_id = ${entityId} order by origin collate "C"`)
 
 export const insertPageOrigin = (tx: Db, entityId: string, origin: string, createDate: string) =>

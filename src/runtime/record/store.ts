@@ -50,7 +50,7 @@ export const changesOf = <Type extends string>(
   limit: number,
 ) =>
   db.all<{ type: Type; subjectId: string; actor: string; createDate: string }>(sql`select action as type,
-      resource_id as "subjectId", actor, create_date as "createDate"
+      resource_id as subject_id, actor, create_date
     from audit where entity_id = ${entityId} and action = any(${types}::text[])
       and (${resourceId ?? null}::text is null or resource_id = ${resourceId ?? null})
     order by create_date desc, id desc limit ${limit}`)

@@ -34,7 +34,7 @@ export async function insertFaucetTransactions(
 
 /** Transactions signed before `before` and not mined yet, by nonce: the node may have lost them. */
 export const unminedFaucetTransactions = (db: Db, blockchain: string, from: number, before: string) =>
-  db.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
+  db.all<FaucetTransaction>(sql`select nonce, tx_hash, raw_transaction as raw
     from faucet_transactions
     where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 500`)
 

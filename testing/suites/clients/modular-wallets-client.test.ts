@@ -88,7 +88,7 @@ inChromium('registers a passkey and logs in with it, chosen by the user and by i
   expect(await credentialBy('Login', {})).toEqual(made)
   expect(await credentialBy('Login', { credentialId: made.id })).toEqual(made)
   const row = await harness.database.one<{ rpId: string; username: string; counter: number }>(
-    sql`select rp_id as "rpId", username, counter from passkeys where credential_id = ${Buffer.from(made.id, 'base64url')}`,
+    sql`select rp_id, username, counter from passkeys where credential_id = ${Buffer.from(made.id, 'base64url')}`,
   )
   expect(row).toMatchObject({ rpId: 'localhost', username: 'alice' })
   expect(row.counter).toBeGreaterThan(0)

@@ -95,7 +95,7 @@ function addressOf(key: Buffer): string {
 
 const keys = () =>
   harness.database.all<{ entityId: string; id: string; class: string; address: string; sealed: Buffer }>(
-    sql`select entity_id as "entityId", id, class, address, sealed_private_key as sealed from keys`,
+    sql`select entity_id, id, class, address, sealed_private_key as sealed from keys`,
   )
 
 it('property 39: the database and the files hold no private key of a managed address', async () => {

@@ -165,7 +165,7 @@ it('property 60: a nonce used by no known transaction raises an alarm after ten 
     )
   const looked = () =>
     owner.one<{ round: number; restMs: number }>(sql`select broadcast_count as round,
-      (extract(epoch from lease_until - now()) * 1000)::float8 as "restMs" from attempts where id = ${attemptId}`)
+      (extract(epoch from lease_until - now()) * 1000)::float8 as rest_ms from attempts where id = ${attemptId}`)
   await look(2)
   // The lease of a check is shorter than the backoff after it.
   await until(async () => (await looked()).restMs > 3_000, 'it was looked at')

@@ -26,8 +26,8 @@ export async function insertChallenge(
 export const takeChallenge = (db: Db, entityId: string, challenge: Buffer, nowMs: number) =>
   db.maybe<Challenge>(sql`with taken as (
       delete from passkey_challenges where entity_id = ${entityId} and challenge = ${challenge}
-      returning user_handle as "userHandle", username, expire_date)
-    select "userHandle", username from taken where expire_date > ${formatInstant(nowMs)}`)
+      returning user_handle, username, expire_date)
+    select user_handle, username from taken where expire_date > ${formatInstant(nowMs)}`)
 
 export type Passkey = {
   id: string
@@ -51,7 +51,7 @@ export async function insertPasskey(tx: Db, entityId: string, passkey: NewPasske
 }
 
 export const findPasskey = (db: Db, entityId: string, credentialId: Buffer) =>
-  db.maybe<Passkey>(sql`select id, public_key as "publicKey", counter, rp_id as "rpId", user_handle as "userHandle"
+  db.maybe<Passkey>(sql`select id, public_key, counter, rp_id, user_handle
     from passkeys where entity_id = ${entityId} and credential_id = ${credentialId}`)
 
 /** Advances the counter; false when it has advanced as far or further meanwhile. 0 stays 0: such passkeys do not count. */

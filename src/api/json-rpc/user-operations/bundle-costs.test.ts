@@ -281,7 +281,7 @@ const sponsorAddress = async (entityId = harness.entityId) =>
 /** The bundles of operations, and whether they are signed. */
 const bundlesOf = (hashes: readonly string[]) =>
   harness.database.all<{ isSigned: boolean; txHash: string | null }>(
-    sql`select a.tx_hash is not null as "isSigned", a.tx_hash as "txHash" from operations o
+    sql`select a.tx_hash is not null as is_signed, a.tx_hash from operations o
       left join attempts a on a.entity_id = o.entity_id and a.transaction_id = o.bundle_id
       where o.user_op_hash = any(${hashes}::text[])`,
   )
@@ -297,5 +297,5 @@ const failedGas = async () =>
 
 const limitsNow = () =>
   harness.database.one<{ ofEntity: bigint }>(
-    sql`select sum(coalesce(gas_used, 0) + failed_gas) as "ofEntity" from sponsorships`,
+    sql`select sum(coalesce(gas_used, 0) + failed_gas) as of_entity from sponsorships`,
   )

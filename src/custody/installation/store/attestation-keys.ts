@@ -17,8 +17,7 @@ export type AttestationKey = {
 
 export type AttestationKeyRow = AttestationKey & { sealedPrivateKey: Buffer }
 
-const columns = sql`id, purpose, address, public_key as "publicKey", create_date as "createDate",
-  retired_date as "retiredDate"`
+const columns = sql`id, purpose, address, public_key, create_date, retired_date`
 
 /** All keys of a purpose, newest first. */
 export const listAttestationKeys = (db: Db, purpose: AttestationPurpose) =>
@@ -38,12 +37,10 @@ export const attestationKeyInUse = (db: Db, purpose: AttestationPurpose) =>
 
 /** The same with its sealed private key. */
 export const attestationKeyRowInUse = (db: Db, purpose: AttestationPurpose) =>
-  db.maybe<AttestationKeyRow>(
-    sql`select ${columns}, sealed_private_key as "sealedPrivateKey" ${inUse(purpose)}`,
-  )
+  db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key ${inUse(purpose)}`)
 
 export const findAttestationKey = (db: Db, id: string) =>
-  db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key as "sealedPrivateKey"
+  db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key
     from attestation_keys where id = ${id}`)
 
 /** Inserts a key; `false` when the purpose has one with this address. */

@@ -9,8 +9,7 @@ export type SigningCertificateRow = {
 }
 
 export const newestSigningCertificate = (db: Db) =>
-  db.maybe<SigningCertificateRow>(sql`select id, certificate, sealed_private_key as "sealedPrivateKey",
-      not_after as "notAfter"
+  db.maybe<SigningCertificateRow>(sql`select id, certificate, sealed_private_key, not_after
     from signing_certificates order by create_date desc, id desc limit 1`)
 
 /** Serialises the making of a certificate between processes; held until the end of the tx. */

@@ -12,9 +12,7 @@ export type WebhookKeyRow = {
   createDate: string
 }
 
-const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
-  ed25519_public_key as "ed25519PublicKey", sealed_ed25519_private_key as "sealedEd25519PrivateKey",
-  create_date as "createDate"`
+const columns = sql`id, public_key, sealed_private_key, ed25519_public_key, sealed_ed25519_private_key, create_date`
 
 export const newestWebhookKey = (db: Db) =>
   db.maybe<WebhookKeyRow>(sql`select ${columns} from webhook_keys order by create_date desc, id desc limit 1`)

@@ -12,8 +12,8 @@ export type LostBurn = {
   attestedDate: string
 }
 
-const columns = sql`nonce, blockchain, tx_hash as "txHash", lost_amount as "amountAtomic", received_tx_hash as "mintTxHash",
-  attested_date as "attestedDate"`
+const columns = sql`nonce, blockchain, tx_hash, lost_amount as amount_atomic, received_tx_hash as mint_tx_hash,
+  attested_date`
 
 /** Whether a chain lost burns that were attested; nothing of it is attested before it is final as long as it is so. */
 export const hasLostBurns = async (db: Db, blockchain: string): Promise<boolean> =>
@@ -48,4 +48,4 @@ export const setBooked = (
       from lost where m.id = lost.id returning 1),
     released as (update fast_allowances set used = greatest(used - (select taken from lost), 0)
       where environment = ${environment} and exists (select 1 from lost))
-    select nonce, blockchain, "txHash", "amountAtomic", "mintTxHash", "attestedDate" from lost`)
+    select nonce, blockchain, tx_hash, amount_atomic, mint_tx_hash, attested_date from lost`)

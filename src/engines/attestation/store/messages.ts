@@ -60,11 +60,9 @@ export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
   forwardDelay: string | null
 }
 
-const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce, block_hash as "blockHash",
-  block_number as "blockNumber", log_index as "logIndex", message, destination_domain as "destinationDomain", amount,
-  max_fee as "maxFee", fast, forwards, delay_reason as "delayReason", state, reattest, attested_message as "attestedMessage",
-  attestation, finality_threshold as "finalityThreshold", allowance_taken as "allowanceTaken", received_tx_hash as "receivedTxHash",
-  forward_fee as "forwardFee", forward_failure as "forwardFailure", forward_delay as "forwardDelay"`
+const columns = sql`id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number, log_index, message,
+  destination_domain, amount, max_fee, fast, forwards, delay_reason, state, reattest, attested_message, attestation,
+  finality_threshold, allowance_taken, received_tx_hash, forward_fee, forward_failure, forward_delay`
 
 /**
  * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
@@ -73,11 +71,11 @@ const columns = sql`id, blockchain, domain, tx_hash as "txHash", ordinal, nonce,
 export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: number) =>
   tx.run(sql`insert into messages as m (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash,
       block_number, log_index, message, destination_domain, amount, max_fee, fast, forwards, state, create_date)
-    select id, blockchain, domain, "txHash", ordinal, nonce, "blockHash", "blockNumber", "logIndex", message,
-      "destinationDomain", amount, "maxFee", fast, forwards, 'pending', ${formatInstant(nowMs)}::timestamptz
-    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, domain integer, "txHash" text,
-      ordinal integer, nonce text, "blockHash" text, "blockNumber" bigint, "logIndex" integer, message text,
-      "destinationDomain" bigint, amount numeric, "maxFee" numeric, fast boolean, forwards boolean)
+    select id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number, log_index, message,
+      destination_domain, amount, max_fee, fast, forwards, 'pending', ${formatInstant(nowMs)}::timestamptz
+    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, domain integer, tx_hash text,
+      ordinal integer, nonce text, block_hash text, block_number bigint, log_index integer, message text,
+      destination_domain bigint, amount numeric, max_fee numeric, fast boolean, forwards boolean)
     on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
       block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
       destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
@@ -215,12 +213,12 @@ export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
   tx.run(sql`update messages set delay_reason = ${reason} where id = ${id}`)
 
 export const setAttested = (tx: Db, attested: readonly AttestedMessage[], nowMs: number) =>
-  tx.run(sql`update messages m set state = 'complete', attested_message = row."attestedMessage",
-      attestation = row.attestation, digest = row.digest, finality_threshold = row."finalityThreshold",
-      expiration_block = row."expirationBlock", attested_date = ${formatInstant(nowMs)}, reattest = false,
-      forward_fee = row."forwardFeeAtomic"
-    from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, "attestedMessage" text, attestation text,
-      digest text, "finalityThreshold" integer, "expirationBlock" numeric, "forwardFeeAtomic" numeric)
+  tx.run(sql`update messages m set state = 'complete', attested_message = row.attested_message,
+      attestation = row.attestation, digest = row.digest, finality_threshold = row.finality_threshold,
+      expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, reattest = false,
+      forward_fee = row.forward_fee_atomic
+    from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, attested_message text, attestation text,
+      digest text, finality_threshold integer, expiration_block numeric, forward_fee_atomic numeric)
     where m.id = row.id`)
 
 /** Takes an amount of the allowance for a message; `false` where it has no room. */
@@ -257,7 +255,7 @@ export const messagesBy = (
 ) =>
   db.all<ShownMessage>(sql`select ${columns}, coalesce(received_block_number <=
       (select final from message_heights h where h.blockchain = received_blockchain), received_tx_hash is not null)
-      as "isDeliveryFinal"
+      as is_delivery_final
     from messages where blockchain = ${blockchain}
       and ${transactionHash === undefined ? sql`true` : sql`tx_hash = ${transactionHash}`}
       and ${nonce === undefined ? sql`true` : sql`nonce = ${nonce}`}
@@ -355,4 +353,4 @@ export const failForwarded = (tx: Db, domain: number) =>
     where m.destination_domain = ${domain} and m.forward_id is not null and m.forward_failure is null
       and m.received_tx_hash is null and p.entity_id = m.forward_entity_id and p.id = m.forward_id
       and p.state in ('FAILED', 'DENIED', 'CANCELLED')
-    returning m.nonce, m.forward_id as "forwardId", m.forward_failure as reason`)
+    returning m.nonce, m.forward_id, m.forward_failure as reason`)

@@ -74,7 +74,7 @@ export const claimProposals = (
       on conflict (message_id, attester) do update set ask_date = excluded.ask_date, tries = s.tries + 1
         where s.signature is null and s.ask_date <= now()
       returning s.message_id, s.tries)
-    select m.id as "messageId", m.blockchain, m.domain, m.nonce, p.attested_message as "attestedMessage", p.digest,
+    select m.id as message_id, m.blockchain, m.domain, m.nonce, p.attested_message, p.digest,
       asked.tries
     from asked join message_proposals p on p.message_id = asked.message_id join messages m on m.id = p.message_id`)
 
@@ -118,10 +118,8 @@ export const claimSigned = (
   blockchain: string,
   { threshold, attesters, limit }: { threshold: number; attesters: readonly string[]; limit: number },
 ) =>
-  tx.all<SignedProposal>(sql`select p.message_id as id, m.destination_domain as "destinationDomain",
-      m.block_hash as "blockHash", p.attested_message as "attestedMessage", p.digest,
-      p.finality_threshold as "finalityThreshold", p.expiration_block as "expirationBlock",
-      p.forward_fee as "forwardFeeAtomic", signed.signatures
+  tx.all<SignedProposal>(sql`select p.message_id as id, m.destination_domain, m.block_hash, p.attested_message, p.digest,
+      p.finality_threshold, p.expiration_block, p.forward_fee as forward_fee_atomic, signed.signatures
     from message_proposals p join messages m on m.id = p.message_id
       cross join lateral (select (array_agg(s.signature order by s.attester))[:${threshold}::integer] as signatures
         from message_signatures s

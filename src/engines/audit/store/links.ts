@@ -5,9 +5,8 @@ import type { AuditEntry, AuditHead, LinkContent } from '../encoding.ts'
 export type AuditLink = LinkContent & { hash: string }
 export type SignedHead = AuditHead & { signature: string }
 
-export const entryColumns = sql`r.actor, r.action, r.resource_id as "resourceId", r.request_id as "requestId",
-  r.create_date as "createDate", r.event_type as "eventType", r.event_resource_id as "eventResourceId", r.data,
-  r.event_date as "eventDate"`
+export const entryColumns = sql`r.actor, r.action, r.resource_id, r.request_id, r.create_date, r.event_type,
+  r.event_resource_id, r.data, r.event_date`
 
 /** Keeps other workers from linking until the `tx` ends. False when one does. */
 export const lockLinking = async (tx: Db): Promise<boolean> =>
@@ -24,14 +23,14 @@ export const isAnyUnlinked = async (db: Db): Promise<boolean> =>
 export async function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<readonly AuditEntry[]> {
   const rows = sql`select q.entity_id, q.id from unlinked_audit q where q.entity_id = turn.entity_id order by q.sequence`
   const claim = inTurns(turn, { from: sql`unlinked_audit`, where: sql`true`, rows }, limit)
-  const found = await db.all<AuditEntry>(sql`select q.entity_id as "entityId", q.id, ${entryColumns}
+  const found = await db.all<AuditEntry>(sql`select q.entity_id, q.id, ${entryColumns}
     from (${claim}) q left join audit_entries r on r.entity_id = q.entity_id and r.id = q.id order by q.position`)
   return served(turn, found)
 }
 
 /** The last link of each of these entities that has one. */
 export const lastLinks = (db: Db, entityIds: readonly string[]) =>
-  db.all<{ entityId: string; position: number; hash: string }>(sql`select e as "entityId", l.position,
+  db.all<{ entityId: string; position: number; hash: string }>(sql`select e as entity_id, l.position,
       encode(l.hash, 'hex') as hash
     from unnest(${entityIds}::uuid[]) e cross join lateral (select position, hash from audit_links
       where entity_id = e order by position desc limit 1) l`)

@@ -27,10 +27,9 @@ export async function trailPage(
   const ofEntity = sql`(l.entity_id, l.position) > (${after.entityId}::uuid, ${after.position}::int8)
     and (${entityId ?? null}::uuid is null or l.entity_id = ${entityId ?? null})`
   const rows =
-    await db.all<TrailRow>(sql`select l.entity_id as "entityId", l.position, l.audit_id as "auditId",
-      encode(l.previous, 'hex') as previous, encode(l.entry_hash, 'hex') as "entryHash", encode(l.hash, 'hex') as hash,
-      ${entryColumns}, h.first_position as "firstPosition", encode(h.hash, 'hex') as "headHash",
-      encode(h.signature, 'hex') as signature, ${headDate} as "headDate"
+    await db.all<TrailRow>(sql`select l.entity_id, l.position, l.audit_id, encode(l.previous, 'hex') as previous,
+      encode(l.entry_hash, 'hex') as entry_hash, encode(l.hash, 'hex') as hash, ${entryColumns}, h.first_position,
+      encode(h.hash, 'hex') as head_hash, encode(h.signature, 'hex') as signature, ${headDate} as head_date
     from (select * from audit_links l where ${ofEntity} order by l.entity_id, l.position limit ${limit}) l
     left join audit_entries r on r.entity_id = l.entity_id and r.id = l.audit_id
     left join audit_heads h on h.entity_id = l.entity_id and h.position = l.position
@@ -69,7 +68,7 @@ const named = (entityId: string | undefined) =>
 export const strayEntries = (db: Db, entityId: string | undefined, limit: number) =>
   scan<{ entityId: string; id: string }>(
     db,
-    sql`select r.entity_id as "entityId", r.id from audit_entries r where ${named(entityId)}
+    sql`select r.entity_id, r.id from audit_entries r where ${named(entityId)}
       and not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.audit_id = r.id)
       and not exists (select 1 from unlinked_audit q where q.entity_id = r.entity_id and q.id = r.id)
       limit ${limit}`,
@@ -79,7 +78,7 @@ export const strayEntries = (db: Db, entityId: string | undefined, limit: number
 export const strayHeads = (db: Db, entityId: string | undefined, limit: number) =>
   scan<TrailPlace>(
     db,
-    sql`select r.entity_id as "entityId", r.position from audit_heads r where ${named(entityId)}
+    sql`select r.entity_id, r.position from audit_heads r where ${named(entityId)}
       and not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.position = r.position)
       order by r.entity_id, r.position limit ${limit}`,
   )
@@ -108,8 +107,8 @@ export const newestHeads = (
         order by h.entity_id limit 1), entity.number + 1
       from entity where entity.entity_id is not null and entity.number < ${limit}
     )
-    select h.entity_id as "entityId", h.first_position as "firstPosition", h.position, encode(h.hash, 'hex') as hash,
-      encode(h.signature, 'hex') as signature, ${headDate} as "createDate"
+    select h.entity_id, h.first_position, h.position, encode(h.hash, 'hex') as hash,
+      encode(h.signature, 'hex') as signature, ${headDate} as create_date
     from entity cross join lateral (select * from audit_heads where entity_id = entity.entity_id
       order by position desc limit 1) h
     order by h.entity_id`)

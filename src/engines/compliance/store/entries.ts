@@ -17,7 +17,7 @@ const textsOf = (addresses: readonly ScreenedAddress[]) => addresses.map(({ addr
 /** The entries of the present lists that name one of these addresses: one lookup in an index for each address. */
 export const findListed = (db: Db, addresses: readonly ScreenedAddress[]) =>
   db.all<ListedAddress>(sql`select (given.position - 1)::integer as index, e.list, l.kind,
-      e.from_version as "fromVersion", e.reference
+      e.from_version, e.reference
     from unnest(${spacesOf(addresses)}::text[], ${textsOf(addresses)}::text[]) with ordinality
       as given(space, address, position)
     join screening_entries e on e.address = given.address and e.space = given.space and e.to_version is null

@@ -19,7 +19,7 @@ type ListedAddressOfCustomer = {
 export async function listedAddresses(db: Db, list?: string): Promise<ListedAddressOfCustomer[]> {
   const found = await scan<ListedAddressOfCustomer & { space: string }>(
     db,
-    sql`select a.entity_id as "entityId", a.resource, a.id, a.chain, a.address, e.space, e.list, e.reference
+    sql`select a.entity_id, a.resource, a.id, a.chain, a.address, e.space, e.list, e.reference
       from screened_addresses a
       join screening_entries e on e.address = a.address and e.to_version is null
         and (${list ?? null}::text is null or e.list = ${list ?? null})

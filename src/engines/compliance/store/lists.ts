@@ -38,9 +38,8 @@ export async function listsRevision(db: Db): Promise<number> {
   return Number(revision)
 }
 
-const columns = sql`v.list, v.version, v.change, v.contents_of as "contentsOf", v.entries_count as entries,
-  v.added_count as added, v.removed_count as removed, v.source, v.source_hash as "sourceHash", v.reason, v.actor,
-  v.create_date as "createDate"`
+const columns = sql`v.list, v.version, v.change, v.contents_of, v.entries_count as entries, v.added_count as added,
+  v.removed_count as removed, v.source, v.source_hash, v.reason, v.actor, v.create_date`
 
 export const findList = (db: Db, name: string) =>
   db.maybe<ScreeningList>(sql`select name, kind, version from screening_lists where name = ${name}`)

@@ -6,8 +6,7 @@ export type AskedAddress = { chain: string; address: string }
 
 /** The answers about these addresses that have not expired. */
 export const answersAbout = (db: Db, nowMs: number, asked: readonly AskedAddress[]) =>
-  db.all<ProviderAnswer>(sql`select p.chain, p.address, p.actions, p.rule_name as "ruleName",
-      p.risk_score as "riskScore", p.risk_category as "riskCategory"
+  db.all<ProviderAnswer>(sql`select p.chain, p.address, p.actions, p.rule_name, p.risk_score, p.risk_category
     from unnest(${asked.map(({ chain }) => chain)}::text[], ${asked.map(({ address }) => address)}::text[]) as n(c, a)
     join provider_answers p on p.chain = n.c and p.address = n.a and p.expire_date > ${formatInstant(nowMs)}`)
 

@@ -26,9 +26,8 @@ export type Review = {
   updateDate: string
 }
 
-const columns = sql`r.entity_id as "entityId", r.id, r.resource, r.state, r.rule_name as "ruleName",
-  r.first_approver as "firstApprover", r.decided_by as "decidedBy", r.reason, r.create_date as "createDate",
-  r.update_date as "updateDate"`
+const columns = sql`r.entity_id, r.id, r.resource, r.state, r.rule_name, r.first_approver, r.decided_by, r.reason,
+  r.create_date, r.update_date`
 
 export type NewReview = Pick<Review, 'entityId' | 'id' | 'resource' | 'ruleName'> & {
   /** Denied at once where a setting decides. */
@@ -46,12 +45,12 @@ export function insertReviews(tx: Db, nowMs: number, opened: readonly NewReview[
     on conflict (entity_id, id) do update set state = 'pending', rule_name = excluded.rule_name,
       first_approver = case when r.state = 'pending' then r.first_approver end, update_date = excluded.update_date
       where r.state in ('withdrawn', 'pending') and (r.state, r.rule_name) <> ('pending', excluded.rule_name)
-    returning entity_id as "entityId", id, resource, rule_name as "ruleName", state`)
+    returning entity_id, id, resource, rule_name, state`)
 }
 
 /** The states of the reviews that exist among these. */
 export const reviewStatesOf = (db: Db, refs: readonly { entityId: string; id: string }[]) =>
-  db.all<Pick<Review, 'entityId' | 'id' | 'state'>>(sql`select r.entity_id as "entityId", r.id, r.state
+  db.all<Pick<Review, 'entityId' | 'id' | 'state'>>(sql`select r.entity_id, r.id, r.state
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join reviews r on r.entity_id = n.e and r.id = n.i`)
 

@@ -28,8 +28,8 @@ type Evidence = {
   matched: readonly ({ ruleName: string } & Partial<MatchedEntry>)[]
 }
 
-const columns = sql`s.entity_id as "entityId", s.id, s.chain, s.address, s.canonical_address as "canonicalAddress",
-  s.result, s.rule_name as "ruleName", s.actions, s.reasons, s.evidence, s.create_date as "createDate"`
+const columns = sql`s.entity_id, s.id, s.chain, s.address, s.canonical_address, s.result, s.rule_name, s.actions, s.reasons,
+  s.evidence, s.create_date`
 
 export const insertScreening = (tx: Db, nowMs: number, screening: Omit<Screening, 'createDate'>) =>
   tx.one<Screening>(sql`insert into screenings as s

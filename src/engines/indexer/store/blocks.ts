@@ -11,7 +11,7 @@ export const lockChain = (tx: Db, blockchain: string) =>
 
 /** The newest block that was applied and not reverted. */
 export const canonicalHead = (db: Db, blockchain: string) =>
-  db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
+  db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
 /** The newest canonical blocks of these chains; nothing of a chain that has none. */
@@ -28,7 +28,7 @@ export const lockCanonical = async (tx: Db, blockchain: string, hash: string): P
 
 /** The newest booked block, with its timestamp on the chain. */
 export const indexedHead = (db: Db, blockchain: string) =>
-  db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time as "blockTime" from blocks
+  db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
 /** The hash of the canonical block of this number. */
@@ -63,7 +63,7 @@ export const contentHashesBetween = (
     number: number
     hash: Hex
     contentHash: Hex
-  }>(sql`select number, hash, content_hash as "contentHash"
+  }>(sql`select number, hash, content_hash
     from blocks where blockchain = ${blockchain} and canonical and number between ${from} and ${to}
       and content_hash is not null order by number limit ${limit}`)
 

@@ -55,7 +55,7 @@ export async function claimHistory(
   leaseMs: number,
 ): Promise<EventHistory | undefined> {
   const isFree = sql`(h.lease_until is null or h.lease_until < now()) and (h.to_block is null or h.next_block <= ${finalTo})`
-  const rows = sql`select * from (select h.entity_id as "entityId", h.id from event_histories h
+  const rows = sql`select * from (select h.entity_id, h.id from event_histories h
     join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled
     where h.blockchain = ${blockchain} and h.entity_id = turn.entity_id and ${isFree}
       and ${isNotDeferred(turn.queue, blockchain, sql`h.entity_id`, sql`h.id::text`)}
@@ -63,16 +63,15 @@ export async function claimHistory(
   const shared = { from: sql`event_histories h`, where: sql`h.blockchain = ${blockchain}`, rows }
   const found = await db.all<EventHistory>(sql`with chosen as materialized (${inTurns(turn, shared, 1)}),
     open as materialized (
-      select h.entity_id, h.id from chosen join event_histories h on h.entity_id = chosen."entityId" and h.id = chosen.id
+      select h.entity_id, h.id from chosen join event_histories h on h.entity_id = chosen.entity_id and h.id = chosen.id
       where ${isFree} for update of h skip locked
     )
     update event_histories h
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = h.fencing_token + 1
     from open, event_monitors m
     where h.entity_id = open.entity_id and h.id = open.id and m.entity_id = h.entity_id and m.id = h.monitor_id
-    returning h.entity_id as "entityId", h.id, h.monitor_id as "monitorId", h.blockchain, m.contract_address as "contractAddress",
-      m.event_signature_hash as topic, h.next_block as "nextBlock", h.to_block as "toBlock", h.span,
-      h.fencing_token as "fencingToken", h.refused_since as "refusedSince", h.create_date as "createDate"`)
+    returning h.entity_id, h.id, h.monitor_id, h.blockchain, m.contract_address, m.event_signature_hash as topic,
+      h.next_block, h.to_block, h.span, h.fencing_token, h.refused_since, h.create_date`)
   return served(turn, found)[0]
 }
 
@@ -121,7 +120,7 @@ export const openHistories = (db: Db, blockchains: readonly string[]) =>
   }>(sql`select b as blockchain, c.count,
       (select h.refused_since from event_histories h
         join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled
-        where h.blockchain = b and h.refused_since is not null order by h.refused_since limit 1) as "refusedSince"
+        where h.blockchain = b and h.refused_since is not null order by h.refused_since limit 1) as refused_since
     from unnest(${blockchains}::text[]) as b cross join lateral (select count(*) as count from (
       select 1 from event_histories h join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id
       where h.blockchain = b and m.is_enabled limit ${countedMax}) counted) c`)

@@ -44,10 +44,9 @@ export type NewEventLog = {
 /** Maximum size of the stored data of a log. */
 export const dataBytesMax = 65_536
 
-const columns = sql`l.id, l.blockchain, l.contract_address as "contractAddress", m.event_signature as "eventSignature",
-  m.event_signature_hash as "eventSignatureHash", m.event_name as "eventName", m.parameters, l.block_hash as "blockHash",
-  l.block_number as "blockHeight", l.block_time as "blockTime", l.tx_hash as "txHash", l.log_index as "logIndex", l.topics,
-  l.data, l.data_bytes as "dataBytes", l.create_date as "createDate"`
+const columns = sql`l.id, l.blockchain, l.contract_address, m.event_signature, m.event_signature_hash, m.event_name,
+  m.parameters, l.block_hash, l.block_number as block_height, l.block_time, l.tx_hash, l.log_index, l.topics, l.data,
+  l.data_bytes, l.create_date`
 const from = sql`event_logs l join event_monitors m on m.entity_id = l.entity_id and m.id = l.monitor_id`
 
 /** The log, also one whose block was removed. */
@@ -109,7 +108,7 @@ export async function insertEventLogs(
         tx_hash = excluded.tx_hash, topics = excluded.topics, data = excluded.data, data_bytes = excluded.data_bytes,
         update_date = excluded.update_date
       where l.removed_date is not null
-    returning l.entity_id as "entityId", l.id`)
+    returning l.entity_id, l.id`)
   return inserted.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
@@ -117,4 +116,4 @@ export async function insertEventLogs(
 export const removeEventLogs = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<LogOfEntity>(sql`update event_logs set removed_date = ${formatInstant(nowMs)}, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and removed_date is null
-    returning entity_id as "entityId", id`)
+    returning entity_id, id`)

@@ -28,10 +28,8 @@ export type NewEventMonitor = Pick<
   'id' | 'blockchain' | 'contractAddress' | 'eventSignature' | 'eventSignatureHash' | 'fromBlock'
 > & { entityId: string; eventName: string; parameters: AbiParameter[] | undefined }
 
-const columns = sql`m.id, m.blockchain, m.contract_address as "contractAddress", m.event_signature as "eventSignature",
-  m.event_signature_hash as "eventSignatureHash", m.is_enabled as "isEnabled", m.from_block as "fromBlock",
-  h.next_block as "nextBlock", h.to_block as "toBlock", h.reached_date as "reachedDate",
-  m.create_date as "createDate", m.update_date as "updateDate"`
+const columns = sql`m.id, m.blockchain, m.contract_address, m.event_signature, m.event_signature_hash, m.is_enabled,
+  m.from_block, h.next_block, h.to_block, h.reached_date, m.create_date, m.update_date`
 const from = sql`event_monitors m left join lateral (select e.next_block, e.to_block, e.reached_date from event_histories e
   where e.entity_id = m.entity_id and e.monitor_id = m.id order by e.next_block limit 1) h on true`
 
@@ -122,7 +120,7 @@ export const monitorsOfEvents = (
   blockchain: string,
   events: readonly { address: string; topic: string }[],
 ) =>
-  tx.all<WatchedEvent>(sql`select m.entity_id as "entityId", m.id as "monitorId", e.a as address, e.t as topic
+  tx.all<WatchedEvent>(sql`select m.entity_id, m.id as monitor_id, e.a as address, e.t as topic
     from unnest(${events.map(({ address }) => address)}::text[], ${events.map(({ topic }) => topic)}::text[]) as e(a, t)
     join event_monitors m on m.blockchain = ${blockchain} and m.contract_address = e.a and m.event_signature_hash = e.t
       and m.is_enabled and m.deleted_date is null

@@ -11,8 +11,7 @@ type Halt = {
   createDate: string
 }
 
-const columns = sql`blockchain, block_number as "blockNumber", block_hash as "blockHash", other_hash as "otherHash",
-  create_date as "createDate"`
+const columns = sql`blockchain, block_number, block_hash, other_hash, create_date`
 
 export const findHalt = (db: Db, blockchain: string) =>
   db.maybe<Halt>(sql`select ${columns} from chain_halts where blockchain = ${blockchain}`)

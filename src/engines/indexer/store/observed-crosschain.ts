@@ -23,9 +23,9 @@ export async function insertCrosschainEvents(
   const rows = events.map(({ txHash, logIndex, kind, ...fields }) => ({ txHash, logIndex, kind, fields }))
   await tx.run(sql`insert into observed_crosschain_events (blockchain, block_hash, block_number, block_time, log_index,
       tx_hash, kind, fields)
-    select ${blockchain}, ${hash}, ${number}::bigint, ${formatInstant(timeMs)}::timestamptz, row."logIndex", row."txHash",
+    select ${blockchain}, ${hash}, ${number}::bigint, ${formatInstant(timeMs)}::timestamptz, row.log_index, row.tx_hash,
       row.kind, row.fields
-    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("txHash" text, "logIndex" integer, kind text, fields jsonb)
+    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(tx_hash text, log_index integer, kind text, fields jsonb)
     on conflict do nothing`)
 }
 
@@ -44,8 +44,7 @@ export async function observedCrosschainOf(
   blockchain: string,
   blockHash: string,
 ): Promise<ObservedCrosschainEvent[]> {
-  const rows = await db.all<StoredEvent>(sql`select block_number as "blockNumber", block_time as "blockTime",
-      log_index as "logIndex", tx_hash as "txHash", kind, fields
+  const rows = await db.all<StoredEvent>(sql`select block_number, block_time, log_index, tx_hash, kind, fields
     from observed_crosschain_events where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index`)
   return rows.map(({ fields, ...row }) => {
     const given = Object.fromEntries(

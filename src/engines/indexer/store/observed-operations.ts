@@ -21,17 +21,16 @@ export async function insertOperations(tx: Db, rows: readonly ObservedOperation[
   if (rows.length === 0) return
   await tx.run(sql`insert into observed_operations (entity_id, blockchain, block_hash, block_number, tx_hash, log_index,
       user_op_hash, account, nonce, success, gas_used, fee, block_time)
-    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, blockchain text, "blockHash" text,
-      "blockNumber" bigint, "txHash" text, "logIndex" integer, "userOpHash" text, account text, nonce numeric, success boolean,
-      "gasUsed" numeric, fee numeric, "blockTime" timestamptz)
+    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, blockchain text, block_hash text,
+      block_number bigint, tx_hash text, log_index integer, user_op_hash text, account text, nonce numeric, success boolean,
+      gas_used numeric, fee numeric, block_time timestamptz)
     on conflict do nothing`)
 }
 
 /** The operations of managed accounts in one block. */
 export const observedOperationsOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedOperation>(sql`select entity_id as "entityId", blockchain, block_hash as "blockHash",
-      block_number as "blockNumber", tx_hash as "txHash", log_index as "logIndex", user_op_hash as "userOpHash", account,
-      nonce, success, gas_used as "gasUsed", fee, block_time as "blockTime"
+  db.all<ObservedOperation>(sql`select entity_id, blockchain, block_hash, block_number, tx_hash, log_index, user_op_hash,
+      account, nonce, success, gas_used, fee, block_time
     from observed_operations where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index`)
 
 /** Deletes the operations of a block whose stored contents turned out false. */

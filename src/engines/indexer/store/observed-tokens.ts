@@ -48,10 +48,9 @@ export async function insertTokenTransfers(
 
 /** The transfers of unlisted tokens in one block, in block order. */
 export const observedTokenTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedTokenTransfer>(sql`select entity_id as "entityId", id, blockchain, block_hash as "blockHash",
-      block_number as "blockNumber", tx_hash as "txHash", log_index as "logIndex", position, direction,
-      token_address as "tokenAddress", standard, item_id as "itemId", from_address as "fromAddress",
-      to_address as "toAddress", amount, address, wallet_id as "walletId", block_time as "blockTime"
+  db.all<ObservedTokenTransfer>(sql`select entity_id, id, blockchain, block_hash, block_number, tx_hash, log_index,
+      position, direction, token_address, standard, item_id, from_address, to_address, amount, address, wallet_id,
+      block_time
     from observed_token_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}
     order by log_index, position, id`)
 
@@ -86,7 +85,7 @@ export const undecidedClaims = (
   blockNumber: number,
   limit: number,
 ) =>
-  tx.all<UndecidedClaim>(sql`select n.k::int4 - 1 as place, c.entity_id as "entityId", c.id, c.amount
+  tx.all<UndecidedClaim>(sql`select n.k::int4 - 1 as place, c.entity_id, c.id, c.amount
     from unnest(${held.map((row) => row.entityId)}::uuid[], ${held.map((row) => row.address)}::text[],
       ${held.map((row) => row.tokenAddress)}::text[], ${held.map((row) => row.standard)}::text[],
       ${held.map((row) => row.itemId?.toString() ?? null)}::numeric[]) with ordinality as n(e, a, t, s, i, k)
@@ -127,8 +126,7 @@ export async function decideClaims(
   await tx.run(sql`update observed_token_transfers o set covered = n.c, decided_in = ${blockHash}
     from unnest(${entityIds}::uuid[], ${ids}::uuid[], ${claims.map((row) => row.covered)}::bool[]) as n(e, i, c)
     where o.entity_id = n.e and o.id = n.i`)
-  return tx.all<TransferOfLog>(sql`select distinct o.entity_id as "entityId", o.block_hash as "blockHash",
-      o.tx_hash as "txHash", o.log_index as "logIndex", o.token_address as "tokenAddress"
+  return tx.all<TransferOfLog>(sql`select distinct o.entity_id, o.block_hash, o.tx_hash, o.log_index, o.token_address
     from unnest(${entityIds}::uuid[], ${ids}::uuid[]) as n(e, i)
     join observed_token_transfers o on o.entity_id = n.e and o.id = n.i
     where not exists (select 1 from observed_token_transfers x where x.entity_id = o.entity_id

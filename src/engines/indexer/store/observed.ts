@@ -62,9 +62,9 @@ export async function insertTransactions(tx: Db, rows: readonly ObservedTransact
   if (rows.length === 0) return
   await tx.run(sql`insert into observed_transactions (entity_id, blockchain, block_hash, block_number, tx_hash, address,
       nonce, success, gas_used, fee, block_time)
-    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, blockchain text, "blockHash" text,
-      "blockNumber" bigint, "txHash" text, address text, nonce bigint, success boolean, "gasUsed" numeric, fee numeric,
-      "blockTime" timestamptz)
+    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, blockchain text, block_hash text,
+      block_number bigint, tx_hash text, address text, nonce bigint, success boolean, gas_used numeric, fee numeric,
+      block_time timestamptz)
     on conflict do nothing`)
 }
 
@@ -83,17 +83,14 @@ export async function deleteObserved(tx: Db, blockchain: string, blockHash: stri
 
 /** The transfers of managed addresses in one block, in block order. */
 export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedTransfer>(sql`select entity_id as "entityId", id, blockchain, block_hash as "blockHash",
-      block_number as "blockNumber", tx_hash as "txHash", log_index as "logIndex", direction, token_id as "tokenId",
-      from_address as "fromAddress", to_address as "toAddress", amount, address, purpose, owner_id as "ownerId",
-      block_time as "blockTime"
+  db.all<ObservedTransfer>(sql`select entity_id, id, blockchain, block_hash, block_number, tx_hash, log_index, direction,
+      token_id, from_address, to_address, amount, address, purpose, owner_id, block_time
     from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index, id`)
 
 /** The transactions of managed senders in one block, with their outcomes. */
 export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedTransaction>(sql`select entity_id as "entityId", blockchain, block_hash as "blockHash",
-      block_number as "blockNumber", tx_hash as "txHash", address, nonce, success, gas_used as "gasUsed", fee,
-      block_time as "blockTime"
+  db.all<ObservedTransaction>(sql`select entity_id, blockchain, block_hash, block_number, tx_hash, address, nonce, success,
+      gas_used, fee, block_time
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
 /** The transactions of managed senders in the canonical blocks of this range. */
@@ -105,8 +102,7 @@ export const canonicalTransactionsBetween = (
 ) =>
   db.all<
     Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
-  >(sql`select o.entity_id as "entityId",
-      o.address, o.nonce, o.tx_hash as "txHash"
+  >(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
 
@@ -119,7 +115,7 @@ export const finalNonceUses = (
 ) =>
   db.all<
     Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
-  >(sql`select o.entity_id as "entityId", o.address, o.nonce, o.tx_hash as "txHash"
+  >(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
     from unnest(${nonces.map((row) => row.entityId)}::uuid[], ${nonces.map((row) => row.address)}::text[],
       ${nonces.map((row) => row.nonce)}::int8[]) as n(e, a, k)
     join observed_transactions o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.nonce = n.k

@@ -20,7 +20,7 @@ export const bookedBalancesAt = (
       from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
       where b.blockchain = ${blockchain} and b.canonical and b.number > ${number}
         and (p.entity_id, p.account_id) in (select entity_id, id from asked) group by 1, 2)
-    select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted - coalesce(l.amount, 0) as "bookedAtomic"
+    select a.entity_id, a.address, a.token_id, a.posted - coalesce(l.amount, 0) as booked_atomic
     from asked a left join later l on l.entity_id = a.entity_id and l.account_id = a.id`)
 
 export type ReconciliationProgress = { blockNumber: number; roundAddress: string; roundEntityId: string }
@@ -36,7 +36,7 @@ export const ensureReconciliation = (db: Db, blockchain: string) =>
 export const claimReconciliation = (db: Db, blockchain: string, number: number, leaseMs: number) =>
   db.maybe<ReconciliationProgress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where blockchain = ${blockchain} and block_number <> ${number} and (lease_until is null or lease_until < now())
-    returning block_number as "blockNumber", round_address as "roundAddress", round_entity_id as "roundEntityId"`)
+    returning block_number, round_address, round_entity_id`)
 
 /** Releases the claim and stores the progress; with the old progress, the same comparison is repeated. */
 export const finishReconciliation = (db: Db, blockchain: string, progress: ReconciliationProgress) =>
@@ -46,7 +46,7 @@ export const finishReconciliation = (db: Db, blockchain: string, progress: Recon
 
 /** The addresses with bookings in canonical blocks above `from` and up to `to`, at most `limit`. */
 export const addressesMovedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
-  db.all<OwnedAddress>(sql`select distinct a.entity_id as "entityId", a.address
+  db.all<OwnedAddress>(sql`select distinct a.entity_id, a.address
     from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
     join address_accounts a on a.entity_id = p.entity_id and a.id = p.account_id
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${from} and b.number <= ${to} limit ${limit}`)
@@ -94,7 +94,7 @@ export const recordAgreements = (
     cross join lateral (select g.booked <> g.on_chain as differed from reconciliation_gaps g
       where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
       order by g.create_date desc, g.id desc limit 1) last where last.differed
-    returning entity_id as "entityId", address, token_id as "tokenId"`)
+    returning entity_id, address, token_id`)
 
 /** Maximum count: beyond it, no operator needs the exact number. */
 const countedMax = 10_000

@@ -25,7 +25,7 @@ type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> &
 type ReachedHeights = { step: number; completeTo: number; finalTo: number }
 
 const lastStep = (db: Db, blockchain: string) =>
-  db.maybe<ReachedHeights>(sql`select step, coalesce(complete_to, final_to) as "completeTo", final_to as "finalTo"
+  db.maybe<ReachedHeights>(sql`select step, coalesce(complete_to, final_to) as complete_to, final_to
     from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
 
 /** The highest final block, -1 for none. */
@@ -74,8 +74,8 @@ export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
       coalesce((select min(step) - 1 from block_steps where blockchain = ${blockchain}), 0))
     on conflict do nothing`)
 
-const stepColumns = sql`s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
-  coalesce(s.complete_to, s.final_to) as "completeTo", s.final_from as "finalFrom", s.final_to as "finalTo"`
+const stepColumns = sql`s.blockchain, s.step, s.kind, s.block_hash, s.block_number,
+  coalesce(s.complete_to, s.final_to) as complete_to, s.final_from, s.final_to`
 
 /** The next step of an engine, not beyond those that the engine `after` has processed. */
 export const nextStep = (db: Db, engine: string, blockchain: string, after?: string) =>
@@ -100,7 +100,7 @@ export async function lockFollowed(tx: Db, engine: string, blockchain: string): 
     where engine = ${engine} and blockchain = ${blockchain} for update`)
   const found = await tx.maybe<{
     completeTo: number
-  }>(sql`select coalesce(complete_to, final_to) as "completeTo"
+  }>(sql`select coalesce(complete_to, final_to) as complete_to
     from block_steps where blockchain = ${blockchain} and step = ${cursor?.step ?? 0}`)
   return found?.completeTo ?? -1
 }

@@ -67,7 +67,7 @@ async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<
 
 const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>
   tx.all<AccountName & { id: string }>(sql`
-    select a.id, a.entity_id as "entityId", a.token_id as "tokenId", a.currency, a.kind, a.blockchain, a.address
+    select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address
     from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map(unitOf)}::text[],
       ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
     join accounts a on a.entity_id = n.e and ${ofUnit} and a.kind = n.k and a.address = n.d
@@ -100,8 +100,8 @@ export type Balance = {
 
 /** The balances of addresses in every token that they ever held. */
 export const balancesOf = (db: Db, entityId: string, blockchain: string, addresses: readonly string[]) =>
-  db.all<Balance>(sql`select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted as "postedAtomic",
-      a.held as "heldAtomic", a.create_date as "createDate", a.update_date as "updateDate"
+  db.all<Balance>(sql`select a.entity_id, a.address, a.token_id, a.posted as posted_atomic, a.held as held_atomic,
+      a.create_date, a.update_date
     from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.token_id is not null
       and a.blockchain = ${blockchain} and a.address = any(${addresses}::text[])`)
 

@@ -41,8 +41,7 @@ export const listBalances = (
   readPage<TokenBalance>(
     db,
     {
-      columns: sql`${tokenColumns}, t.posted as "postedAtomic", t.token_create_date as "tokenCreateDate",
-        t.update_date as "updateDate"`,
+      columns: sql`${tokenColumns}, t.posted as posted_atomic, t.token_create_date, t.update_date`,
       from: sql`(select k.id, k.blockchain, k.name, k.symbol, k.decimals, k.is_native, k.standard, k.address, k.currency,
           k.listed, k.create_date as token_create_date, a.entity_id, a.kind, a.address as owner, a.posted, a.create_date, a.update_date
         from accounts a join tokens k on k.id = a.token_id and k.item_id is null) t`,
@@ -74,8 +73,8 @@ export const listItems = (
   readPage<ItemBalance>(
     db,
     {
-      columns: sql`${tokenColumns}, t.collection_id as "collectionId", t.item_id as "itemId", t.uri,
-        t.posted as "postedAtomic", t.token_create_date as "tokenCreateDate", t.update_date as "updateDate"`,
+      columns: sql`${tokenColumns}, t.collection_id, t.item_id, t.uri, t.posted as posted_atomic, t.token_create_date,
+        t.update_date`,
       from: sql`(select k.id, k.blockchain, c.name, c.symbol, c.decimals, k.is_native, k.standard, k.address, k.currency,
           k.listed, k.collection_id, k.item_id, k.uri, c.create_date as token_create_date, a.entity_id, a.kind,
           a.address as owner, a.posted, a.create_date, a.update_date

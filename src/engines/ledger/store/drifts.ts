@@ -37,7 +37,7 @@ export const driftPosting = (
 
 /** The balances that were brought in line at this block. */
 export const driftedAt = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<UnlistedBalance>(sql`select distinct a.entity_id as "entityId", a.token_id as "tokenId", a.address
+  db.all<UnlistedBalance>(sql`select distinct a.entity_id, a.token_id, a.address
     from postings p join entries e on e.entity_id = p.entity_id and e.posting_id = p.id
     join accounts a on a.entity_id = e.entity_id and a.id = e.account_id and a.kind = 'drift'
     where p.blockchain = ${blockchain} and p.block_hash = ${blockHash}`)

@@ -167,7 +167,7 @@ export const heldFor = (
   tx.all<{
     entityId: string
     intentId: string
-  }>(sql`select h.entity_id as "entityId", h.intent_id as "intentId"
+  }>(sql`select h.entity_id, h.intent_id
     from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
     join holds h on h.entity_id = n.e and h.intent_id = n.i and h.purpose = ${purpose}
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
@@ -177,8 +177,7 @@ export const openUnlistedHolds = (
   tx: Db,
   balances: readonly { entityId: string; tokenId: string; address: string }[],
 ) =>
-  tx.all<OpenHold>(sql`select h.id, a.entity_id as "entityId", a.token_id as "tokenId", a.address,
-      h.intent_id as "intentId", h.amount as "amountAtomic"
+  tx.all<OpenHold>(sql`select h.id, a.entity_id, a.token_id, a.address, h.intent_id, h.amount as amount_atomic
     from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
       ${balances.map((row) => row.address)}::text[]) as n(e, t, d)
     join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = 'address' and a.address = n.d and a.held > 0

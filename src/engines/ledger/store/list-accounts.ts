@@ -29,8 +29,8 @@ export const accountsPage = (db: Db, entityId: string, filters: AccountFilters, 
   readPage<Account>(
     db,
     {
-      columns: sql`a.id, a.kind, a.token_id as "tokenId", a.currency, a.blockchain, a.address, a.posted as "postedAtomic",
-        a.held as "heldAtomic", coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date as "createDate"`,
+      columns: sql`a.id, a.kind, a.token_id, a.currency, a.blockchain, a.address, a.posted as posted_atomic,
+        a.held as held_atomic, coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date`,
       from: sql`accounts a left join tokens t on t.id = a.token_id`,
       alias: 'a',
       // The second condition is the one of the partial index.

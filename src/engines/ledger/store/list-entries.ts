@@ -28,8 +28,7 @@ export const entriesPage = (db: Db, entityId: string, accountId: string, page: P
   readPage<AccountEntry>(
     db,
     {
-      columns: sql`e.id, p.fact, e.amount as "amountAtomic", p.block_hash as "blockHash",
-        p.reverses_id as "reversesId", e.create_date as "createDate"`,
+      columns: sql`e.id, p.fact, e.amount as amount_atomic, p.block_hash, p.reverses_id, e.create_date`,
       from: sql`(select entity_id, posting_id as id, account_id, amount, create_date from entries) e
         join postings p on p.entity_id = e.entity_id and p.id = e.id`,
       alias: 'e',

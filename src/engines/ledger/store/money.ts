@@ -10,7 +10,7 @@ type WalletMoney = { currency: string; postedAtomic: bigint; heldAtomic: bigint 
 
 /** One row for each currency that the wallet ever had, in their alphabetical order. */
 export const walletMoney = (db: Db, entityId: string, walletId: string) =>
-  db.all<WalletMoney>(sql`select a.currency, a.posted as "postedAtomic", a.held as "heldAtomic" from accounts a
+  db.all<WalletMoney>(sql`select a.currency, a.posted as posted_atomic, a.held as held_atomic from accounts a
     where a.entity_id = ${entityId} and a.kind = 'wallet' and a.address = ${walletId} and a.currency is not null
     order by a.currency`)
 

@@ -66,7 +66,7 @@ export async function reversePostings(
   const open = await tx.all<{
     entityId: string
     id: string
-  }>(sql`select p.entity_id as "entityId", p.id from postings p
+  }>(sql`select p.entity_id, p.id from postings p
     where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} and p.reverses_id is null
       and not exists (select 1 from postings r where r.entity_id = p.entity_id and r.reverses_id = p.id)`)
   if (open.length === 0) return

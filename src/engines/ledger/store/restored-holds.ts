@@ -9,8 +9,8 @@ type CopiedHold = HeldKey & Pick<Hold, 'amountAtomic'> & { copy: string }
 
 /** The open holds of these intents on managed addresses, each with a JSON text that restores it in any copy of the books. */
 export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
-  db.all<CopiedHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose, a.token_id as "tokenId",
-      h.amount as "amountAtomic", jsonb_build_object('entityId', h.entity_id, 'address', a.address,
+  db.all<CopiedHold>(sql`select h.entity_id, h.intent_id, h.purpose, a.token_id, h.amount as amount_atomic,
+      jsonb_build_object('entityId', h.entity_id, 'address', a.address,
         'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
         'ofUnlisted', h.of_unlisted, 'amount', h.amount::text)::text as copy
     from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)

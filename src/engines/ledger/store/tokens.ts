@@ -4,7 +4,7 @@ import type { Network } from '#chains/networks/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
+import { type Database, type Db, jsonOf, type Sql, sql } from '#runtime/db/db'
 
 /** A token of the books. A contract that merely calls itself USDC is not a listed one. */
 export type Token = {
@@ -24,8 +24,8 @@ export type Token = {
   createDate: string
 }
 
-const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_native as "isNative", t.standard, t.address,
-  t.currency, t.listed, t.create_date as "createDate"`
+const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_native, t.standard, t.address, t.currency,
+  t.listed, t.create_date`
 
 export const tokenColumns = columns
 
@@ -45,14 +45,14 @@ export async function seedTokens(
       address: tokenAddress(token),
     })),
   ])
-  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
-      decimals integer, "isNative" boolean, standard text, address text, currency text)`
+  const given = sql`jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
+      decimals integer, is_native boolean, standard text, address text, currency text)`
   await database.run(sql`update tokens t set listed = true, look_alike = false, name = row.name, symbol = row.symbol,
       decimals = row.decimals, decimals_known = true, currency = row.currency
     from ${given} where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
   await database.run(sql`insert into tokens
     (id, blockchain, name, symbol, decimals, is_native, standard, address, currency, create_date)
-    select id, blockchain, name, symbol, decimals, "isNative", standard, address, currency, ${formatInstant(nowMs)}
+    select id, blockchain, name, symbol, decimals, is_native, standard, address, currency, ${formatInstant(nowMs)}
     from ${given}
     on conflict do nothing`)
 }

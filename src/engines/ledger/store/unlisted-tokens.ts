@@ -1,7 +1,7 @@
 import { tokenIdNamespace } from '#chains/network'
 import { nameId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
 
 /** The id of a token that no network lists, or of one of its items: the same on every server and after every restore. */
 export const unlistedTokenId = (blockchain: string, address: string, itemId?: bigint | null): string =>
@@ -25,15 +25,15 @@ export async function keepUnlistedTokens(
   nowMs: number,
   rows: readonly UnlistedToken[],
 ): Promise<void> {
-  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, address text,
-      standard text, name text, symbol text, decimals integer, "lookAlike" boolean)`
+  const given = sql`jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, address text,
+      standard text, name text, symbol text, decimals integer, look_alike boolean)`
   await db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, decimals_known, look_alike,
       is_native, listed, create_date)
-    select id, blockchain, address, standard, name, symbol, coalesce(decimals, 0), decimals is not null, "lookAlike",
+    select id, blockchain, address, standard, name, symbol, coalesce(decimals, 0), decimals is not null, look_alike,
       false, false, ${formatInstant(nowMs)} from ${given}
     on conflict do nothing`)
   await db.run(sql`update tokens t set name = row.name, symbol = row.symbol, decimals = row.decimals, decimals_known = true,
-      look_alike = row."lookAlike"
+      look_alike = row.look_alike
     from ${given} where t.id = row.id and not t.decimals_known and row.decimals is not null`)
 }
 
@@ -66,8 +66,7 @@ export type BalanceUnit = {
 }
 
 export const balanceUnits = (db: Db, ids: readonly string[]) =>
-  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri, t.decimals,
-      t.decimals_known as "decimalsKnown", t.look_alike as "lookAlike"
+  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id, t.uri, t.decimals, t.decimals_known, t.look_alike
     from tokens t
     where t.id = any(${ids}::uuid[]) and not t.listed`)
 
@@ -89,7 +88,7 @@ export const knownTokens = (db: Db, blockchain: string, addresses: readonly stri
     listed: boolean
     lookAlike: boolean
   }>(
-    sql`select t.id, t.address, t.standard, t.decimals, t.decimals_known as "decimalsKnown", t.listed,
-        t.look_alike as "lookAlike" from tokens t
+    sql`select t.id, t.address, t.standard, t.decimals, t.decimals_known, t.listed,
+        t.look_alike from tokens t
       where t.blockchain = ${blockchain} and t.address = any(${addresses}::text[]) and t.item_id is null`,
   )

@@ -13,7 +13,7 @@ export type OwnerMapping = {
 /** The place of mappings: all of them are of one entity and chain. */
 export type MappingPlace = { entityId: string; blockchain: string }
 
-const columns = sql`m.id, m.blockchain, m.wallet_address as "walletAddress", m.owner, m.create_date as "createDate"`
+const columns = sql`m.id, m.blockchain, m.wallet_address, m.owner, m.create_date`
 const at = ({ entityId, blockchain }: MappingPlace) =>
   sql`m.entity_id = ${entityId} and m.blockchain = ${blockchain}`
 
@@ -78,7 +78,7 @@ export const claimsWithoutBlock = (
   blockchain: string,
   wallets: readonly { entityId: string; account: string }[],
 ) =>
-  tx.all<EntityClaim>(sql`select m.entity_id as "entityId", ${columns} from owner_mappings m
+  tx.all<EntityClaim>(sql`select m.entity_id, ${columns} from owner_mappings m
     where m.blockchain = ${blockchain} and m.bound_block is null and (m.entity_id, m.wallet_address) in (
       select * from unnest(${wallets.map((row) => row.entityId)}::uuid[], ${wallets.map((row) => row.account)}::text[]))`)
 

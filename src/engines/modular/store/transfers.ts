@@ -31,11 +31,9 @@ export type ModularTransfer = {
   updateDate: string
 }
 
-const columns = sql`t.entity_id as "entityId", t.id, t.wallet_id as "walletId", t.wallet_address as "walletAddress",
-  t.blockchain, t.transfer_type as "transferType", t.state, t.token_id as "tokenId", t.amount,
-  t.from_address as "fromAddress", t.to_address as "toAddress", t.user_op_hash as "userOpHash", t.tx_hash as "txHash",
-  t.ordinal, t.block_hash as "blockHash", t.block_number as "blockNumber", t.block_time as "blockTime",
-  t.create_date as "createDate", t.update_date as "updateDate"`
+const columns = sql`t.entity_id, t.id, t.wallet_id, t.wallet_address, t.blockchain, t.transfer_type, t.state, t.token_id,
+  t.amount, t.from_address, t.to_address, t.user_op_hash, t.tx_hash, t.ordinal, t.block_hash, t.block_number, t.block_time,
+  t.create_date, t.update_date`
 
 export const findTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularTransfer>(sql`select ${columns} from modular_transfers t
@@ -82,26 +80,26 @@ export const saveTransfers = (tx: Db, nowMs: number, rows: readonly NewTransfer[
   tx.all<Ref>(sql`insert into modular_transfers as t (entity_id, id, wallet_id, wallet_address, blockchain, transfer_type,
       state, token_id, amount, from_address, to_address, user_op_hash, tx_hash, ordinal, block_hash, block_number, block_time,
       create_date, update_date)
-    select row."entityId", row.id, row."walletId", row."walletAddress", row.blockchain, row."transferType", 'CONFIRMED',
-      row."tokenId", row.amount, row."fromAddress", row."toAddress", row."userOpHash", row."txHash", row.ordinal,
-      row."blockHash", row."blockNumber", row."blockTime", ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
-    from jsonb_to_recordset(${jsonOf(rows.map((row) => ({ ...row, id: newId(nowMs) })))}::jsonb) as row("entityId" uuid,
-      id uuid, "walletId" uuid, "walletAddress" text, blockchain text, "transferType" text, "tokenId" uuid, amount numeric,
-      "fromAddress" text, "toAddress" text, "userOpHash" text, "txHash" text, ordinal integer, "blockHash" text,
-      "blockNumber" bigint, "blockTime" timestamptz)
+    select row.entity_id, row.id, row.wallet_id, row.wallet_address, row.blockchain, row.transfer_type, 'CONFIRMED',
+      row.token_id, row.amount, row.from_address, row.to_address, row.user_op_hash, row.tx_hash, row.ordinal,
+      row.block_hash, row.block_number, row.block_time, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
+    from jsonb_to_recordset(${jsonOf(rows.map((row) => ({ ...row, id: newId(nowMs) })))}::jsonb) as row(entity_id uuid,
+      id uuid, wallet_id uuid, wallet_address text, blockchain text, transfer_type text, token_id uuid, amount numeric,
+      from_address text, to_address text, user_op_hash text, tx_hash text, ordinal integer, block_hash text,
+      block_number bigint, block_time timestamptz)
     on conflict (entity_id, blockchain, tx_hash, wallet_address, transfer_type, token_id, ordinal) do update
       set state = 'CONFIRMED', amount = excluded.amount, from_address = excluded.from_address,
         to_address = excluded.to_address, user_op_hash = excluded.user_op_hash, block_hash = excluded.block_hash,
         block_number = excluded.block_number, block_time = excluded.block_time, update_date = excluded.update_date
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id, t.id`)
 
 export const completeTransfers = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
   tx.all<Ref>(sql`update modular_transfers t set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where t.blockchain = ${blockchain} and t.state = 'CONFIRMED' and t.block_number <= ${completeTo}
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id, t.id`)
 
 /** Fails the transfers of an orphaned block; one that another block holds is confirmed again. */
 export const failTransfers = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<Ref>(sql`update modular_transfers t set state = 'FAILED', update_date = ${formatInstant(nowMs)}
     where t.blockchain = ${blockchain} and t.block_hash = ${blockHash} and t.state <> 'FAILED'
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id, t.id`)

@@ -30,10 +30,9 @@ export type UserOperationRow = {
   updateDate: string
 }
 
-const userOperationColumns = sql`u.entity_id as "entityId", u.id, u.wallet_id as "walletId", u.blockchain, u.sender, u.nonce,
-  u.user_op_hash as "userOpHash", u.operation::text as operation, u.state, u.error_reason as "errorReason",
-  u.error_details as "errorDetails", u.tx_hash as "txHash", u.block_hash as "blockHash", u.block_number as "blockNumber",
-  u.block_time as "blockTime", u.gas_used as "gasUsed", u.fee, u.create_date as "createDate", u.update_date as "updateDate"`
+const userOperationColumns = sql`u.entity_id, u.id, u.wallet_id, u.blockchain, u.sender, u.nonce, u.user_op_hash,
+  u.operation::text as operation, u.state, u.error_reason, u.error_details, u.tx_hash, u.block_hash, u.block_number,
+  u.block_time, u.gas_used, u.fee, u.create_date, u.update_date`
 
 export const findByHash = (db: Db, entityId: string, blockchain: string, userOpHash: string) =>
   db.maybe<UserOperationRow>(sql`select ${userOperationColumns} from user_operations u
@@ -116,7 +115,7 @@ export const markMined = (tx: Db, nowMs: number, seen: readonly ObservedOperatio
       ${seen.map((row) => row.gasUsed.toString())}::numeric[], ${seen.map((row) => row.fee.toString())}::numeric[])
       as n(e, c, h, s, t, b, bn, bt, g, f)
     where u.entity_id = n.e and u.blockchain = n.c and u.user_op_hash = n.h
-    returning u.entity_id as "entityId", u.id, u.state, u.user_op_hash as "userOpHash", u.gas_used as "gasUsed"`)
+    returning u.entity_id, u.id, u.state, u.user_op_hash, u.gas_used`)
 
 /** Fails waiting operations whose nonce another one used in a block. */
 export const markReplaced = (tx: Db, nowMs: number, seen: readonly ObservedOperation[]) =>
@@ -129,13 +128,13 @@ export const markReplaced = (tx: Db, nowMs: number, seen: readonly ObservedOpera
       ${seen.map((row) => row.blockNumber)}::int8[]) as n(e, c, a, o, h, b, bn)
     where u.entity_id = n.e and u.blockchain = n.c and u.sender = n.a and u.nonce = n.o and u.user_op_hash <> n.h
       and u.state = 'SENT'
-    returning u.entity_id as "entityId", u.id`)
+    returning u.entity_id, u.id`)
 
 /** Completes what is confirmed in blocks up to this one. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
   tx.all<Ref>(sql`update user_operations u set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where u.blockchain = ${blockchain} and u.state = 'CONFIRMED' and u.block_number <= ${completeTo}
-    returning u.entity_id as "entityId", u.id`)
+    returning u.entity_id, u.id`)
 
 /**
  * Returns the operations of an orphaned block to SENT, and those that one in it replaced. Where several have one nonce, or
@@ -155,7 +154,7 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
       tx_hash = null, block_hash = null, block_number = null, block_time = null, gas_used = null, fee = null,
       update_date = ${formatInstant(nowMs)}
     from orphaned n where u.entity_id = n.entity_id and u.id = n.id
-    returning u.entity_id as "entityId", u.id, u.state`)
+    returning u.entity_id, u.id, u.state`)
 
 /** Fails operations that no bundle will carry, unless a block holds them. */
 export const failUnsent = (tx: Db, nowMs: number, rows: readonly (Ref & { reason: string })[]) =>
@@ -163,4 +162,4 @@ export const failUnsent = (tx: Db, nowMs: number, rows: readonly (Ref & { reason
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.reason)}::text[]) as n(e, i, r)
     where u.entity_id = n.e and u.id = n.i and u.state = 'SENT'
-    returning u.entity_id as "entityId", u.id`)
+    returning u.entity_id, u.id`)

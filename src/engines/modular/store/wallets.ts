@@ -20,8 +20,7 @@ export type WalletOwners = {
   thresholdWeight: number
 }
 
-const columns = sql`w.entity_id as "entityId", w.id, w.blockchain, w.address, w.name, w.owners,
-  w.create_date as "createDate", w.update_date as "updateDate"`
+const columns = sql`w.entity_id, w.id, w.blockchain, w.address, w.name, w.owners, w.create_date, w.update_date`
 
 export const findWalletAt = (db: Db, entityId: string, blockchain: string, address: string) =>
   db.maybe<ModularWallet>(sql`select ${columns} from modular_wallets w

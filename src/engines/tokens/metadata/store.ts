@@ -10,7 +10,7 @@ export type KnownMetadata = {
 }
 
 export const knownMetadata = (db: Db, tokenIds: readonly string[]) =>
-  db.all<KnownMetadata>(sql`select token_id as "tokenId", uri, content, failure_count as "failureCount", due_at as "dueAt"
+  db.all<KnownMetadata>(sql`select token_id, uri, content, failure_count, due_at
     from item_metadata where token_id = any(${tokenIds}::uuid[])`)
 
 /** Keeps what was fetched. A failure, without `content`, keeps what was fetched from the same address before. */

@@ -109,7 +109,7 @@ it.each(seedsOf(1))(
     for (const { address } of wallets) await chain.oracle.checkNonces(address)
     // Each lost transfer that was sent is restored under its own id, and no other transfer has its nonce.
     const rows = await database.all<{ id: string; txHash: string; state: string }>(
-      sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
+      sql`select id, tx_hash, state from transactions where transaction_type = 'OUTBOUND'`,
     )
     const states = new Map(rows.map((row) => [row.id, row.state]))
     const sent = lost.filter((order) => times(order) > 0)

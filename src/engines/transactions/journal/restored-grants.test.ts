@@ -46,7 +46,7 @@ it('property 30: restored transfers are accelerated and cancelled, and count onc
   await site.open(restored, 'one')
   type Attempt = { id: string; kind: string; state: string; maxFee: bigint }
   const attempts = () =>
-    database.all<Attempt>(sql`select transaction_id as id, kind, state, max_fee as "maxFee" from attempts`)
+    database.all<Attempt>(sql`select transaction_id as id, kind, state, max_fee from attempts`)
   const sent = (id: string, kind: string) => async () =>
     (await attempts()).some((each) => each.id === id && each.kind === kind && each.state === 'sent')
   for (const { id } of [faster, cancelled]) await until(sent(id, 'original'), 'the restored bytes are sent')
@@ -180,7 +180,7 @@ describe('a transaction in flight without a grant', () => {
       expect(await grantsOf(id)).toEqual([])
     }
     const own = await harness.database.one<{ callTo: string; callData: Buffer; raw: Buffer }>(
-      sql`select call_to as "callTo", call_data as "callData", raw_transaction as raw
+      sql`select call_to, call_data, raw_transaction as raw
         from transactions t join attempts a on a.transaction_id = t.id where t.id = ${id}`,
     )
     const row = (set: Sql) => sql`update transactions set ${set} where id = ${id}`

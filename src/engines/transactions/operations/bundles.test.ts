@@ -82,7 +82,7 @@ async function sentBundle() {
   engines.start('treasury')
   for (const id of ids) await accounts.reaches(id, 'SENT')
   const carriers = await harness.database.all<{ bundleId: string }>(
-    sql`select distinct bundle_id as "bundleId" from operations
+    sql`select distinct bundle_id from operations
       where id = any(${ids}::uuid[]) or user_op_hash = ${hash}`,
   )
   expect(carriers).toHaveLength(1)

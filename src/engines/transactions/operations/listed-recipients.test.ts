@@ -90,7 +90,7 @@ it('a bundle that holds it is cancelled instead of accelerated, and its other op
   const on = transferActions(harness)
   await accounts.reaches(ids[1], 'SENT')
   const { bundleId } = await harness.database.one<{ bundleId: string }>(
-    sql`select bundle_id as "bundleId" from operations where id = ${ids[1]}`,
+    sql`select bundle_id from operations where id = ${ids[1]}`,
   )
   await on.sent(bundleId, 'original')
   await list(listed)

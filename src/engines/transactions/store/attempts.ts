@@ -152,8 +152,8 @@ export async function claimDueAttempts(
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
       broadcast_count = a.broadcast_count + 1
     from due where a.entity_id = due.entity_id and a.id = due.id
-    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash",
-      a.raw_transaction as raw, a.fencing_token as "fencingToken", a.broadcast_count as "broadcastCount", a.state,
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, a.raw_transaction as raw, a.fencing_token,
+      a.broadcast_count, a.state,
       a.address, a.nonce`)
   served(turn, rows)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
@@ -217,7 +217,7 @@ export const markMined = (
       join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}
     )
     update attempts a set state = 'mined' from locked n where a.entity_id = n.entity_id and a.id = n.id
-    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
 
 /** Stops sending the other attempts for the nonces of mined ones: no block can contain them now. */
 export const markReplaced = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
@@ -248,7 +248,7 @@ export async function reviveOrphaned(
       ${inLockOrder}
     )
     update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
-    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
   await tx.run(sql`update attempts a set state = 'signed', lease_until = null
     from unnest(${orphaned.map((row) => row.entityId)}::uuid[], ${orphaned.map((row) => row.id)}::uuid[]) as n(e, i)
     join attempts m on m.entity_id = n.e and m.id = n.i
@@ -279,6 +279,6 @@ export const markDisplaced = (tx: Db, blockchain: string, used: readonly NonceUs
       join attempts l on l.entity_id = f.entity_id and l.id = f.id ${inLockOrder}
     )
     update attempts a set state = 'displaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
-    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
 
 export type NonceUse = { entityId: string; address: string; nonce: number; txHash: string }

@@ -28,7 +28,7 @@ export const markInBlock = (
       ${rows.map(({ seen }) => seen.fee.toString())}::numeric[], ${rows.map(({ seen }) => seen.blockTime)}::timestamptz[])
       as n(e, i, s, h, b, k, f, c)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
-    returning t.entity_id as "entityId", t.id, n.s as success`)
+    returning t.entity_id, t.id, n.s as success`)
 
 /** CANCELLED by its owner, or FAILED when nodes had refused it: that recorded an error reason. */
 const endState = sql`case when t.error_reason is null then 'CANCELLED' else 'FAILED' end`
@@ -48,7 +48,7 @@ export const markCancelled = (
       ${rows.map(({ seen }) => seen.blockNumber)}::int8[], ${rows.map(({ seen }) => seen.fee.toString())}::numeric[],
       ${rows.map(({ seen }) => seen.blockTime)}::timestamptz[]) as n(e, i, h, b, k, f, c)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
-    returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
+    returning t.entity_id, t.id, t.state, t.error_reason`)
 
 /** `announced`: whether the change is notified. */
 type ChangedTransaction = Ref & { announced: boolean }
@@ -62,13 +62,13 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
     ChangedTransaction & FollowedUpgrade
   >(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
-    returning entity_id as "entityId", id, announced, new_core is not null as "isUpgrade"`)
+    returning entity_id, id, announced, new_core is not null as is_upgrade`)
 
 type MinedIntent = { entityId: string; intentId: string; state: State }
 
 /** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
-  db.all<MinedIntent>(sql`select t.entity_id as "entityId", t.id as "intentId", t.state
+  db.all<MinedIntent>(sql`select t.entity_id, t.id as intent_id, t.state
     from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
       and t.transaction_type = 'OUTBOUND'`)
@@ -79,7 +79,7 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'
       and state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED')
-    returning entity_id as "entityId", id, new_core is not null as "isUpgrade"`)
+    returning entity_id, id, new_core is not null as is_upgrade`)
 
 /** Requeues transactions that lost their nonce; those with a cancel request or cancel attempt end instead. */
 export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
@@ -90,7 +90,7 @@ export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
       requested_replacement = null, tx_hash = null, estimated_fee = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
     where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK')
-    returning t.entity_id as "entityId", t.id, t.state`)
+    returning t.entity_id, t.id, t.state`)
 
 /**
  * Fails the inbound transactions of an orphaned block; one is confirmed again when another block contains the same transfer.
@@ -100,7 +100,7 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
       error_details = 'its block was orphaned', block_hash = null, block_number = null, first_confirm_date = null,
       update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
-    returning entity_id as "entityId", id, announced`)
+    returning entity_id, id, announced`)
 
 export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purpose'> & {
   ordinal: number
@@ -153,7 +153,7 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
       nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven,
       screening = excluded.screening, to_freeze = excluded.to_freeze, update_date = excluded.update_date
-    returning entity_id as "entityId", id, announced, address, token_id as "tokenId", amount as "amountAtomic", screening`)
+    returning entity_id, id, announced, address, token_id, amount as amount_atomic, screening`)
 
 /** A balance whose token has these decimals. */
 type DescribedBalance = { entityId: string; address: string; tokenId: string; decimals: number }
@@ -183,4 +183,4 @@ export const markProven = (
       ${rows.map((row) => row.announced)}::bool[]) as n(e, b, h, l, u)
     where t.entity_id = n.e and t.blockchain = ${blockchain} and t.block_hash = n.b and t.tx_hash = n.h
       and t.log_index = n.l and t.transaction_type = 'INBOUND' and t.unproven
-    returning t.entity_id as "entityId", t.id, t.announced, t.state`)
+    returning t.entity_id, t.id, t.announced, t.state`)

@@ -17,7 +17,7 @@ export async function abisWithErrors(
     'address' in contract
       ? sql`i.blockchain = ${blockchain} and i.address = ${contract.address}`
       : sql`i.deployment_id = ${contract.deploymentId}`
-  const rows = await db.all<{ abiJson: string }>(sql`select t.abi_json as "abiJson" from (
+  const rows = await db.all<{ abiJson: string }>(sql`select t.abi_json from (
       select i.abi_json, i.implementation_abi_json from contract_interfaces i
       where i.entity_id = ${entityId} and ${isCalled} limit ${contractsMax}) c,
     unnest(array[c.abi_json, c.implementation_abi_json]) as t(abi_json)

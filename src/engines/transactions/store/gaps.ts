@@ -56,8 +56,8 @@ async function below(
   limit: number,
 ): Promise<NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${state}`
-  const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
-      l.transaction_id as "transactionId", q.id, q.max_fee as "maxFee", q.priority_fee as "priorityFee", q.kind
+  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id, q.id, q.max_fee, q.priority_fee,
+      q.kind
     from attempts q
     join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
       and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
@@ -83,8 +83,7 @@ export async function attemptsAboveGaps(
   limit: number,
 ): Promise<readonly NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
-  const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
-      q.transaction_id as "transactionId"
+  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, q.transaction_id
     from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'noop'
       and q.broadcast_count >= ${triedMin} and q.nonce > 0
       and not exists (select 1 from attempts b where b.blockchain = q.blockchain and b.address = q.address
@@ -104,7 +103,7 @@ export const noopFeeHolders = async (
   return tx.all<{
     entityId: string
     intentId: string
-  }>(sql`select distinct f.entity_id as "entityId", first.id as "intentId"
+  }>(sql`select distinct f.entity_id, first.id as intent_id
     from unnest(${noops.map((row) => row.entityId)}::uuid[], ${noops.map((row) => row.id)}::uuid[]) as n(e, i)
     join attempts f on f.entity_id = n.e and f.id = n.i
     cross join lateral (select o.id from attempts o where o.entity_id = f.entity_id and o.blockchain = f.blockchain

@@ -32,8 +32,8 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
         and r.entity_id = n.entity_id and r.blockchain = n.blockchain and r.address = n.address and r.nonce = n.nonce
         and r.max_fee < n.max_fee order by r.max_fee limit ${attemptsPerNonceMax}) o
     )
-    select l.entity_id as "entityId", l.transaction_id as "transactionId", l.id as "attemptId", l.blockchain, l.address,
-      l.nonce, l.kind, l.replaces_id as "replacesId", l.tx_hash as "txHash", row_to_json(l)::text as attempt,
+    select l.entity_id, l.transaction_id, l.id as attempt_id, l.blockchain, l.address, l.nonce, l.kind, l.replaces_id,
+      l.tx_hash, row_to_json(l)::text as attempt,
       row_to_json(t)::text as transaction
     from lines l cross join lateral (select * from transactions o where o.entity_id = l.entity_id
       and o.id = l.transaction_id limit 1) t

@@ -33,7 +33,7 @@ const live = sql`(select system_identifier from pg_control_system()) || '/'
   || (select oid from pg_database where datname = current_database()) || '/' || 'journal_epochs'::regclass::oid`
 
 const identityColumns = sql`installation, epoch, incarnation, ${live} as live,
-  (pg_current_wal_flush_lsn() - '0/0')::numeric as "logPosition"`
+  (pg_current_wal_flush_lsn() - '0/0')::numeric as log_position`
 
 export const readDatabaseIdentity = (db: Db) =>
   db.one<DatabaseIdentity>(sql`select ${identityColumns} from journal_epochs`)
@@ -70,8 +70,7 @@ export const journalsAreAwaited = async (db: Db): Promise<boolean> =>
       select 1 from journals j where j.state = 'open' and j.merged_epoch < e.epoch) as yes from journal_epochs e`)
   ).yes
 
-const columns = sql`id, host, path, sequence, head_hash as "headHash", state, merged_epoch as "mergedEpoch",
-  update_date as "updateDate"`
+const columns = sql`id, host, path, sequence, head_hash, state, merged_epoch, update_date`
 
 export const findJournal = (db: Db, id: string) =>
   db.maybe<KnownJournal>(sql`select ${columns} from journals where id = ${id}`)

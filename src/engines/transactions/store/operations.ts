@@ -54,8 +54,8 @@ export const oldestOperation = async (
   )?.id
 
 /** The call of an operation `q`: that of its transaction `t`, or that of the account by itself. */
-const callOfOperation = sql`coalesce(t.call_to, q.account) as "callTo", coalesce(t.call_value, 0) as "callValue",
-  coalesce(t.call_data, decode(substr(q.operation->>'callData', 3), 'hex')) as "callData"`
+const callOfOperation = sql`coalesce(t.call_to, q.account) as call_to, coalesce(t.call_value, 0) as call_value,
+  coalesce(t.call_data, decode(substr(q.operation->>'callData', 3), 'hex')) as call_data`
 
 /** An operation that waits for a bundle, with the call that it makes. */
 export type WaitingOperation = Ref & {
@@ -81,10 +81,8 @@ export async function waitingOperations(
   limit: number,
 ): Promise<readonly WaitingOperation[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state = 'signed'`
-  const rows = sql`select q.entity_id as "entityId", q.id, q.operation::text as operation,
-      q.required_deposit as "requiredDepositAtomic", q.create_date as "createDate", ${callOfOperation},
-      q.is_external as "isExternal", q.was_bundled as "wasBundled",
-      q.failed_bundles as "failedBundles"
+  const rows = sql`select q.entity_id, q.id, q.operation::text as operation, q.required_deposit as required_deposit_atomic,
+      q.create_date, ${callOfOperation}, q.is_external, q.was_bundled, q.failed_bundles
     from operations q left join transactions t on t.entity_id = q.entity_id and t.id = q.id
     where ${where} and q.entity_id = turn.entity_id
       and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
@@ -110,7 +108,7 @@ export const isPayingFor = async (
 
 /** Locks those of the operations that still wait. */
 export const lockWaiting = (tx: Db, refs: readonly Ref[]) =>
-  tx.all<Ref>(sql`select q.entity_id as "entityId", q.id
+  tx.all<Ref>(sql`select q.entity_id, q.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join operations q on q.entity_id = n.e and q.id = n.i where q.state = 'signed'
     order by q.id for update of q skip locked`)
@@ -126,7 +124,7 @@ export async function markBundled(
     where q.entity_id = n.e and q.id = n.i`)
   return tx.all<Ref>(sql`update transactions t set state = 'SENT', error_details = null, update_date = ${formatInstant(nowMs)}
     from ${pairs} where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('SENT')]}::text[])
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id, t.id`)
 }
 
 /**
@@ -138,7 +136,7 @@ export const isKnown = (t: Sql) => sql`exists (select 1 from operations k
 
 /** The transaction of the treasury that carries the operation of a transaction now. */
 export const bundleCarrying = (db: Db, { entityId, id }: Ref) =>
-  db.maybe<Ref>(sql`select entity_id as "entityId", bundle_id as id from operations
+  db.maybe<Ref>(sql`select entity_id, bundle_id as id from operations
     where entity_id = ${entityId} and id = ${id} and state = 'bundled'`)
 
 /** The sum of the deposits that the EntryPoint asks for operations of an entity in bundles that no block holds yet. */
@@ -156,8 +154,7 @@ export const depositsInFlight = async (db: Db, entityId: string, blockchain: str
 export const failedInBlocks = (db: Db, bundles: readonly Ref[]) =>
   db.all<
     Ref & { blockchain: string; blockHash: string; txHash: string }
-  >(sql`select b.entity_id as "entityId", b.id,
-      b.blockchain, b.block_hash as "blockHash", b.tx_hash as "txHash"
+  >(sql`select b.entity_id, b.id, b.blockchain, b.block_hash, b.tx_hash
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions b on b.entity_id = n.e and b.id = n.i
     where b.state = 'FAILED' and b.error_reason = 'FAILED_ON_CHAIN' and b.block_hash is not null and b.tx_hash is not null`)
@@ -176,7 +173,7 @@ export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Re
     where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and (o.is_external or exists
       (select 1 from transactions t where t.entity_id = o.entity_id and t.id = o.id
         and t.block_hash is null and t.state in ('QUEUED', 'SENT')))
-    returning o.entity_id as "entityId", o.id, o.was_bundled as "wasBundled"`)
+    returning o.entity_id, o.id, o.was_bundled`)
   const unsent = released.filter(({ wasBundled }) => !wasBundled)
   await tx.run(sql`update transactions t set state = 'QUEUED', update_date = ${formatInstant(nowMs)}
     from unnest(${unsent.map((ref) => ref.entityId)}::uuid[], ${unsent.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -186,7 +183,7 @@ export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Re
 /** The calls that the operations of these bundles make. */
 export const bundledCalls = (db: Db, bundles: readonly Ref[]) =>
   db.all<{ bundleId: string; callTo: string | null; callValue: bigint; callData: Buffer }>(
-    sql`select q.bundle_id as "bundleId", ${callOfOperation}
+    sql`select q.bundle_id, ${callOfOperation}
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
     join operations q on q.entity_id = n.e and q.bundle_id = n.b
     left join transactions t on t.entity_id = q.entity_id and t.id = q.id`,
@@ -209,7 +206,7 @@ export async function signAgain(tx: Db, nowMs: number, refs: readonly Ref[], det
 
 /** The transactions among these ids that are of a smart account; the EntryPoint's nonces name them. */
 export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
-  db.all<Ref>(sql`select t.entity_id as "entityId", t.id
+  db.all<Ref>(sql`select t.entity_id, t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i where t.smart_account and t.transaction_type = 'OUTBOUND'`)
 
@@ -239,8 +236,8 @@ export const takeEndedExternal = (tx: Db, blockchain: string) =>
       order by entity_id, id for update)
     update operations o set end_reason = null from ended
     where o.entity_id = ended.entity_id and o.id = ended.id
-    returning o.entity_id as "entityId", o.id, ended.user_op_hash as "userOpHash", ended.end_reason as reason,
-      ended.failed_bundles > 0 as "spoiledBundles"`)
+    returning o.entity_id, o.id, ended.user_op_hash, ended.end_reason as reason,
+      ended.failed_bundles > 0 as spoiled_bundles`)
 
 /** Lets operations of an orphaned block be carried again: by their bundle, or by another one where it ended without effect. */
 export async function reviveOperations(tx: Db, refs: readonly Ref[]): Promise<void> {

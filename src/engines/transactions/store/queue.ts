@@ -13,7 +13,7 @@ const countedMax = 10_000
 
 /** Depths of the queues of these chains: accepted transactions that are in no block yet. */
 export const queueDepths = (db: Db, blockchains: readonly string[]) =>
-  db.all<QueueDepth>(sql`select chain.name as blockchain, q.state, count(*) as depth, min(q.create_date) as "oldestDate"
+  db.all<QueueDepth>(sql`select chain.name as blockchain, q.state, count(*) as depth, min(q.create_date) as oldest_date
     from unnest(${[...blockchains]}::text[]) as chain(name) cross join lateral (
       (select 'waiting' as state, t.create_date from transactions t
         where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'

@@ -72,9 +72,9 @@ type AttemptFee = {
 }
 
 export const attemptFees = (db: Db, refs: readonly Ref[]) =>
-  db.all<AttemptFee>(sql`select a.id, a.max_fee as "maxFeeAtomic", a.priority_fee as "priorityFeeAtomic",
-      a.kind = 'original' and t.fee_level is null and t.max_fee is not null as "isFixed",
-      a.kind = 'original' and t.fee_max is not null as "isApproved"
+  db.all<AttemptFee>(sql`select a.id, a.max_fee as max_fee_atomic, a.priority_fee as priority_fee_atomic,
+      a.kind = 'original' and t.fee_level is null and t.max_fee is not null as is_fixed,
+      a.kind = 'original' and t.fee_max is not null as is_approved
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join attempts a on a.entity_id = n.e and a.id = n.i
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id`)
@@ -106,9 +106,9 @@ export type ReplacementRequest = Ref & {
   updateDate: string
 }
 
-const replaceable = sql`select t.entity_id as "entityId", t.id, t.requested_replacement as requested, t.state,
-    t.wallet_id as "walletId", t.address, t.call_to as "callTo", t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
-    a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee", t.update_date as "updateDate"
+const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as requested, t.state, t.wallet_id, t.address,
+    t.call_to, t.call_value, t.call_data, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
+    t.update_date
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'noop'`
@@ -171,7 +171,7 @@ export async function stuckTransactions(
   limit: number,
 ): Promise<readonly StuckTransaction[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
-  const rows = sql`select distinct t.entity_id as "entityId", t.id, t.wallet_id is null as "ofTreasury", t.fee_max is not null as "hasFeeMax"
+  const rows = sql`select distinct t.entity_id, t.id, t.wallet_id is null as of_treasury, t.fee_max is not null as has_fee_max
     from attempts q cross join lateral (select * from transactions o where o.entity_id = q.entity_id
       and o.id = q.transaction_id limit 1) t
     where ${where} and q.entity_id = turn.entity_id and q.state = 'sent'

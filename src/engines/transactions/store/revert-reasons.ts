@@ -25,8 +25,8 @@ export async function withoutRevertReason(
 ): Promise<readonly RevertedTransaction[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state = 'FAILED' and q.error_reason = 'FAILED_ON_CHAIN'
     and q.error_details is null`
-  const rows = sql`select q.entity_id as "entityId", q.id, q.address, q.call_to as "callTo", q.call_value as "callValue",
-      q.call_data as "callData", a.gas_limit as "gasLimit", q.block_hash as "blockHash", q.update_date as "updateDate"
+  const rows = sql`select q.entity_id, q.id, q.address, q.call_to, q.call_value, q.call_data, a.gas_limit, q.block_hash,
+      q.update_date
     from transactions q
     join attempts a on a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash
     where ${where} and q.entity_id = turn.entity_id
@@ -47,5 +47,5 @@ export const recordRevertReasons = (
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.blockHash)}::text[], ${rows.map((row) => row.details.slice(0, 1000))}::text[]) as n(e, i, b, d)
     where t.entity_id = n.e and t.id = n.i and t.block_hash = n.b and t.state = 'FAILED' and t.error_details is null
-    returning t.entity_id as "entityId", t.id, t.update_date as "updateDate", t.error_details as "errorDetails"`,
+    returning t.entity_id, t.id, t.update_date, t.error_details`,
   )

@@ -15,6 +15,6 @@ export type ReviewedValue = {
 
 export const valuesOfTransactions = (db: Db, entityId: string, ids: readonly string[]) =>
   db.all<ReviewedValue>(sql`select t.id, t.blockchain, array_to_string(t.amounts, ', ') as amount,
-      t.token_id as "tokenId", t.wallet_id as "walletId", t.source_address as "sourceAddress",
-      coalesce(t.destination_address, t.contract_address) as "destinationAddress"
+      t.token_id, t.wallet_id, t.source_address,
+      coalesce(t.destination_address, t.contract_address) as destination_address
     from transactions t where t.entity_id = ${entityId} and t.id = any(${ids}::uuid[])`)

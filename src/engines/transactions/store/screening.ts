@@ -47,7 +47,7 @@ async function claim<Claimed extends Ref = Ref>(
   const shared = {
     from: sql`transactions q`,
     where,
-    rows: sql`select q.entity_id as "entityId", q.id${columns} from transactions q
+    rows: sql`select q.entity_id, q.id${columns} from transactions q
       where ${where} and ${due} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
   }
   return served(turn, await db.all<Claimed>(inTurns(turn, shared, limit)))
@@ -55,9 +55,8 @@ async function claim<Claimed extends Ref = Ref>(
 
 const claimedRows = (
   refs: readonly Ref[],
-) => sql`select q.entity_id as "entityId", q.id, q.wallet_id as "walletId",
-      q.call_to as "callTo", q.call_value as "callValue", q.call_data as "callData", q.create_date as "createDate",
-      case when q.screening is null then null else q.screened_revision end as "screenedRevision"
+) => sql`select q.entity_id, q.id, q.wallet_id, q.call_to, q.call_value, q.call_data, q.create_date,
+      case when q.screening is null then null else q.screened_revision end as screened_revision
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions q on q.entity_id = n.e and q.id = n.i`
 
@@ -105,7 +104,7 @@ export async function markCleared(
 /** Locks a transaction under review that nothing ended meanwhile. */
 export const lockReviewed = (tx: Db, { entityId, id }: Ref) =>
   tx.maybe<{ blockchain: string; transactionType: 'INBOUND' | 'OUTBOUND' }>(sql`select t.blockchain,
-      t.transaction_type as "transactionType" from transactions t
+      t.transaction_type from transactions t
     where t.entity_id = ${entityId} and t.id = ${id} and case t.transaction_type
       when 'OUTBOUND' then t.state = 'INITIATED' else t.state in ('CONFIRMED', 'COMPLETE') end for update`)
 
@@ -135,7 +134,7 @@ export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { detail
 /** Received transfers whose wallets are to be frozen, oldest first; entities take turns. */
 export const claimToFreeze = (db: Db, turn: Turn, blockchain: string, limit: number) =>
   claim<Ref & { walletId: string }>(db, turn, sql`q.blockchain = ${blockchain} and q.to_freeze`, limit, {
-    columns: sql`, q.wallet_id as "walletId"`,
+    columns: sql`, q.wallet_id`,
   })
 
 /** False when another worker froze the wallet already. */

@@ -9,7 +9,7 @@ export type Sponsor = {
   address: string
 }
 
-const columns = sql`entity_id as "entityId", blockchain, treasury_id as "treasuryId", key_id as "keyId", address`
+const columns = sql`entity_id, blockchain, treasury_id, key_id, address`
 
 export const findSponsor = (db: Db, entityId: string, blockchain: string) =>
   db.maybe<Sponsor>(

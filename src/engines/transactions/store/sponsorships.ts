@@ -29,8 +29,8 @@ export const sponsoredGas = (
   sinceMs: number,
   nowMs: number,
 ) =>
-  db.one<{ ofEntity: bigint; ofWallet: bigint }>(sql`select coalesce(sum(s.gas), 0) as "ofEntity",
-      coalesce(sum(s.gas) filter (where s.wallet_id = ${walletId}), 0) as "ofWallet"
+  db.one<{ ofEntity: bigint; ofWallet: bigint }>(sql`select coalesce(sum(s.gas), 0) as of_entity,
+      coalesce(sum(s.gas) filter (where s.wallet_id = ${walletId}), 0) as of_wallet
     from (select wallet_id, gas from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
         and gas_used is null and expire_date > ${formatInstant(nowMs)}
       union all select wallet_id, gas_used from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
@@ -54,7 +54,7 @@ export async function insertSponsorships(tx: Db, rows: readonly PromisedGas[]): 
 
 /** The transactions among these whose gas is promised. */
 export const promisedAmong = (db: Db, refs: readonly Ref[]) =>
-  db.all<Ref>(sql`select s.entity_id as "entityId", s.transaction_id as id
+  db.all<Ref>(sql`select s.entity_id, s.transaction_id as id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join sponsorships s on s.entity_id = n.e and s.transaction_id = n.i
     where s.expire_date = 'infinity'`)

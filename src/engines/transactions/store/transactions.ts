@@ -50,15 +50,11 @@ export type TransactionRow = {
   updateDate: string
 }
 
-const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.transaction_type as "transactionType",
-  t.custody_type as "custodyType", t.user_id as "userId", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
-  t.destination_address as "destinationAddress", t.amounts, t.nft_token_ids as "nftTokenIds", t.contract_address as "contractAddress",
-  t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
-  t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.user_op_hash as "userOpHash",
-  t.block_hash as "blockHash",
-  t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
-  t.screening, t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
-  t.update_date as "updateDate"`
+const columns = sql`t.id, t.blockchain, t.wallet_id, t.address, t.transaction_type, t.custody_type, t.user_id, t.state,
+  t.operation, t.token_id, t.source_address, t.destination_address, t.amounts, t.nft_token_ids, t.contract_address,
+  t.abi_function_signature, t.abi_parameters, t.fee_level, t.estimated_fee, t.ref_id, t.tx_hash, t.user_op_hash,
+  t.block_hash, t.block_number as block_height, t.network_fee, t.first_confirm_date, t.screening, t.error_reason,
+  t.error_details, t.create_date, t.update_date`
 
 /** Wakes the workers of every process when the `tx` commits. */
 export const announceWork = (tx: Db, blockchain: string) =>
@@ -176,10 +172,8 @@ export type QueuedTransaction = WaitingTransaction & {
   isDeferred: boolean
 }
 
-const waitingColumns = sql`entity_id as "entityId", id, wallet_id as "walletId", address, operation, call_to as "callTo",
-  call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
-  max_fee as "maxFee", priority_fee as "priorityFee", fee_max as "feeMax", wallet_id is null as "ofTreasury", smart_account as "ofAccount",
-  new_core as "newCore"`
+const waitingColumns = sql`entity_id, id, wallet_id, address, operation, call_to, call_value, call_data, fee_level,
+  gas_limit, max_fee, priority_fee, fee_max, wallet_id is null as of_treasury, smart_account as of_account, new_core`
 
 /** `ofAccounts`: those of smart accounts, for which operations are signed. */
 const isWaiting = (ofAccounts: boolean) =>
@@ -222,8 +216,8 @@ export async function waitingSenders(
         select (select min(q.address) from transactions q where ${own} and q.address > s.address), s.n + 1
         from s where s.address is not null and s.n < ${sendersMax}
       )
-      select turn.entity_id as "entityId", s.address, oldest.create_date as "createDate", looks.seen,
-        deferred.until is not null as "wasTried"
+      select turn.entity_id, s.address, oldest.create_date, looks.seen,
+        deferred.until is not null as was_tried
       from s cross join lateral (${first} order by q.create_date, q.id limit 1) oldest
       cross join lateral (${first} order by q.create_date desc, q.id desc limit 1) newest
       cross join lateral (select concat(newest.id, ' ', count(*)) as seen from attempts a
@@ -252,22 +246,22 @@ export const waitingOf = (
   limit: number,
   { lock, ofAccounts = false }: { lock: boolean; ofAccounts?: boolean },
 ) =>
-  db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date as "createDate",
-      not ${isNotDeferred('signing', blockchain, sql`entity_id`, sql`id::text`)} as "isDeferred"
+  db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date,
+      not ${isNotDeferred('signing', blockchain, sql`entity_id`, sql`id::text`)} as is_deferred
     from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting(ofAccounts)}
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
 /** The transactions among these that succeeded in a canonical block up to `blockNumber`. */
 export const minedUpTo = (db: Db, refs: readonly Ref[], blockNumber: number) =>
-  db.all<Ref>(sql`select t.entity_id as "entityId", t.id
+  db.all<Ref>(sql`select t.entity_id, t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i
     where t.state in ('CONFIRMED', 'COMPLETE') and t.block_number <= ${blockNumber}`)
 
 /** Locks the transactions among these that have no signature yet and that no worker is signing. */
 export const lockUnsigned = (tx: Db, refs: readonly Ref[]) =>
-  tx.all<Ref>(sql`select t.entity_id as "entityId", t.id
+  tx.all<Ref>(sql`select t.entity_id, t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i
     where t.transaction_type = 'OUTBOUND' and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
@@ -320,7 +314,7 @@ export const enterState = (tx: Db, nowMs: number, to: State, rows: readonly Ref[
   tx.all<Ref>(sql`update transactions t set state = ${to}, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore(to)]}::text[])
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id, t.id`)
 
 export async function markFailed(
   tx: Db,

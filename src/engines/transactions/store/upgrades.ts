@@ -17,7 +17,7 @@ export const upgradeUnderWay = (db: Db, entityId: string, walletId: string) =>
 
 /** The versions that completed upgrades give the wallets of these upgrades; null without one. */
 export const coresOfWallets = (db: Db, upgrades: readonly Ref[]) =>
-  db.all<WalletCore>(sql`select distinct t.entity_id as "entityId", t.wallet_id as "walletId", (
+  db.all<WalletCore>(sql`select distinct t.entity_id, t.wallet_id, (
       select u.new_core from transactions u where u.entity_id = t.entity_id and u.wallet_id = t.wallet_id
         and u.new_core is not null and u.state = 'COMPLETE' order by u.block_number desc limit 1) as core
     from unnest(${upgrades.map((ref) => ref.entityId)}::uuid[], ${upgrades.map((ref) => ref.id)}::uuid[]) as n(e, i)

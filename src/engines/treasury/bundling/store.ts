@@ -37,7 +37,7 @@ export type CallProgress = {
 }
 
 export const progressOf = (db: Db, entityId: string, ids: readonly string[]) =>
-  db.all<CallProgress>(sql`select c.id, c.settled, t.state, t.tx_hash as "txHash", t.error_details as "errorDetails"
+  db.all<CallProgress>(sql`select c.id, c.settled, t.state, t.tx_hash, t.error_details
     from account_calls c join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
     where c.entity_id = ${entityId} and c.id = any(${ids}::uuid[]) order by c.create_date, c.id`)
 
@@ -66,7 +66,7 @@ export async function settleCalls(
       where ${where} and ${hasEnded} order by c.entity_id, c.id for update of c skip locked
     )
     update account_calls u set settled = true from ended t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id as "entityId", u.id, u.blockchain, u.purpose, t.state, t.error_details as "errorDetails"`),
+    returning u.entity_id, u.id, u.blockchain, u.purpose, t.state, t.error_details`),
   )
 }
 

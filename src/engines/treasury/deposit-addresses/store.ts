@@ -12,8 +12,7 @@ export type DepositAddress = {
   paymentIntentId: string | null
 }
 
-const columns = raw(`d.entity_id as "entityId", d.id, d.blockchain, d.chain, d.currency, d.address,
-  d.payment_intent_id as "paymentIntentId"`)
+const columns = raw(`d.entity_id, d.id, d.blockchain, d.chain, d.currency, d.address, d.payment_intent_id`)
 
 export async function insertDepositAddress(
   tx: Db,

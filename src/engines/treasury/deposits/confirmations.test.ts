@@ -38,7 +38,7 @@ const open = () =>
 
 async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransfer> = {}) {
   const { ownerId } = await harness.database.one<{ ownerId: string }>(
-    sql`select id as "ownerId" from deposit_addresses where payment_intent_id = ${intent.id}`,
+    sql`select id as owner_id from deposit_addresses where payment_intent_id = ${intent.id}`,
   )
   const transfer: ObservedTransfer = {
     entityId: harness.entityId,

@@ -90,7 +90,7 @@ it('property 23: records each deposit as one transfer although processes die bet
   const arrived = await chainTransfers(chain.oracle, address)
   expect(await indexedTransfers(indexing.database, address)).toEqual(arrived)
   const transfers =
-    await indexing.database.all(sql`select transaction_hash as "txHash", amount as "amountAtomic"
+    await indexing.database.all(sql`select transaction_hash as tx_hash, amount as amount_atomic
     from transfers where status = 'complete' order by block_number, ordinal`)
   expect(transfers).toEqual(arrived.map(({ txHash, amountAtomic }) => ({ txHash, amountAtomic })))
   await checkLedger(indexing.database)

@@ -26,11 +26,10 @@ export type PaymentIntent = IntentState & {
   updateDate: string
 }
 
-const columns = raw(`i.entity_id as "entityId", i.id, i.type, i.currency, i.chain, i.blockchain, i.decimals,
-  i.settlement_currency as "settlementCurrency", i.merchant_wallet_id as "merchantWalletId", i.amount,
-  i.amount_paid as "amountPaid", i.amount_refunded as "amountRefunded", i.timeline, i.status, i.context,
-  i.deposit_address as "depositAddress", i.expires_on as "expiresOn", i.create_date as "createDate",
-  i.update_date as "updateDate"`)
+const columns =
+  raw(`i.entity_id, i.id, i.type, i.currency, i.chain, i.blockchain, i.decimals, i.settlement_currency,
+  i.merchant_wallet_id, i.amount, i.amount_paid, i.amount_refunded, i.timeline, i.status, i.context, i.deposit_address,
+  i.expires_on, i.create_date, i.update_date`)
 
 export async function insertPaymentIntent(tx: Db, intent: PaymentIntent): Promise<void> {
   await tx.run(sql`insert into payment_intents (entity_id, id, type, currency, settlement_currency, chain,
@@ -105,11 +104,11 @@ export async function lockExpiredIntents(
 }
 
 export const updatePaymentIntents = (tx: Db, intents: readonly PaymentIntent[]) =>
-  tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
-      status = n.status, context = n.context, timeline = n.timeline, expires_on = n."expiresOn", update_date = n."updateDate"
-    from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,
-      "amountRefunded" numeric, status text, context text, timeline jsonb, "expiresOn" timestamptz, "updateDate" timestamptz)
-    where i.entity_id = n."entityId" and i.id = n.id returning ${columns}`)
+  tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n.amount_paid, amount_refunded = n.amount_refunded,
+      status = n.status, context = n.context, timeline = n.timeline, expires_on = n.expires_on, update_date = n.update_date
+    from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n(entity_id uuid, id uuid, amount_paid numeric,
+      amount_refunded numeric, status text, context text, timeline jsonb, expires_on timestamptz, update_date timestamptz)
+    where i.entity_id = n.entity_id and i.id = n.id returning ${columns}`)
 
 /** The rows of these intents as JSON texts, in which numbers keep every digit. */
 export const copyIntents = (db: Db, keys: readonly IntentKey[]) =>

@@ -217,8 +217,7 @@ it('property 95: what another worker pays while a shortage is computed makes non
   await fundMerchantWallet(own.world, 4n * unit)
   const { id } = await own.pay('1')
   expect(await own.ended(id)).toMatchObject({ status: 'complete' })
-  const coins =
-    await database.one<Coins>(sql`select entity_id as "entityId", blockchain, token_id as "tokenId"
+  const coins = await database.one<Coins>(sql`select entity_id, blockchain, token_id
     from payouts where id = ${id}`)
   await until(async () => (await database.tx((tx) => coinsAt(tx, coins))) === 3n * unit, 'three are left')
   const address = await own.treasuryOf('BASE-SEPOLIA')

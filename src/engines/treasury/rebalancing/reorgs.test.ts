@@ -43,11 +43,8 @@ async function reorgFrom(chain: TestChain, hash: string): Promise<void> {
 }
 
 const mintIdOf = async (id: string) =>
-  (
-    await harness.database.one<{ mintId: string }>(
-      sql`select mint_id as "mintId" from rebalancings where id = ${id}`,
-    )
-  ).mintId
+  (await harness.database.one<{ mintId: string }>(sql`select mint_id from rebalancings where id = ${id}`))
+    .mintId
 
 it('property 95: a burn that leaves its chain before it is attested is mined again and mints once', async () => {
   await own.setAttester(true)

@@ -26,12 +26,11 @@ export type Rebalancing = {
   createDate: string
 }
 
-const columns = sql`r.entity_id as "entityId", r.id, r.status, r.currency, r.source_blockchain as "sourceBlockchain",
-  r.source_token_id as "sourceTokenId", r.blockchain, r.token_id as "tokenId", r.amount, r.approval_id as "approvalId",
-  r.mint_id as "mintId", r.nonce, r.error_reason as "errorReason", r.create_date as "createDate"`
+const columns = sql`r.entity_id, r.id, r.status, r.currency, r.source_blockchain, r.source_token_id, r.blockchain,
+  r.token_id, r.amount, r.approval_id, r.mint_id, r.nonce, r.error_reason, r.create_date`
 
 export const findPolicy = (db: Db, entityId: string) =>
-  db.maybe<RebalancingPolicy>(sql`select message_max as "messageMax", reserve from rebalancing_policies
+  db.maybe<RebalancingPolicy>(sql`select message_max, reserve from rebalancing_policies
     where entity_id = ${entityId} and allowed`)
 
 export const savePolicy = (
@@ -110,7 +109,7 @@ export type RebalancingRef = { entityId: string; id: string }
 
 /** Rebalancings that can come closer to their burn, the longest due first. An entity has one at most. */
 export const rebalancingsToBurn = (db: Db, blockchain: string, completeTo: number, limit: number) =>
-  db.all<RebalancingRef>(sql`select r.entity_id as "entityId", r.id from rebalancings r
+  db.all<RebalancingRef>(sql`select r.entity_id, r.id from rebalancings r
     where r.source_blockchain = ${blockchain} and r.next_attempt_at <= now() and (r.status = 'collecting'
       or (r.status = 'approving' and exists (select 1 from platform_transactions t
         where t.entity_id = r.entity_id and t.id = r.approval_id and (t.state = 'CONFIRMED' or ${hasEnded(completeTo)})))
@@ -167,7 +166,7 @@ const lacksMint = (completeTo: number) => sql`r.status in ('burning', 'minting')
     and t.id = r.mint_id and t.state <> 'COMPLETE' and ${hasEnded(completeTo)}))`
 
 const burnedColumns = sql`${columns}, (select b.tx_hash from platform_transactions b
-  where b.entity_id = r.entity_id and b.id = r.id) as "burnTxHash"`
+  where b.entity_id = r.entity_id and b.id = r.id) as burn_tx_hash`
 
 /** Burned rebalancings that lack a mint on a chain, the longest due first. An entity has one at most, save after reorgs. */
 export const rebalancingsToMint = (db: Db, blockchain: string, completeTo: number, limit: number) =>
@@ -193,7 +192,7 @@ export const setMinting = (
 /** A mint that a block shows, or showed until it was orphaned. */
 export type Minted = { entityId: string; id: string; nonce: string; amount: bigint; tokenId: string }
 
-const mintedColumns = sql`entity_id as "entityId", id, nonce, amount, token_id as "tokenId"`
+const mintedColumns = sql`entity_id, id, nonce, amount, token_id`
 
 /** Completes the rebalancings whose messages a block delivers. */
 export const completeMinted = (
@@ -218,7 +217,7 @@ export const reopenBurns = (tx: Db, blockchain: string, sent: readonly SentTrans
     where t.entity_id = r.entity_id and t.id = r.id and r.source_blockchain = ${blockchain} and r.status = 'failed'
       and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
         ${sent.map((row) => row.txHash)}::text[]))
-    returning r.entity_id as "entityId", r.id`)
+    returning r.entity_id, r.id`)
 
 /** Rows to sum: amounts that are burned and not minted, less those that are minted while their burn is in no block. */
 export const moving = join(

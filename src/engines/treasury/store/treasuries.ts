@@ -15,7 +15,7 @@ export const lockTreasuries = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`treasury:${entityId}`}, 0))`)
 
 export const treasuriesOf = (db: Db, entityId: string) =>
-  db.all<TreasuryRow>(sql`select entity_id as "entityId", id, blockchain, family, address, key_id as "keyId"
+  db.all<TreasuryRow>(sql`select entity_id, id, blockchain, family, address, key_id
     from treasuries where entity_id = ${entityId}`)
 
 export const insertTreasury = (tx: Db, row: TreasuryRow & { createDate: string }) =>

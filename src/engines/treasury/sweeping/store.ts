@@ -45,7 +45,7 @@ export type Unswept = { address: string; amount: bigint; creditIds: string[] }
  * `restMs` ago, in database time.
  */
 export const unsweptOf = (tx: Db, { entityId, blockchain, tokenId }: Coins, restMs: number, limit: number) =>
-  tx.all<Unswept>(sql`select c.address, sum(c.amount) as amount, array_agg(c.id) as "creditIds" from credits c
+  tx.all<Unswept>(sql`select c.address, sum(c.amount) as amount, array_agg(c.id) as credit_ids from credits c
     where c.entity_id = ${entityId} and c.blockchain = ${blockchain} and c.token_id = ${tokenId} and c.sweep_id is null
       and not exists (select 1 from sweeps s where s.entity_id = c.entity_id and s.blockchain = c.blockchain
         and s.from_address = c.address and s.token_id = c.token_id and s.status = 'failed'
@@ -94,8 +94,8 @@ export async function endSweeps(
     update sweeps u set status = t.status, update_date = ${at},
       failed_at = case t.status when 'failed' then now() end
     from ended t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id as "entityId", u.id, u.blockchain, u.token_id as "tokenId",
-      u.from_address as "fromAddress", u.to_address as "toAddress", u.amount, u.status, t.error_reason as "errorReason"`)
+    returning u.entity_id, u.id, u.blockchain, u.token_id, u.from_address, u.to_address, u.amount, u.status,
+      t.error_reason`)
   served(turn, ended)
   const failed = ended.filter(({ status }) => status === 'failed')
   await tx.run(sql`update credits c set sweep_id = null
@@ -114,7 +114,7 @@ export const reopenSweeps = (tx: Db, blockchain: string, sent: readonly SentTran
     where t.entity_id = s.entity_id and t.id = s.id and s.blockchain = ${blockchain} and s.status <> 'pending'
       and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
         ${sent.map((row) => row.txHash)}::text[]))
-    returning s.entity_id as "entityId", s.id`)
+    returning s.entity_id, s.id`)
 
 type SweepRef = { entityId: string; id: string }
 

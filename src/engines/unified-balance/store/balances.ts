@@ -48,6 +48,6 @@ export async function takeAvailable(
 export const availableOf = (db: Db, holders: readonly BalanceHolder[]) =>
   db.all<
     BalanceHolder & { availableAtomic: bigint }
-  >(sql`select b.blockchain, b.depositor, b.available as "availableAtomic"
+  >(sql`select b.blockchain, b.depositor, b.available as available_atomic
     from jsonb_to_recordset(${jsonOf(holders)}::jsonb) as asked(blockchain text, depositor text)
     join unified_balances b on b.blockchain = asked.blockchain and b.depositor = asked.depositor`)

@@ -26,7 +26,7 @@ export type DueBurn = Burn & {
 
 /** Claims burns that are due, oldest first, until the `tx` ends. */
 export const claimBurns = (tx: Db, nowMs: number, blockchain: string, limit: number) =>
-  tx.all<DueBurn>(sql`select b.transfer_id as "transferId", b.entry, b.blockchain, b.failures, s.intents, s.signature
+  tx.all<DueBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.failures, s.intents, s.signature
     from unified_burns b join unified_signed_intents s on s.transfer_id = b.transfer_id and s.entry = b.entry
     where b.blockchain = ${blockchain} and b.state = 'waiting' and b.due_at <= ${formatInstant(nowMs)}
     order by b.due_at, b.transfer_id, b.entry limit ${limit} for update of b skip locked`)
@@ -44,7 +44,7 @@ export const markSent = (tx: Db, { transferId, entry, blockchain }: Burn, batchI
 
 /** The fees of all intents that were signed together, in their order. */
 export const feesOf = async (tx: Db, transferId: string, entry: number): Promise<bigint[]> => {
-  const rows = await tx.all<{ feeAtomic: bigint }>(sql`select fee as "feeAtomic" from unified_intents
+  const rows = await tx.all<{ feeAtomic: bigint }>(sql`select fee as fee_atomic from unified_intents
     where transfer_id = ${transferId} and entry = ${entry} order by position`)
   return rows.map(({ feeAtomic }) => feeAtomic)
 }
@@ -67,8 +67,7 @@ type FailedBurn = Burn & {
 
 /** Locks the burns whose transactions ended without effect, in a block that is complete or in none. */
 export const lockFailedBurns = (tx: Db, blockchain: string, limit: number) =>
-  tx.all<FailedBurn>(sql`select b.transfer_id as "transferId", b.entry, b.blockchain, b.batch_id as "batchId", b.failures,
-      t.state, t.error_details as "errorDetails"
+  tx.all<FailedBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.batch_id, b.failures, t.state, t.error_details
     from unified_burns b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.batch_id
     where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
       and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = b.blockchain))

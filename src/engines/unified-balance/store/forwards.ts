@@ -24,7 +24,7 @@ export const forwardsWait = async (db: Db, blockchain: string): Promise<boolean>
 
 /** Claims transfers to forward whose fee covers their mint, oldest first, until the `tx` ends. */
 export const claimForwards = (tx: Db, blockchain: string, price: bigint, limit: number) =>
-  tx.all<DueForward>(sql`select id, payload, signature, expiration_block as "expirationBlock" from unified_transfers
+  tx.all<DueForward>(sql`select id, payload, signature, expiration_block from unified_transfers
     where ${due(blockchain)} and ${isCovered(price)} order by create_date, id limit ${limit} for update skip locked`)
 
 /** Records the transaction that mints a transfer. */
@@ -41,4 +41,4 @@ export const failForwards = (tx: Db, blockchain: string) =>
     from platform_transactions p
     where t.blockchain = ${blockchain} and t.forward_id is not null and t.failure_reason is null and t.state = 'pending'
       and p.entity_id = t.forward_entity_id and p.id = t.forward_id and p.state in ('FAILED', 'DENIED', 'CANCELLED')
-    returning t.id, t.forward_id as "forwardId", t.failure_reason as reason`)
+    returning t.id, t.forward_id, t.failure_reason as reason`)

@@ -26,9 +26,9 @@ export type UnifiedMovement = LogPlace & {
   countedAtomic: bigint | null
 }
 
-const columns = sql`blockchain, block_hash as "blockHash", block_number as "blockNumber", block_time as "blockTime",
-  tx_hash as "txHash", log_index as "logIndex", kind, depositor, amount as "amountAtomic", fee as "feeAtomic",
-  from_withdrawing as "fromWithdrawingAtomic", spec_hash as "specHash", sender, counted as "countedAtomic"`
+const columns = sql`blockchain, block_hash, block_number, block_time, tx_hash, log_index, kind, depositor,
+  amount as amount_atomic, fee as fee_atomic, from_withdrawing as from_withdrawing_atomic, spec_hash, sender,
+  counted as counted_atomic`
 
 export const insertMovement = (tx: Db, row: UnifiedMovement) =>
   tx.run(sql`insert into unified_movements (blockchain, block_hash, log_index, block_number, block_time, tx_hash, kind,
@@ -58,7 +58,7 @@ export const holdDeposit = async (
       from unified_movements b where m.blockchain = ${blockchain} and m.block_hash = ${blockHash}
         and m.log_index = ${logIndex} and b.blockchain = m.blockchain and b.block_hash = m.block_hash
         and b.log_index = m.log_index
-      returning b.held_date is null as "isNew"`)
+      returning b.held_date is null as is_new`)
   ).isNew
 
 export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace, atomic: bigint) =>

@@ -17,10 +17,10 @@ export type ChainSums = {
 
 /** The sums of a chain in one statement, and so of one moment; `undefined` before its first block. */
 export const sumsOf = (db: Db, blockchain: string) =>
-  db.maybe<ChainSums>(sql`select b.number as "blockNumber", b.hash as "blockHash",
-      coalesce(m.deposited, 0) as "depositedAtomic", coalesce(m.withdrawn, 0) as "withdrawnAtomic",
-      coalesce(m.burned, 0) as "burnedAtomic", coalesce(m.fees, 0) as "feesAtomic",
-      coalesce(i.reserved, 0) as "reservedAtomic", coalesce(i.unburned, 0) as "unburnedAtomic"
+  db.maybe<ChainSums>(sql`select b.number as block_number, b.hash as block_hash,
+      coalesce(m.deposited, 0) as deposited_atomic, coalesce(m.withdrawn, 0) as withdrawn_atomic,
+      coalesce(m.burned, 0) as burned_atomic, coalesce(m.fees, 0) as fees_atomic,
+      coalesce(i.reserved, 0) as reserved_atomic, coalesce(i.unburned, 0) as unburned_atomic
     from unified_heights h
     join canonical_blocks b on b.blockchain = h.blockchain and b.number = h.followed
     cross join lateral (select sum(amount) filter (where kind = 'deposited') as deposited,

@@ -38,9 +38,8 @@ type NewUnifiedTransfer = Omit<
 /** The gas of a mint that this server makes, and the fee for it. */
 type Forward = { gas: bigint; feeAtomic: bigint }
 
-const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block as "expirationBlock", fees,
-  value as "valueAtomic", forwarded, failure_reason as "failureReason", forward_delay as "forwardDelay", mint_tx_hash as "mintTxHash",
-  create_date as "createDate"`
+const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block, fees, value as value_atomic,
+  forwarded, failure_reason, forward_delay, mint_tx_hash, create_date`
 
 /** Signed content of one signature, in hexadecimal digits. */
 type SignedIntentRow = { entry: number; intents: string; signature: string }
@@ -81,12 +80,12 @@ export const insertTransfer = (
       from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb) as row(entry integer, intents text, signature text)),
     reserved as (insert into unified_intents (spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee,
         max_fee, max_block_height)
-      select "specHash", made.id, entry, position, blockchain, depositor, "valueAtomic", "feeAtomic", "maxFeeAtomic",
-        "maxBlockHeight"
-      from made, jsonb_to_recordset(${jsonOf(intents)}::jsonb) as row("specHash" text, entry integer, position integer,
-        blockchain text, depositor text, "valueAtomic" numeric, "feeAtomic" numeric, "maxFeeAtomic" numeric,
-        "maxBlockHeight" numeric)
-      order by "specHash" on conflict (spec_hash) do nothing returning 1)
+      select spec_hash, made.id, entry, position, blockchain, depositor, value_atomic, fee_atomic, max_fee_atomic,
+        max_block_height
+      from made, jsonb_to_recordset(${jsonOf(intents)}::jsonb) as row(spec_hash text, entry integer, position integer,
+        blockchain text, depositor text, value_atomic numeric, fee_atomic numeric, max_fee_atomic numeric,
+        max_block_height numeric)
+      order by spec_hash on conflict (spec_hash) do nothing returning 1)
     select (select count(*)::integer from reserved) as fresh from made`)
 
 /** The limit of the value that is attested for a chain within an hour. */
@@ -119,8 +118,8 @@ type SignedIntents = { transferId: string; entry: number; intents: Buffer; signa
 
 type ReservationState = 'reserved' | 'returned' | 'burned'
 
-const intentColumns = sql`spec_hash as "specHash", transfer_id as "transferId", entry, position, blockchain, depositor,
-  value as "valueAtomic", fee as "feeAtomic", max_fee as "maxFeeAtomic", max_block_height as "maxBlockHeight", state`
+const intentColumns = sql`spec_hash, transfer_id, entry, position, blockchain, depositor, value as value_atomic,
+  fee as fee_atomic, max_fee as max_fee_atomic, max_block_height, state`
 
 type StoredIntent = Intent & { state: ReservationState }
 
@@ -168,5 +167,5 @@ export const returnIntents = (tx: Db, transferIds: readonly string[]) =>
 
 /** The signed bytes of a transfer, in their order. */
 export const signedIntentsOf = (db: Db, transferId: string) =>
-  db.all<SignedIntents>(sql`select transfer_id as "transferId", entry, intents, signature from unified_signed_intents
+  db.all<SignedIntents>(sql`select transfer_id, entry, intents, signature from unified_signed_intents
     where transfer_id = ${transferId} order by entry`)

@@ -1,4 +1,4 @@
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
@@ -49,8 +49,8 @@ export async function claimLanes(
     update notification_subscriptions s
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
     from due where s.entity_id = due.entity_id and s.id = due.id
-    returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.line, s.fencing_token as "fencingToken",
-      s.failure_count as "failureCount", s.ending_state is not null as "isEnding"`)
+    returning s.entity_id, s.id as subscription_id, s.endpoint, s.line, s.fencing_token, s.failure_count,
+      s.ending_state is not null as is_ending`)
   return served(turn, lanes)
 }
 
@@ -88,7 +88,7 @@ export async function releaseLane(database: Db, lane: DeliveryLane, rest: Rest):
     if (!held) return
     const next = await tx.maybe<{
       dueDate: string
-    }>(sql`select due_date as "dueDate" from notification_deliveries
+    }>(sql`select due_date from notification_deliveries
       where ${waitingOf(lane)} order by due_date, sequence limit 1`)
     const dueDate = next?.dueDate ?? null
     await tx.run(sql`update notification_subscriptions set lease_until = null, failure_count = ${rest.failureCount},
@@ -155,9 +155,8 @@ export async function dueDeliveries(
       select * from head where message_id not in (select message_id from blocked)
       order by due_date, sequence limit ${limit}
     )
-    select w.message_id as "messageId", w.attempt_count as "attemptCount",
-      coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
-      s.environment, n.topic, n.order_number as "orderNumber", w.cause, n.message,
+    select w.message_id, w.attempt_count, coalesce(n.create_date, w.create_date) as create_date, d.id as detail_id,
+      d.region, s.base_url, s.environment, n.topic, n.order_number, w.cause, n.message,
       s.removed_date is null and w.position > s.ended_position and case s.line
         when 'v1' then (n.id is null) = (d.status = 'pending') and d.id is not null
         else s.enabled and n.id is not null end as wanted
@@ -211,19 +210,19 @@ export async function recordAttempts<Given extends Attempt>(
   const given = attempts.map(({ lane: { entityId, subscriptionId, fencingToken }, outcome }, index) => {
     return { index, entityId, subscriptionId, fencingToken, ...outcome }
   })
-  const subscriptionOf = (one: Sql) => sql`s.entity_id = ${one}."entityId" and s.id = ${one}."subscriptionId"
-    and s.fencing_token = ${one}."fencingToken"`
-  const deliveryOf = (one: Sql) => sql`d.entity_id = ${one}."entityId"
-    and d.subscription_id = ${one}."subscriptionId" and d.message_id = ${one}."messageId"`
+  const subscriptionOf = (one: Sql) => sql`s.entity_id = ${one}.entity_id and s.id = ${one}.subscription_id
+    and s.fencing_token = ${one}.fencing_token`
+  const deliveryOf = (one: Sql) => sql`d.entity_id = ${one}.entity_id
+    and d.subscription_id = ${one}.subscription_id and d.message_id = ${one}.message_id`
   // Attempts differ in their headers alone, so one that failed for days keeps its body once.
-  const former = sql`select a.request_body from notification_attempts a where a.entity_id = o."entityId"
-    and a.subscription_id = o."subscriptionId" and a.message_id = o."messageId" and a.request_body is not null
+  const former = sql`select a.request_body from notification_attempts a where a.entity_id = o.entity_id
+    and a.subscription_id = o.subscription_id and a.message_id = o.message_id and a.request_body is not null
     order by a.number desc limit 1`
   const locked = await database.all<{ index: number }>(sql`with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as row(index integer, "entityId" uuid,
-        "subscriptionId" uuid, "fencingToken" int8, "messageId" uuid, number integer, status integer, error text,
-        "durationMs" integer, cause text, "requestHeaders" jsonb, "requestBody" text, "requestBytes" integer,
-        "responseHeaders" jsonb, "responseBody" text, state text, "dueDate" timestamptz, at timestamptz)
+      select * from jsonb_to_recordset(${jsonOf(given)}::jsonb) as row(index integer, entity_id uuid,
+        subscription_id uuid, fencing_token int8, message_id uuid, number integer, status integer, error text,
+        duration_ms integer, cause text, request_headers jsonb, request_body text, request_bytes integer,
+        response_headers jsonb, response_body text, state text, due_date timestamptz, at timestamptz)
     ), leased as materialized (
       select g.* from given g join notification_subscriptions s on ${subscriptionOf(sql`g`)}
       for key share of s skip locked
@@ -235,14 +234,14 @@ export async function recordAttempts<Given extends Attempt>(
     ), tried as (
       insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
         cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
-      select o."entityId", o."subscriptionId", o."messageId", o.number, o.status, o.error, o."durationMs", o.cause,
-        o."requestHeaders", case when (${former}) is distinct from o."requestBody" then o."requestBody" end, o."requestBytes",
-        o."responseHeaders", o."responseBody", o.at
+      select o.entity_id, o.subscription_id, o.message_id, o.number, o.status, o.error, o.duration_ms, o.cause,
+        o.request_headers, case when (${former}) is distinct from o.request_body then o.request_body end, o.request_bytes,
+        o.response_headers, o.response_body, o.at
       from ours o
     ), changed as (
       update notification_deliveries d set
         state = case when d.state = 'waiting' or o.state = 'delivered' then o.state else d.state end,
-        attempt_count = o.number, due_date = o."dueDate", update_date = o.at
+        attempt_count = o.number, due_date = o.due_date, update_date = o.at
       from ours o where ${deliveryOf(sql`o`)}
     )
     select r.index from rest r join notification_subscriptions s on ${subscriptionOf(sql`r`)}
@@ -364,6 +363,6 @@ export const waitingDeliveries = (db: Db) =>
   db.one<{
     depth: number
     oldestDate: string | null
-  }>(sql`select count(*) as depth, min(create_date) as "oldestDate"
+  }>(sql`select count(*) as depth, min(create_date) as oldest_date
     from (select create_date from notification_deliveries where state = 'waiting' order by create_date
       limit ${countedMax}) waiting`)

@@ -53,10 +53,10 @@ type NotificationFilters = {
   state?: DeliveryState | undefined
 }
 
-const columns = sql`n.id, n.line, n.topic, n.resource_id as "resourceId", n.message, n.order_number as "orderNumber",
+const columns = sql`n.id, n.line, n.topic, n.resource_id, n.message, n.order_number,
   (select p.id from notifications p where p.entity_id = n.entity_id and p.topic = n.topic
-    and p.resource_id = n.resource_id and p.sequence < n.sequence order by p.sequence desc limit 1) as "previousId",
-  n.create_date as "createDate",
+    and p.resource_id = n.resource_id and p.sequence < n.sequence order by p.sequence desc limit 1) as previous_id,
+  n.create_date,
   (select coalesce(json_agg(json_build_object('subscriptionId', s.id, 'endpoint', s.endpoint, 'state', w.state,
       'cause', w.cause, 'attemptCount', w.attempt_count,
       'dueDate', to_char(w.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.create_date, s.id), '[]')
@@ -107,12 +107,11 @@ export const findNotification = (db: Db, entityId: string, id: string) =>
 
 /** The attempts of a notification at all subscriptions, oldest first. */
 export const attemptsOf = (db: Db, entityId: string, messageId: string) =>
-  db.all<LoggedAttempt>(sql`select subscription_id as "subscriptionId", number, cause, status, error,
-      duration_ms as "durationMs", create_date as "createDate", request_headers as "requestHeaders",
+  db.all<LoggedAttempt>(sql`select subscription_id, number, cause, status, error, duration_ms, create_date, request_headers,
       coalesce(request_body, (select b.request_body from notification_attempts b where b.entity_id = a.entity_id
         and b.subscription_id = a.subscription_id and b.message_id = a.message_id and b.number < a.number
-        and b.request_body is not null order by b.number desc limit 1)) as "requestBody", request_bytes as "requestBytes",
-      response_headers as "responseHeaders", response_body as "responseBody"
+        and b.request_body is not null order by b.number desc limit 1)) as request_body, request_bytes, response_headers,
+      response_body
     from notification_attempts a where entity_id = ${entityId} and message_id = ${messageId}
       and subscription_id in (select w.subscription_id from notification_deliveries w
         where w.entity_id = ${entityId} and w.message_id = ${messageId})
@@ -120,7 +119,7 @@ export const attemptsOf = (db: Db, entityId: string, messageId: string) =>
 
 /** A subscription of either line, and whether it receives anything at present. */
 export const findReceiver = (db: Db, entityId: string, id: string) =>
-  db.maybe<{ line: Line; isReceiving: boolean }>(sql`select s.line, ${isReceiving} as "isReceiving"
+  db.maybe<{ line: Line; isReceiving: boolean }>(sql`select s.line, ${isReceiving} as is_receiving
     from notification_subscriptions s
     where s.entity_id = ${entityId} and s.id = ${id} and s.removed_date is null`)
 
@@ -218,7 +217,7 @@ export const insertReplay = (
     values (${entityId}, ${id}, ${subscriptionId}, ${total}, ${at})`)
 
 export const findReplay = (db: Db, entityId: string, subscriptionId: string, id: string) =>
-  db.maybe<Replay>(sql`select r.id, r.subscription_id as "subscriptionId", r.total, w.waiting, w.failed
+  db.maybe<Replay>(sql`select r.id, r.subscription_id, r.total, w.waiting, w.failed
     from notification_replays r cross join lateral (
       select count(*) filter (where d.state = 'waiting') as waiting,
         count(*) filter (where d.state in ('failed', 'dropped')) as failed

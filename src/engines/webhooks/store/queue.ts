@@ -23,7 +23,7 @@ export async function queuedTenants(
   heldBefore: string,
   limit: number,
 ): Promise<readonly { entityId: string; createDate: string }[]> {
-  const rows = sql`select * from (select q.entity_id as "entityId", q.create_date as "createDate" from queued_events q
+  const rows = sql`select * from (select q.entity_id, q.create_date from queued_events q
     where q.entity_id = turn.entity_id and ${isReady(heldBefore)}
       and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}
     order by q.sequence limit 1) oldest`
@@ -51,7 +51,7 @@ export async function takeQueued(
       order by q.sequence limit ${limit} for update
     )
     delete from queued_events where entity_id = ${entityId} and id in (select id from taken)
-    returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", snapshot,
+    returning entity_id, id, type, resource_id, update_date, snapshot,
       sequence`)
   return rows.sort((one, other) => one.sequence - other.sequence)
 }
@@ -100,7 +100,7 @@ export const lastNotifications = (
   entityId: string,
   of: readonly Pick<LastNotification, 'topic' | 'resourceId'>[],
 ) =>
-  db.all<LastNotification>(sql`select t as topic, r as "resourceId", last.message, last.order_number as "orderNumber"
+  db.all<LastNotification>(sql`select t as topic, r as resource_id, last.message, last.order_number
     from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
     cross join lateral (select message, order_number from notifications n
       where n.entity_id = ${entityId} and n.topic = t and n.resource_id = r order by n.sequence desc limit 1) last`)
@@ -158,7 +158,7 @@ export async function insertNotifications(
         ${at}::timestamptz, ${at}::timestamptz
       from chosen c join woken w on w.id = c.subscription_id
     )
-    select id, endpoint, queued_count as "queuedCount", dropped_date as "droppedDate" from woken`)
+    select id, endpoint, queued_count, dropped_date from woken`)
   if (receivers.length > 0) await tx.run(sql`select pg_notify('notification_deliveries', '')`)
   const long = receivers.filter(({ queuedCount }) => queuedCount > max)
   if (long.length === 0) return []

@@ -16,8 +16,8 @@ export type Subscription = {
   droppedDate: string | null
 }
 
-const columns = raw(`s.entity_id as "entityId", s.id, s.endpoint, s.base_url as "baseUrl", s.environment,
-  s.dropped_count as "droppedCount", s.dropped_date as "droppedDate",
+const columns =
+  raw(`s.entity_id, s.id, s.endpoint, s.base_url, s.environment, s.dropped_count, s.dropped_date,
   (select json_agg(json_build_object('id', d.id, 'region', d.region, 'status', d.status) order by d.region)
     from notification_subscription_details d
     where d.entity_id = s.entity_id and d.subscription_id = s.id) as details`)
@@ -59,7 +59,7 @@ export type DetailRow = Detail & { entityId: string; subscriptionId: string; env
 
 /** Locks a region of an existing subscription by its id alone: the bearer of its token need not be a tenant. */
 export const lockDetail = (tx: Db, id: string) =>
-  tx.maybe<DetailRow>(sql`select d.entity_id as "entityId", d.id, d.subscription_id as "subscriptionId", d.region,
+  tx.maybe<DetailRow>(sql`select d.entity_id, d.id, d.subscription_id, d.region,
       d.status, s.environment
     from notification_subscription_details d
     join notification_subscriptions s on s.entity_id = d.entity_id and s.id = d.subscription_id
@@ -83,8 +83,8 @@ export type Periods = Record<'TEST' | 'LIVE', number>
 
 /** Marks regions that were not confirmed in time as deleted. Returns their number, at most `limit`. */
 export async function expireDetails(tx: Db, at: string, periodsMs: Periods, limit: number): Promise<number> {
-  const late = await tx.all<Key & { subscriptionId: string }>(sql`select entity_id as "entityId", id,
-      subscription_id as "subscriptionId" from notification_subscription_details
+  const late = await tx.all<Key & { subscriptionId: string }>(sql`select entity_id, id,
+      subscription_id from notification_subscription_details
     where status = 'pending' and pending_until <= ${at} order by pending_until limit ${limit} for update skip locked`)
   if (late.length === 0) return 0
   await tx.run(sql`update notification_subscription_details set status = 'deleted', update_date = ${at}
@@ -114,7 +114,7 @@ export async function removeDead(tx: Db, at: string, limit: number): Promise<num
       select entity_id, id from notification_subscriptions where removal_date <= ${at}
       order by removal_date limit ${limit} for update skip locked
     )
-    select due.entity_id as "entityId", due.id, alive.id is null as "isDead" from due left join lateral (
+    select due.entity_id, due.id, alive.id is null as is_dead from due left join lateral (
       select d.id from notification_subscription_details d where d.entity_id = due.entity_id
         and d.subscription_id = due.id and d.status <> 'deleted' limit 1) alive on true`)
   if (due.length === 0) return 0

@@ -19,10 +19,8 @@ export type WebhookSubscription = {
   updateDate: string
 }
 
-const columns = raw(`s.entity_id as "entityId", s.id, s.name, s.endpoint, s.enabled,
-  s.notification_types as "notificationTypes", s.failing_since as "failingSince", s.dropped_count as "droppedCount",
-  s.dropped_date as "droppedDate", s.create_date as "createDate",
-  s.update_date as "updateDate"`)
+const columns = raw(`s.entity_id, s.id, s.name, s.endpoint, s.enabled, s.notification_types, s.failing_since,
+  s.dropped_count, s.dropped_date, s.create_date, s.update_date`)
 
 const existing = raw(`s.line = 'v2' and s.removed_date is null`)
 
@@ -38,7 +36,7 @@ export const webhookEndpoints = async (
   const found = await db.all<{
     entityId: string
     count: number
-  }>(sql`select s.entity_id as "entityId", count(*) as count
+  }>(sql`select s.entity_id, count(*) as count
     from notification_subscriptions s
     where s.entity_id = any(${entityIds}::uuid[]) and ${existing} and s.enabled group by s.entity_id`)
   return new Map(found.map(({ entityId, count }) => [entityId, count]))
@@ -79,7 +77,7 @@ export const lockFailing = (tx: Db, { entityId, subscriptionId, fencingToken }: 
     failingSince: string | null
     noticeDate: string | null
     enabled: boolean
-  }>(sql`select s.failing_since as "failingSince", s.notice_date as "noticeDate", s.enabled
+  }>(sql`select s.failing_since, s.notice_date, s.enabled
     from notification_subscriptions s
     where s.entity_id = ${entityId} and s.id = ${subscriptionId} and s.fencing_token = ${fencingToken} and ${existing}
     for update`)

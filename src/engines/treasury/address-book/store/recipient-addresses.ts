@@ -32,8 +32,8 @@ export type RecipientAddressFacts = {
 }
 
 const columns =
-  raw(`a.entity_id as "entityId", a.id, a.chain, a.address, nullif(a.address_tag, '') as "addressTag",
-  a.currency, a.description, a.status, a.create_date as "createDate", a.update_date as "updateDate"`)
+  raw(`a.entity_id, a.id, a.chain, a.address, nullif(a.address_tag, '') as address_tag, a.currency, a.description, a.status,
+  a.create_date, a.update_date`)
 const inUse = raw('a.deleted_date is null')
 
 /** False when the same address is stored already. */

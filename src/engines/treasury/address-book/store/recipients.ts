@@ -25,8 +25,8 @@ export type Recipient = RecipientMetadata & {
 }
 
 const columns =
-  raw(`r.entity_id as "entityId", r.id, r.chain, r.address, r.address_tag as "addressTag", r.nickname,
-  r.email, r.bns, r.status, r.hold_until as "holdUntil", r.create_date as "createDate", r.update_date as "updateDate"`)
+  raw(`r.entity_id, r.id, r.chain, r.address, r.address_tag, r.nickname, r.email, r.bns, r.status, r.hold_until,
+  r.create_date, r.update_date`)
 const inBook = raw('r.deleted_date is null')
 
 export async function insertRecipient(tx: Db, recipient: Recipient): Promise<void> {

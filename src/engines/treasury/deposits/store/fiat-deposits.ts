@@ -47,7 +47,7 @@ export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | u
     )
     update fiat_deposits f set state = 'minting', update_date = ${at}
     from next where f.entity_id = next.entity_id and f.id = next.id
-    returning f.entity_id as "entityId", f.id, f.currency, f.amount, f.blockchain, f.address`)
+    returning f.entity_id, f.id, f.currency, f.amount, f.blockchain, f.address`)
   return served(turn, taken)[0]
 }
 
@@ -64,13 +64,11 @@ export const endWire = (
       transaction_hash = ${transactionHash ?? null}, update_date = ${at}
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
-const wireColumns = raw('d.entity_id as "entityId", d.id, d.currency, d.amount, d.blockchain, d.address')
+const wireColumns = raw('d.entity_id, d.id, d.currency, d.amount, d.blockchain, d.address')
 
 /** The oldest wire whose mint began before `since` and did not end, locked until the `tx` ends; it is not minted again. */
 export const lockLostWire = (tx: Db, since: string) =>
-  tx.maybe<
-    Wire & { createDate: string }
-  >(sql`select ${wireColumns}, d.create_date as "createDate" from fiat_deposits d
+  tx.maybe<Wire & { createDate: string }>(sql`select ${wireColumns}, d.create_date from fiat_deposits d
     where d.state = 'minting' and d.update_date < ${since}
     order by d.create_date limit 1 for update of d skip locked`)
 
@@ -111,11 +109,10 @@ export async function setWires(
       ${wires.map((wire) => wire.id)}::uuid[]))`)
 }
 
-const columns =
-  raw(`d.entity_id as "entityId", d.id, d.wallet_id as "walletId", d.currency, d.decimals, d.amount,
+const columns = raw(`d.entity_id, d.id, d.wallet_id, d.currency, d.decimals, d.amount,
   case when d.state = 'failed' then 'failed' when d.state = 'complete' or t.status = 'complete' then 'complete'
     else 'pending' end as status,
-  d.create_date as "createDate", greatest(d.update_date, t.update_date) as "updateDate"`)
+  d.create_date, greatest(d.update_date, t.update_date) as update_date`)
 
 /** Wires, joined with the transfer that brought the coins where the state is `transferred`. */
 const deposits =

@@ -43,11 +43,9 @@ export type Payment = {
 }
 
 const columns =
-  raw(`p.entity_id as "entityId", p.id, p.type, p.status, p.payment_intent_id as "paymentIntentId",
-  p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.token_id as "tokenId", p.chain, p.blockchain,
-  p.from_address as "fromAddress", p.deposit_address as "depositAddress",
-  p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
-  p.review, p.risk_reason as "riskReason", p.waiting, p.create_date as "createDate", p.update_date as "updateDate"`)
+  raw(`p.entity_id, p.id, p.type, p.status, p.payment_intent_id, p.merchant_wallet_id, p.currency, p.decimals, p.amount,
+  p.token_id, p.chain, p.blockchain, p.from_address, p.deposit_address, p.transaction_hash, p.block_hash, p.block_number,
+  p.review, p.risk_reason, p.waiting, p.create_date, p.update_date`)
 
 /** The part of a deposit's key that is independent of the block that holds it. */
 export type DepositKey = { ordinal: number }
@@ -57,10 +55,10 @@ export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[])
   tx.all<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
       merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
       transaction_hash, ordinal, block_hash, block_number, review, create_date, update_date)
-    select * from jsonb_to_recordset(${jsonOf(payments)}::jsonb) as row("entityId" uuid, id uuid, type text, status text,
-      "paymentIntentId" uuid, "merchantWalletId" text, currency text, decimals integer, amount numeric, chain text,
-      blockchain text, "fromAddress" text, "depositAddress" text, "tokenId" uuid, "transactionHash" text,
-      ordinal integer, "blockHash" text, "blockNumber" bigint, review text, "createDate" timestamptz, "updateDate" timestamptz)
+    select * from jsonb_to_recordset(${jsonOf(payments)}::jsonb) as row(entity_id uuid, id uuid, type text, status text,
+      payment_intent_id uuid, merchant_wallet_id text, currency text, decimals integer, amount numeric, chain text,
+      blockchain text, from_address text, deposit_address text, token_id uuid, transaction_hash text, ordinal integer,
+      block_hash text, block_number bigint, review text, create_date timestamptz, update_date timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, deposit_address, token_id, ordinal) do update
       set status = case when p.review = 'denied' then 'failed' else 'pending' end,
         review = coalesce(p.review, excluded.review), amount = excluded.amount, from_address = excluded.from_address,

@@ -15,13 +15,13 @@ export const blockchainOfDeposit = async (db: Db, kind: DepositKind, { entityId,
   ).blockchain
 
 const shownColumns = {
-  payment: raw('d.merchant_wallet_id as "walletId", d.deposit_address as "destinationAddress"'),
-  transfer: raw('d.wallet_id as "walletId", d.to_address as "destinationAddress"'),
+  payment: raw('d.merchant_wallet_id as wallet_id, d.deposit_address as destination_address'),
+  transfer: raw('d.wallet_id, d.to_address as destination_address'),
 } as const
 
 export const valuesOfDeposits = (db: Db, kind: DepositKind, entityId: string, ids: readonly string[]) =>
   db.all<ReviewedValue>(sql`select d.id, d.blockchain, trim_scale(d.amount / 10::numeric ^ d.decimals)::text as amount,
-      d.token_id as "tokenId", d.from_address as "sourceAddress", ${shownColumns[kind]}
+      d.token_id, d.from_address as source_address, ${shownColumns[kind]}
     from ${kept[kind].table} d where d.entity_id = ${entityId} and d.id = any(${ids}::uuid[])`)
 
 /** Locks a deposit that is under review or was denied. False where the review was withdrawn. */

@@ -34,10 +34,9 @@ export type Transfer = {
 }
 
 const columns =
-  raw(`t.entity_id as "entityId", t.id, t.direction, t.status, t.wallet_id as "walletId", t.chain,
-  t.blockchain, t.from_address as "fromAddress", t.to_address as "toAddress", t.currency, t.token_id as "tokenId",
-  t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
-  t.risk_reason as "riskReason", t.waiting, t.review, t.create_date as "createDate", t.update_date as "updateDate"`)
+  raw(`t.entity_id, t.id, t.direction, t.status, t.wallet_id, t.chain, t.blockchain, t.from_address, t.to_address,
+  t.currency, t.token_id, t.decimals, t.amount, t.transaction_hash, t.error_code, t.risk_reason, t.waiting, t.review,
+  t.create_date, t.update_date`)
 
 /** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
 export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }
@@ -47,10 +46,10 @@ export const saveIncoming = (tx: Db, rows: readonly (Transfer & TransferPosition
   tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
       from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
       block_number, review, error_code, create_date, update_date)
-    select row.*, row."createDate" from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, id uuid,
-      direction text, status text, "walletId" text, chain text, blockchain text, "fromAddress" text, "toAddress" text,
-      currency text, "tokenId" uuid, decimals integer, amount numeric, "transactionHash" text, ordinal integer,
-      "blockHash" text, "blockNumber" bigint, review text, "errorCode" text, "createDate" timestamptz)
+    select row.*, row.create_date from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, id uuid,
+      direction text, status text, wallet_id text, chain text, blockchain text, from_address text, to_address text,
+      currency text, token_id uuid, decimals integer, amount numeric, transaction_hash text, ordinal integer,
+      block_hash text, block_number bigint, review text, error_code text, create_date timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
     do update set status = case when t.review = 'denied' then 'failed' else 'pending' end,
       error_code = case when t.review = 'denied' then t.error_code end,

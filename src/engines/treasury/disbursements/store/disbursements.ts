@@ -32,8 +32,7 @@ const kept = {
   payout: {
     table: raw('payouts'),
     columns: raw(
-      `o.wallet_id as "walletId", o.to_address as "toAddress", o.identities is not null as identified,
-        null as "paymentIntentId"`,
+      `o.wallet_id, o.to_address, o.identities is not null as identified, null as payment_intent_id`,
     ),
     leaves: raw('true'),
     isWaiting: raw(`o.status = 'pending' and not o.submitted`),
@@ -43,9 +42,7 @@ const kept = {
   },
   transfer: {
     table: raw('transfers'),
-    columns: raw(
-      'o.wallet_id as "walletId", o.to_address as "toAddress", true as identified, null as "paymentIntentId"',
-    ),
+    columns: raw('o.wallet_id, o.to_address, true as identified, null as payment_intent_id'),
     leaves: raw(`o.direction = 'out'`),
     isWaiting: raw(`o.direction = 'out' and o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.direction = 'out' and o.status in ('pending', 'running') and o.submitted`),
@@ -55,8 +52,7 @@ const kept = {
   refund: {
     table: raw('payments'),
     columns: raw(
-      `o.merchant_wallet_id as "walletId", o.deposit_address as "toAddress", true as identified,
-        o.payment_intent_id as "paymentIntentId"`,
+      `o.merchant_wallet_id as wallet_id, o.deposit_address as to_address, true as identified, o.payment_intent_id`,
     ),
     leaves: raw(`o.type = 'refund'`),
     isWaiting: raw(`o.type = 'refund' and o.status = 'pending' and not o.submitted`),
@@ -68,8 +64,8 @@ const kept = {
 
 const columnsOf = (
   kind: DisbursementKind,
-): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
-  o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.waiting, o.create_date as "createDate"`
+): Sql => sql`${kind} as kind, o.entity_id, o.id, ${kept[kind].columns}, o.blockchain, o.token_id, o.currency, o.amount,
+  o.waiting, o.create_date`
 
 /** Waiting disbursements; `rows` are those of a tenant that are not deferred. */
 function dueOf(kind: DisbursementKind, blockchain: string): Shared {
@@ -94,7 +90,7 @@ export async function pendingWork(
       ', ',
     )},
     ${join(disbursementKinds.map(isAnyUnderWay), ' or ')}
-      or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as "underWay"`)
+      or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as under_way`)
   return { waiting: disbursementKinds.filter((kind) => is[kind]), underWay }
 }
 
@@ -185,7 +181,7 @@ export const leaving = join(
 /** The state of a disbursement's transaction. */
 type DisbursementTransaction = { state: string; txHash: string | null; errorReason: string | null }
 
-const transactionColumns = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
+const transactionColumns = sql`t.state, t.tx_hash, t.error_reason`
 
 /** Disbursements whose transaction ended and that are not deferred, round-robin over tenants. */
 export async function endedDisbursements(
@@ -198,7 +194,7 @@ export async function endedDisbursements(
 ): Promise<readonly DisbursementRef[]> {
   const { table, isUnderWay } = kept[kind]
   const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
-  const rows = sql`select o.entity_id as "entityId", o.id from ${table} o
+  const rows = sql`select o.entity_id, o.id from ${table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where ${where} and o.entity_id = turn.entity_id and ${hasEnded(completeTo)}
       and ${isNotDeferred(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
@@ -256,7 +252,7 @@ export async function showHashes(
     )
     update ${table} u set transaction_hash = t.tx_hash, update_date = ${at}, status = ${sent}
     from signed t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id as "entityId", u.id, u.status`)
+    returning u.entity_id, u.id, u.status`)
   return served(turn, shown)
 }
 

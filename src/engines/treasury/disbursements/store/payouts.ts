@@ -30,11 +30,10 @@ export type Payout = {
   updateDate: string
 }
 
-const columns = raw(`p.entity_id as "entityId", p.id, p.status, p.wallet_id as "walletId",
-  p.recipient_id as "recipientId", p.chain, p.blockchain, p.to_address as "toAddress", p.identities, p.currency,
-  p.token_id as "tokenId", p.amount, p.transaction_hash as "transactionHash", p.error_code as "errorCode",
-  p.risk_reason as "riskReason", p.waiting,
-  p.create_date as "createDate", p.update_date as "updateDate"`)
+const columns =
+  raw(`p.entity_id, p.id, p.status, p.wallet_id, p.recipient_id, p.chain, p.blockchain, p.to_address,
+  p.identities, p.currency, p.token_id, p.amount, p.transaction_hash, p.error_code, p.risk_reason, p.waiting, p.create_date,
+  p.update_date`)
 
 export const insertPayout = (tx: Db, payout: Payout) =>
   tx.run(sql`insert into payouts (entity_id, id, status, wallet_id, recipient_id, chain, blockchain, to_address,

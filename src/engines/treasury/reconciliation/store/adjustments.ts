@@ -23,5 +23,5 @@ export const lockAdjustments = (tx: Db) =>
 export const insertAdjustments = (tx: Db, rows: readonly AdjustmentRow[]) =>
   tx.run(sql`insert into adjustments (entity_id, id, blockchain, address, token_id, currency, amount, reason, actor,
       create_date)
-    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, id uuid, blockchain text,
-      address text, "tokenId" uuid, currency text, amount numeric, reason text, actor text, "createDate" timestamptz)`)
+    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, id uuid, blockchain text, address text,
+      token_id uuid, currency text, amount numeric, reason text, actor text, create_date timestamptz)`)

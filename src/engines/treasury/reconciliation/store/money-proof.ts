@@ -70,7 +70,7 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
     ), compared as (
       select *, coins - (owed + arriving + unclaimed + adjusted - leaving - moving) as gap from sums
     )
-    select entity_id as "entityId", currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
+    select entity_id, currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
       sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(moving) as moving,
       sum(gap) as gap
     from compared group by grouping sets ((currency), (entity_id, currency))
