@@ -1,4 +1,4 @@
-import type { Repository, Rule } from './repository.ts'
+import type { Repository, Rule, SourceFile } from './repository.ts'
 
 type Table = { name: string; body: string; file: string; tenant: boolean }
 
@@ -36,7 +36,9 @@ export const tableOwnerRule: Rule = {
     const sources = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))
     return tablesOf(repository).flatMap(({ name }) => {
       const named = new RegExp(`\\b(from|join|into|update|table)\\s+${name}\\b`)
-      const users = sources.filter((file) => named.test(queriesOf(file.text))).map((file) => file.path)
+      const names = ({ text }: SourceFile) =>
+        named.test(queriesOf(text)) || text.includes(`table('${name}', {`)
+      const users = sources.filter(names).map((file) => file.path)
       const strays = users.filter(
         (path) => !/\/store(\.ts|\/)/.test(path) && path !== 'src/runtime/db/migrate.ts',
       )

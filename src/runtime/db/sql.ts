@@ -38,13 +38,14 @@ export const allOf = (pieces: readonly (Sql | undefined)[]): Sql => {
 
 /**
  * Encodes rows for `jsonb_to_recordset` as a single value, under the names of columns. Amounts are sent as text; what is in a
- * `jsonb` column keeps its names.
+ * `jsonb` column keeps its names. Without `fields`, all of each row are sent.
  */
-export function jsonOf(rows: readonly object[]): string {
+export function jsonOf(rows: readonly object[], fields?: readonly string[]): string {
   let nested = false
-  const records = rows.map((row) => {
+  const records = (rows as readonly Record<string, unknown>[]).map((row) => {
     const record: Record<string, unknown> = {}
-    for (const [field, value] of Object.entries(row)) {
+    for (const field of fields ?? Object.keys(row)) {
+      const value = row[field]
       record[columnOf(field)] = amountAsText(field, value)
       nested ||= typeof value === 'object' && value !== null
     }

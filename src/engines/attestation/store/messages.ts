@@ -1,31 +1,75 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
+import {
+  bigint,
+  boolean,
+  integer,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 
 /** The channel that announces messages to attest on a chain. */
 export const messageChannel = 'messages'
 
 export type DelayReason = 'insufficient_fee' | 'amount_above_max' | 'insufficient_allowance_available'
 
-/** A message that a contract sent. Amounts are base units of the token. */
-export type NewMessage = {
-  id: string
-  blockchain: string
-  domain: number
-  txHash: string
+/** The fields of a message as it was emitted. Amounts are base units of the token. */
+const emitted = {
+  id: uuid,
+  blockchain: text,
+  domain: integer,
+  txHash: text,
   /** The place among the messages of its transaction. */
-  ordinal: number
-  nonce: string
+  ordinal: integer,
+  nonce: text,
+  /** Null while no block of the chain has the message. */
+  blockHash: nullable(text),
+  blockNumber: nullable(bigint),
+  logIndex: integer,
+  /** As it was emitted. */
+  message: text,
+  destinationDomain: bigint,
+  /** Null of a message that another contract sent than the token messenger. */
+  amount: nullable(numeric),
+  maxFee: nullable(numeric),
+  fast: boolean,
+  forwards: boolean,
+  state: textOf<'pending' | 'complete'>(),
+}
+
+const newMessages = table('messages', { ...emitted, createDate: timestamptz })
+
+const messages = table('messages', {
+  ...emitted,
+  delayReason: nullable(textOf<DelayReason>()),
+  reattest: boolean,
+  attestedMessage: nullable(text),
+  attestation: nullable(text),
+  /** The finality that the attestation names. */
+  finalityThreshold: nullable(integer),
+  allowanceTaken: numeric,
+  receivedTxHash: nullable(text),
+  forwardFee: nullable(numeric),
+  forwardFailure: nullable(text),
+  /** Why the delivery waits. */
+  forwardDelay: nullable(text),
+})
+
+export type MessageRow = RowOf<typeof messages>
+
+/** A message that a contract sent. */
+export type NewMessage = Omit<
+  RowOf<typeof newMessages>,
+  'state' | 'createDate' | 'blockHash' | 'blockNumber'
+> & {
   blockHash: string
   blockNumber: number
-  logIndex: number
-  /** As it was emitted. */
-  message: string
-  destinationDomain: number
-  /** Null of a message that another contract sent than the token messenger. */
-  amount: bigint | null
-  maxFee: bigint | null
-  fast: boolean
-  forwards: boolean
 }
 
 /** A message with its empty fields filled in, and what was decided for it. */
@@ -41,47 +85,22 @@ export type FilledMessage = {
 
 export type AttestedMessage = FilledMessage & { attestation: string }
 
-export type MessageRow = Omit<NewMessage, 'blockHash' | 'blockNumber'> & {
-  /** Null while no block of the chain has the message. */
-  blockHash: string | null
-  blockNumber: number | null
-  delayReason: DelayReason | null
-  state: 'pending' | 'complete'
-  reattest: boolean
-  attestedMessage: string | null
-  attestation: string | null
-  /** The finality that the attestation names. */
-  finalityThreshold: number | null
-  allowanceTaken: bigint
-  receivedTxHash: string | null
-  forwardFee: bigint | null
-  forwardFailure: string | null
-  /** Why the delivery waits. */
-  forwardDelay: string | null
-}
-
-const columns = sql`id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number, log_index, message,
-  destination_domain, amount, max_fee, fast, forwards, delay_reason, state, reattest, attested_message, attestation,
-  finality_threshold, allowance_taken, received_tx_hash, forward_fee, forward_failure, forward_delay`
+const columns = messages.columns()
 
 /**
  * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
  * says something else now is attested again, so that of both one can be delivered. What was attested before stays lost then.
  */
-export const insertMessages = (tx: Db, rows: readonly NewMessage[], nowMs: number) =>
-  tx.run(sql`insert into messages as m (id, blockchain, domain, tx_hash, ordinal, nonce, block_hash,
-      block_number, log_index, message, destination_domain, amount, max_fee, fast, forwards, state, create_date)
-    select id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number, log_index, message,
-      destination_domain, amount, max_fee, fast, forwards, 'pending', ${formatInstant(nowMs)}::timestamptz
-    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, domain integer, tx_hash text,
-      ordinal integer, nonce text, block_hash text, block_number bigint, log_index integer, message text,
-      destination_domain bigint, amount numeric, max_fee numeric, fast boolean, forwards boolean)
+export function insertMessages(tx: Db, rows: readonly NewMessage[], nowMs: number): Promise<number> {
+  const added = rows.map((row) => ({ ...row, state: 'pending' as const, createDate: formatInstant(nowMs) }))
+  return tx.run(sql`${newMessages.insert(added, 'm')}
     on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
       block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
       destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
       fast = excluded.fast, forwards = excluded.forwards,
       lost_amount = case when m.message = excluded.message then 0 else m.lost_amount end,
       reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
+}
 
 /**
  * Takes back the messages of an orphaned block with their proposals: those that are not attested vanish, and return what they

@@ -1,36 +1,43 @@
-import { type Db, jsonOf, sql } from '#runtime/db/db'
+import { type Db, sql } from '#runtime/db/db'
+import {
+  bigint,
+  boolean,
+  integer,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 
 /** A user operation of a managed account in a block, with its outcome. */
-export type ObservedOperation = {
-  entityId: string
-  blockchain: string
-  blockHash: string
-  blockNumber: number
-  txHash: string
-  logIndex: number
-  userOpHash: string
-  account: string
-  nonce: bigint
-  success: boolean
-  gasUsed: bigint
-  fee: bigint
-  blockTime: string
-}
+export type ObservedOperation = RowOf<typeof operations>
+
+const operations = table('observed_operations', {
+  entityId: uuid,
+  blockchain: text,
+  blockHash: text,
+  blockNumber: bigint,
+  txHash: text,
+  logIndex: integer,
+  userOpHash: text,
+  account: text,
+  nonce: numeric,
+  success: boolean,
+  gasUsed: numeric,
+  fee: numeric,
+  blockTime: timestamptz,
+})
 
 export async function insertOperations(tx: Db, rows: readonly ObservedOperation[]): Promise<void> {
   if (rows.length === 0) return
-  await tx.run(sql`insert into observed_operations (entity_id, blockchain, block_hash, block_number, tx_hash, log_index,
-      user_op_hash, account, nonce, success, gas_used, fee, block_time)
-    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, blockchain text, block_hash text,
-      block_number bigint, tx_hash text, log_index integer, user_op_hash text, account text, nonce numeric, success boolean,
-      gas_used numeric, fee numeric, block_time timestamptz)
-    on conflict do nothing`)
+  await tx.run(sql`${operations.insert(rows)} on conflict do nothing`)
 }
 
 /** The operations of managed accounts in one block. */
 export const observedOperationsOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedOperation>(sql`select entity_id, blockchain, block_hash, block_number, tx_hash, log_index, user_op_hash,
-      account, nonce, success, gas_used, fee, block_time
+  db.all<ObservedOperation>(sql`select ${operations.columns()}
     from observed_operations where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index`)
 
 /** Deletes the operations of a block whose stored contents turned out false. */

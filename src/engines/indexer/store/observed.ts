@@ -1,71 +1,73 @@
 import type { ManagedPurpose } from '#custody/wallets/index'
 import { newId } from '#lib/ids'
-import { type Db, jsonOf, sql } from '#runtime/db/db'
+import { type Db, sql } from '#runtime/db/db'
+import {
+  bigint,
+  boolean,
+  integer,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 
 /** A transfer from the side of one managed address: an `in` and an `out` row when both sides are managed. */
-export type ObservedTransfer = {
-  entityId: string
-  id: string
-  blockchain: string
-  blockHash: string
-  blockNumber: number
-  txHash: string
+export type ObservedTransfer = RowOf<typeof transfers>
+
+const transfers = table('observed_transfers', {
+  entityId: uuid,
+  id: uuid,
+  blockchain: text,
+  blockHash: text,
+  blockNumber: bigint,
+  txHash: text,
   /** -1 for the value of the transaction itself. */
-  logIndex: number
-  direction: 'in' | 'out'
-  tokenId: string
-  fromAddress: string
-  toAddress: string
-  amount: bigint
-  address: string
-  purpose: ManagedPurpose
-  ownerId: string
-  blockTime: string
-}
+  logIndex: integer,
+  direction: textOf<'in' | 'out'>(),
+  tokenId: uuid,
+  fromAddress: text,
+  toAddress: text,
+  amount: numeric,
+  address: text,
+  purpose: textOf<ManagedPurpose>(),
+  ownerId: uuid,
+  blockTime: timestamptz,
+})
 
 /** A transaction that a managed address sent, with its outcome. */
-export type ObservedTransaction = {
-  entityId: string
-  blockchain: string
-  blockHash: string
-  blockNumber: number
-  txHash: string
-  address: string
-  nonce: number
-  success: boolean
-  gasUsed: bigint
-  fee: bigint
-  blockTime: string
-}
+export type ObservedTransaction = RowOf<typeof transactions>
 
-/** Inserts the transfers of one block; the columns of the block are sent once. */
+const transactions = table('observed_transactions', {
+  entityId: uuid,
+  blockchain: text,
+  blockHash: text,
+  blockNumber: bigint,
+  txHash: text,
+  address: text,
+  nonce: bigint,
+  success: boolean,
+  gasUsed: numeric,
+  fee: numeric,
+  blockTime: timestamptz,
+})
+
+/** Inserts the transfers of one block. */
 export async function insertTransfers(
   tx: Db,
   nowMs: number,
   rows: readonly Omit<ObservedTransfer, 'id'>[],
 ): Promise<void> {
-  const [first] = rows
-  if (!first) return
-  await tx.run(sql`insert into observed_transfers (blockchain, block_hash, block_number, block_time, entity_id, id,
-      tx_hash, log_index, direction, token_id, from_address, to_address, amount, address, purpose, owner_id)
-    select ${first.blockchain}, ${first.blockHash}, ${first.blockNumber}::bigint, ${first.blockTime}::timestamptz, row.*
-    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
-      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.logIndex)}::integer[],
-      ${rows.map((row) => row.direction)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
-      ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
-      ${rows.map((row) => row.amount.toString())}::numeric[], ${rows.map((row) => row.address)}::text[],
-      ${rows.map((row) => row.purpose)}::text[], ${rows.map((row) => row.ownerId)}::uuid[]) as row
-    on conflict do nothing`)
+  if (rows.length === 0) return
+  const added = rows.map((row) => ({ ...row, id: newId(nowMs) }))
+  await tx.run(sql`${transfers.insert(added)} on conflict do nothing`)
 }
 
 export async function insertTransactions(tx: Db, rows: readonly ObservedTransaction[]): Promise<void> {
   if (rows.length === 0) return
-  await tx.run(sql`insert into observed_transactions (entity_id, blockchain, block_hash, block_number, tx_hash, address,
-      nonce, success, gas_used, fee, block_time)
-    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, blockchain text, block_hash text,
-      block_number bigint, tx_hash text, address text, nonce bigint, success boolean, gas_used numeric, fee numeric,
-      block_time timestamptz)
-    on conflict do nothing`)
+  await tx.run(sql`${transactions.insert(rows)} on conflict do nothing`)
 }
 
 /** Deletes the stored contents of a block that turned out false. No engine may still have to revert its changes from them. */
@@ -83,14 +85,12 @@ export async function deleteObserved(tx: Db, blockchain: string, blockHash: stri
 
 /** The transfers of managed addresses in one block, in block order. */
 export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedTransfer>(sql`select entity_id, id, blockchain, block_hash, block_number, tx_hash, log_index, direction,
-      token_id, from_address, to_address, amount, address, purpose, owner_id, block_time
+  db.all<ObservedTransfer>(sql`select ${transfers.columns()}
     from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index, id`)
 
 /** The transactions of managed senders in one block, with their outcomes. */
 export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: string) =>
-  db.all<ObservedTransaction>(sql`select entity_id, blockchain, block_hash, block_number, tx_hash, address, nonce, success,
-      gas_used, fee, block_time
+  db.all<ObservedTransaction>(sql`select ${transactions.columns()}
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
 /** The transactions of managed senders in the canonical blocks of this range. */

@@ -4,28 +4,30 @@ import type { Network } from '#chains/networks/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Database, type Db, jsonOf, type Sql, sql } from '#runtime/db/db'
+import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
+import { boolean, integer, nullable, type RowOf, table, text, timestamptz, uuid } from '#runtime/db/table'
 
 /** A token of the books. A contract that merely calls itself USDC is not a listed one. */
-export type Token = {
-  id: string
-  blockchain: string
-  name: string
-  symbol: string
-  decimals: number
-  isNative: boolean
-  standard: string | null
-  /** Canonical; null for the native coin. */
-  address: string | null
-  /** The ISO 4217 code behind a stablecoin. */
-  currency: string | null
-  /** Part of this server's network data. Other tokens are worth nothing to the business account. */
-  listed: boolean
-  createDate: string
-}
+export type Token = RowOf<typeof tokens>
 
-const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_native, t.standard, t.address, t.currency,
-  t.listed, t.create_date`
+const tokens = table('tokens', {
+  id: uuid,
+  blockchain: text,
+  name: text,
+  symbol: text,
+  decimals: integer,
+  isNative: boolean,
+  standard: nullable(text),
+  /** Canonical; null for the native coin. */
+  address: nullable(text),
+  /** The ISO 4217 code behind a stablecoin. */
+  currency: nullable(text),
+  /** Part of this server's network data. Other tokens are worth nothing to the business account. */
+  listed: boolean,
+  createDate: timestamptz,
+})
+
+const columns = tokens.columns('t')
 
 export const tokenColumns = columns
 
@@ -35,25 +37,23 @@ export async function seedTokens(
   networks: readonly Network[],
   nowMs: number,
 ): Promise<void> {
-  const rows = networks.flatMap(({ blockchain, nativeToken, tokens }) => [
-    { ...nativeToken, blockchain, isNative: true, standard: null, address: null, currency: null },
-    ...tokens.map((token) => ({
+  const at = { listed: true, createDate: formatInstant(nowMs) }
+  const rows = networks.flatMap(({ blockchain, nativeToken, tokens: others }) => [
+    { ...nativeToken, ...at, blockchain, isNative: true, standard: null, address: null, currency: null },
+    ...others.map((token) => ({
       ...token,
+      ...at,
       blockchain,
       isNative: false,
       standard: 'ERC20',
       address: tokenAddress(token),
     })),
   ])
-  const given = sql`jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
-      decimals integer, is_native boolean, standard text, address text, currency text)`
   await database.run(sql`update tokens t set listed = true, look_alike = false, name = row.name, symbol = row.symbol,
       decimals = row.decimals, decimals_known = true, currency = row.currency
-    from ${given} where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
-  await database.run(sql`insert into tokens
-    (id, blockchain, name, symbol, decimals, is_native, standard, address, currency, create_date)
-    select id, blockchain, name, symbol, decimals, is_native, standard, address, currency, ${formatInstant(nowMs)}
-    from ${given}
+    from ${tokens.recordset(rows)}
+    where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
+  await database.run(sql`${tokens.insert(rows)}
     on conflict do nothing`)
 }
 

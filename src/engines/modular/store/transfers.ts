@@ -3,37 +3,49 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, jsonOf, sql } from '#runtime/db/db'
+import { type Db, sql } from '#runtime/db/db'
+import {
+  bigint,
+  integer,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 
 type TransferType = 'INBOUND_TRANSFER' | 'OUTBOUND_TRANSFER'
 type TransferState = 'CONFIRMED' | 'COMPLETE' | 'FAILED'
 
 /** A transfer of a modular wallet, from its side. `amount` is in base units. */
-export type ModularTransfer = {
-  entityId: string
-  id: string
-  walletId: string
-  walletAddress: string
-  blockchain: string
-  transferType: TransferType
-  state: TransferState
-  tokenId: string
-  amount: bigint
-  fromAddress: string
-  toAddress: string
-  userOpHash: string | null
-  txHash: string
-  ordinal: number
-  blockHash: string
-  blockNumber: number
-  blockTime: string
-  createDate: string
-  updateDate: string
-}
+export type ModularTransfer = RowOf<typeof transfers>
 
-const columns = sql`t.entity_id, t.id, t.wallet_id, t.wallet_address, t.blockchain, t.transfer_type, t.state, t.token_id,
-  t.amount, t.from_address, t.to_address, t.user_op_hash, t.tx_hash, t.ordinal, t.block_hash, t.block_number, t.block_time,
-  t.create_date, t.update_date`
+const transfers = table('modular_transfers', {
+  entityId: uuid,
+  id: uuid,
+  walletId: uuid,
+  walletAddress: text,
+  blockchain: text,
+  transferType: textOf<TransferType>(),
+  state: textOf<TransferState>(),
+  tokenId: uuid,
+  amount: numeric,
+  fromAddress: text,
+  toAddress: text,
+  userOpHash: nullable(text),
+  txHash: text,
+  ordinal: integer,
+  blockHash: text,
+  blockNumber: bigint,
+  blockTime: timestamptz,
+  createDate: timestamptz,
+  updateDate: timestamptz,
+})
+
+const columns = transfers.columns('t')
 
 export const findTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularTransfer>(sql`select ${columns} from modular_transfers t
@@ -76,22 +88,19 @@ export const transfersPage = (
 type NewTransfer = Omit<ModularTransfer, 'id' | 'state' | 'createDate' | 'updateDate'>
 
 /** Records the transfers of a block; the same transfer in another block updates the same row. */
-export const saveTransfers = (tx: Db, nowMs: number, rows: readonly NewTransfer[]) =>
-  tx.all<Ref>(sql`insert into modular_transfers as t (entity_id, id, wallet_id, wallet_address, blockchain, transfer_type,
-      state, token_id, amount, from_address, to_address, user_op_hash, tx_hash, ordinal, block_hash, block_number, block_time,
-      create_date, update_date)
-    select row.entity_id, row.id, row.wallet_id, row.wallet_address, row.blockchain, row.transfer_type, 'CONFIRMED',
-      row.token_id, row.amount, row.from_address, row.to_address, row.user_op_hash, row.tx_hash, row.ordinal,
-      row.block_hash, row.block_number, row.block_time, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
-    from jsonb_to_recordset(${jsonOf(rows.map((row) => ({ ...row, id: newId(nowMs) })))}::jsonb) as row(entity_id uuid,
-      id uuid, wallet_id uuid, wallet_address text, blockchain text, transfer_type text, token_id uuid, amount numeric,
-      from_address text, to_address text, user_op_hash text, tx_hash text, ordinal integer, block_hash text,
-      block_number bigint, block_time timestamptz)
+export function saveTransfers(tx: Db, nowMs: number, rows: readonly NewTransfer[]): Promise<Ref[]> {
+  const at = formatInstant(nowMs)
+  const added = rows.map((row) => {
+    const state = 'CONFIRMED' as const
+    return { ...row, id: newId(nowMs), state, createDate: at, updateDate: at }
+  })
+  return tx.all<Ref>(sql`${transfers.insert(added, 't')}
     on conflict (entity_id, blockchain, tx_hash, wallet_address, transfer_type, token_id, ordinal) do update
       set state = 'CONFIRMED', amount = excluded.amount, from_address = excluded.from_address,
         to_address = excluded.to_address, user_op_hash = excluded.user_op_hash, block_hash = excluded.block_hash,
         block_number = excluded.block_number, block_time = excluded.block_time, update_date = excluded.update_date
     returning t.entity_id, t.id`)
+}
 
 export const completeTransfers = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
   tx.all<Ref>(sql`update modular_transfers t set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}

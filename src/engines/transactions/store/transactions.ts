@@ -5,6 +5,18 @@ import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import {
+  jsonb,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  texts,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 import { isOwned, type RowOwner } from '#runtime/owner'
 import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
@@ -14,47 +26,44 @@ export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
 /** The fee estimate at signing; gas prices in wei. */
 export type SignedFee = { gasLimit: string; baseFee: string; priorityFee: string; maxFee: string }
 
-export type TransactionRow = {
-  id: string
-  blockchain: string
-  walletId: string | null
-  address: string
-  transactionType: 'INBOUND' | 'OUTBOUND'
-  custodyType: string
+const transactions = table('transactions', {
+  id: uuid,
+  blockchain: text,
+  walletId: nullable(uuid),
+  address: text,
+  transactionType: textOf<'INBOUND' | 'OUTBOUND'>(),
+  custodyType: text,
   /** The user of the wallet, if it is one's. */
-  userId: string | null
-  state: State
-  operation: string
-  tokenId: string | null
-  sourceAddress: string | null
-  destinationAddress: string | null
-  amounts: string[] | null
-  nftTokenIds: string[] | null
-  contractAddress: string | null
-  abiFunctionSignature: string | null
-  abiParameters: unknown[] | null
-  feeLevel: Level | null
-  estimatedFee: SignedFee | null
-  refId: string
-  txHash: string | null
-  userOpHash: string | null
-  blockHash: string | null
-  blockHeight: number | null
-  networkFee: bigint | null
-  firstConfirmDate: string | null
+  userId: nullable(text),
+  state: textOf<State>(),
+  operation: text,
+  tokenId: nullable(uuid),
+  sourceAddress: nullable(text),
+  destinationAddress: nullable(text),
+  amounts: nullable(texts),
+  nftTokenIds: nullable(texts),
+  contractAddress: nullable(text),
+  abiFunctionSignature: nullable(text),
+  abiParameters: nullable(jsonb<unknown[]>()),
+  feeLevel: nullable(textOf<Level>()),
+  estimatedFee: nullable(jsonb<SignedFee>()),
+  refId: text,
+  txHash: nullable(text),
+  userOpHash: nullable(text),
+  blockHash: nullable(text),
+  networkFee: nullable(numeric),
+  firstConfirmDate: nullable(timestamptz),
   /** The decision of screening; null before it. */
-  screening: Evaluation | null
-  errorReason: string | null
-  errorDetails: string | null
-  createDate: string
-  updateDate: string
-}
+  screening: nullable(jsonb<Evaluation>()),
+  errorReason: nullable(text),
+  errorDetails: nullable(text),
+  createDate: timestamptz,
+  updateDate: timestamptz,
+})
 
-const columns = sql`t.id, t.blockchain, t.wallet_id, t.address, t.transaction_type, t.custody_type, t.user_id, t.state,
-  t.operation, t.token_id, t.source_address, t.destination_address, t.amounts, t.nft_token_ids, t.contract_address,
-  t.abi_function_signature, t.abi_parameters, t.fee_level, t.estimated_fee, t.ref_id, t.tx_hash, t.user_op_hash,
-  t.block_hash, t.block_number as block_height, t.network_fee, t.first_confirm_date, t.screening, t.error_reason,
-  t.error_details, t.create_date, t.update_date`
+export type TransactionRow = RowOf<typeof transactions> & { blockHeight: number | null }
+
+const columns = sql`${transactions.columns('t')}, t.block_number as block_height`
 
 /** Wakes the workers of every process when the `tx` commits. */
 export const announceWork = (tx: Db, blockchain: string) =>

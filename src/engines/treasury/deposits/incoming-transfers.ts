@@ -18,10 +18,10 @@ import {
   lockIncomingOf,
   lockLostIncoming,
   orphanIncoming,
+  type PlacedTransfer,
   saveIncoming,
   setIncoming,
   type Transfer,
-  type TransferPosition,
 } from './store/transfers.ts'
 import type { Deposit, FollowedBlock, ObservedBlock } from './types.ts'
 import { creditWallets, revertCredits } from './wallet-credits.ts'
@@ -94,7 +94,7 @@ export async function revertIncoming(
 
 const transferOf =
   (nowMs: number, block: ObservedBlock) =>
-  ({ token, ordinal, at, review, ...arrival }: ScreenedArrival): Transfer & TransferPosition => ({
+  ({ token, ordinal, at, review, ...arrival }: ScreenedArrival): PlacedTransfer => ({
     entityId: arrival.entityId,
     id: newId(nowMs),
     direction: 'in',

@@ -16,7 +16,7 @@ import { lockPaymentIntents } from '../payment-intents/store.ts'
 import { takesMoney } from '../payment-intents/timeline.ts'
 import { reviewDeposits, type ScreenedArrival } from './screen-arrivals.ts'
 import {
-  type DepositKey,
+  type KeyedPayment,
   lockFinal,
   lockLost,
   lockOfBlock,
@@ -106,7 +106,7 @@ async function savePayments(
   if (keys.length === 0) return []
   const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
   const createDate = formatInstant(nowMs)
-  const payments = arrivals.flatMap(({ ordinal, token, at, ...deposit }): (Payment & DepositKey)[] => {
+  const payments = arrivals.flatMap(({ ordinal, token, at, ...deposit }): KeyedPayment[] => {
     if (at.paymentIntentId === null) return []
     const intent = intents.get(at.paymentIntentId)
     const matches = intent?.currency === token.currency && takesMoney(intent, nowMs)

@@ -6,16 +6,14 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import type { Payment } from '../deposits/store/payments.ts'
-import type { Transfer } from '../deposits/store/transfers.ts'
+import { insertRefund, type Payment } from '../deposits/store/payments.ts'
+import { insertOutgoing, type Transfer } from '../deposits/store/transfers.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { addRefund } from '../payment-intents/refund-payment-intents.ts'
 import type { PaymentIntent } from '../payment-intents/store.ts'
 import { eventOf } from './end-disbursements.ts'
 import type { DisbursementKind } from './store/disbursements.ts'
-import { insertOutgoing } from './store/outgoing-transfers.ts'
 import { insertPayout, type Payout } from './store/payouts.ts'
-import { insertRefund } from './store/refunds.ts'
 
 /** The destination of a disbursement. */
 export type Destination = { chain: string; blockchain: string; toAddress: string }

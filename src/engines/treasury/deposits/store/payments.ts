@@ -1,64 +1,75 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import { type Db, raw, sql } from '#runtime/db/db'
+import {
+  bigint,
+  integer,
+  jsonb,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
+/** A payment with the part of its deposit's key that is independent of the block that holds it. */
+export type KeyedPayment = RowOf<typeof payments>
+
+const payments = table('payments', {
+  entityId: uuid,
+  id: uuid,
+  type: textOf<'payment' | 'refund'>(),
+  status: textOf<PaymentStatus>(),
+  /** Null when it matches no intent: it came too late, or in another currency than requested. */
+  paymentIntentId: nullable(uuid),
+  merchantWalletId: text,
+  currency: text,
+  decimals: integer,
+  amount: numeric,
+  tokenId: uuid,
+  chain: text,
+  blockchain: text,
+  /** Null for a refund: it comes from the merchant. */
+  fromAddress: nullable(text),
+  /** The destination, for a refund. */
+  depositAddress: text,
+  /** Null while a refund is not signed. */
+  transactionHash: nullable(text),
+  /** The ordinal among the transfers of its token to its address in the transaction. Null for a refund. */
+  ordinal: nullable(integer),
+  /** Null while the block that held it is orphaned, and for a refund. */
+  blockHash: nullable(text),
+  blockNumber: nullable(bigint),
+  review: nullable(textOf<DepositReview>()),
+  /** Why a refund was denied. */
+  riskReason: nullable(text),
+  /** The reason why a refund waits. */
+  waiting: nullable(jsonb<Waiting>()),
+  createDate: timestamptz,
+  updateDate: timestamptz,
+})
+
 /**
  * A payment to a deposit address, or a refund to the payer. Amounts are base units with `decimals` digits; dates are
  * formatted for responses.
  */
-export type Payment = {
-  entityId: string
-  id: string
-  type: 'payment' | 'refund'
-  status: PaymentStatus
-  /** Null when it matches no intent: it came too late, or in another currency than requested. */
-  paymentIntentId: string | null
-  merchantWalletId: string
-  currency: string
-  decimals: number
-  amount: bigint
-  tokenId: string
-  chain: string
-  blockchain: string
-  /** Null for a refund: it comes from the merchant. */
-  fromAddress: string | null
-  /** The destination, for a refund. */
-  depositAddress: string
-  /** Null while a refund is not signed. */
-  transactionHash: string | null
-  /** Null while the block that held it is orphaned, and for a refund. */
-  blockHash: string | null
-  blockNumber: number | null
-  review: DepositReview | null
-  /** Why a refund was denied. */
-  riskReason: string | null
-  /** The reason why a refund waits. */
-  waiting: Waiting | null
-  createDate: string
-  updateDate: string
-}
+export type Payment = Omit<KeyedPayment, 'ordinal'>
 
-const columns =
-  raw(`p.entity_id, p.id, p.type, p.status, p.payment_intent_id, p.merchant_wallet_id, p.currency, p.decimals, p.amount,
-  p.token_id, p.chain, p.blockchain, p.from_address, p.deposit_address, p.transaction_hash, p.block_hash, p.block_number,
-  p.review, p.risk_reason, p.waiting, p.create_date, p.update_date`)
+const columns = payments.without('ordinal').columns('p')
 
-/** The part of a deposit's key that is independent of the block that holds it. */
-export type DepositKey = { ordinal: number }
+export const insertRefund = (tx: Db, refund: Payment) =>
+  tx.run(payments.insert([{ ...refund, ordinal: null }]))
 
 /** Records deposits of a block: inserts new payments, and updates those whose earlier block was orphaned. */
-export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[]) =>
-  tx.all<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
-      merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
-      transaction_hash, ordinal, block_hash, block_number, review, create_date, update_date)
-    select * from jsonb_to_recordset(${jsonOf(payments)}::jsonb) as row(entity_id uuid, id uuid, type text, status text,
-      payment_intent_id uuid, merchant_wallet_id text, currency text, decimals integer, amount numeric, chain text,
-      blockchain text, from_address text, deposit_address text, token_id uuid, transaction_hash text, ordinal integer,
-      block_hash text, block_number bigint, review text, create_date timestamptz, update_date timestamptz)
+export const savePending = (tx: Db, rows: readonly KeyedPayment[]) =>
+  tx.all<Payment>(sql`${payments.insert(rows, 'p')}
     on conflict (entity_id, blockchain, transaction_hash, deposit_address, token_id, ordinal) do update
       set status = case when p.review = 'denied' then 'failed' else 'pending' end,
         review = coalesce(p.review, excluded.review), amount = excluded.amount, from_address = excluded.from_address,

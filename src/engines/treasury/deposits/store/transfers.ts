@@ -1,55 +1,67 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import { type Db, raw, sql } from '#runtime/db/db'
+import {
+  bigint,
+  integer,
+  jsonb,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
 
-/** Money to the merchant's own external address, or from any sender to a deposit address of the merchant's account. */
-export type Transfer = {
-  entityId: string
-  id: string
-  direction: 'in' | 'out'
-  status: TransferStatus
-  walletId: string
-  chain: string
-  blockchain: string
+/** A transfer with its block, and its ordinal among the transfers of its token to its address in the transaction. */
+export type PlacedTransfer = RowOf<typeof transfers>
+
+const transfers = table('transfers', {
+  entityId: uuid,
+  id: uuid,
+  direction: textOf<'in' | 'out'>(),
+  status: textOf<TransferStatus>(),
+  walletId: text,
+  chain: text,
+  blockchain: text,
   /** The sender of an incoming transfer. */
-  fromAddress: string | null
-  toAddress: string
-  currency: string
-  tokenId: string
-  decimals: number
-  amount: bigint
-  transactionHash: string | null
-  errorCode: string | null
-  riskReason: string | null
+  fromAddress: nullable(text),
+  toAddress: text,
+  currency: text,
+  tokenId: uuid,
+  decimals: integer,
+  amount: numeric,
+  transactionHash: nullable(text),
+  ordinal: nullable(integer),
+  blockHash: nullable(text),
+  blockNumber: nullable(bigint),
+  errorCode: nullable(text),
+  riskReason: nullable(text),
   /** The reason why an outgoing transfer waits. */
-  waiting: Waiting | null
+  waiting: nullable(jsonb<Waiting>()),
   /** Of an incoming transfer. */
-  review: DepositReview | null
-  createDate: string
-  updateDate: string
-}
+  review: nullable(textOf<DepositReview>()),
+  createDate: timestamptz,
+  updateDate: timestamptz,
+})
 
-const columns =
-  raw(`t.entity_id, t.id, t.direction, t.status, t.wallet_id, t.chain, t.blockchain, t.from_address, t.to_address,
-  t.currency, t.token_id, t.decimals, t.amount, t.transaction_hash, t.error_code, t.risk_reason, t.waiting, t.review,
-  t.create_date, t.update_date`)
+/** Money to the merchant's own external address, or from any sender to a deposit address of the merchant's account. */
+export type Transfer = Omit<PlacedTransfer, 'ordinal' | 'blockHash' | 'blockNumber'>
 
-/** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
-export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }
+const columns = transfers.without('ordinal', 'blockHash', 'blockNumber').columns('t')
+
+export const insertOutgoing = (tx: Db, row: Transfer) =>
+  tx.run(transfers.insert([{ ...row, ordinal: null, blockHash: null, blockNumber: null }]))
 
 /** Records incoming transfers of a block: inserts new ones, and updates those whose earlier block was orphaned. */
-export const saveIncoming = (tx: Db, rows: readonly (Transfer & TransferPosition)[]) =>
-  tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
-      from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
-      block_number, review, error_code, create_date, update_date)
-    select row.*, row.create_date from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(entity_id uuid, id uuid,
-      direction text, status text, wallet_id text, chain text, blockchain text, from_address text, to_address text,
-      currency text, token_id uuid, decimals integer, amount numeric, transaction_hash text, ordinal integer,
-      block_hash text, block_number bigint, review text, error_code text, create_date timestamptz)
+export const saveIncoming = (tx: Db, rows: readonly PlacedTransfer[]) =>
+  tx.all<Transfer>(sql`${transfers.insert(rows, 't')}
     on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
     do update set status = case when t.review = 'denied' then 'failed' else 'pending' end,
       error_code = case when t.review = 'denied' then t.error_code end,
