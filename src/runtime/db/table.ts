@@ -21,9 +21,10 @@ export const bigint = column<number>('bigint')
 export const numeric = column<bigint>('numeric')
 export const boolean = column<boolean>('boolean')
 export const timestamptz = column<string>('timestamptz')
-export const texts = column<readonly string[]>('text[]')
 /** One of a few texts. */
 export const textOf = <Value extends string>() => column<Value>('text')
+export const textsOf = <Value extends string>() => column<readonly Value[]>('text[]')
+export const texts = textsOf<string>()
 export const jsonb = <Value>() => column<Value>('jsonb')
 
 export const nullable = <Value>({ type }: Column<Value>): Column<Value | null> => ({ type, isNullable: true })

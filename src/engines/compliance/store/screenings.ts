@@ -3,24 +3,23 @@ import { formatInstant } from '#lib/time'
 import { type Page, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
+import {
+  jsonb,
+  nullable,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  textsOf,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 import type { MatchedEntry } from '../rules.ts'
 import type { RiskAction, RiskReason } from '../types.ts'
 
 export type ScreeningResult = 'APPROVED' | 'DENIED'
 
-export type Screening = {
-  entityId: string
-  id: string
-  chain: ScreeningChain
-  address: string
-  canonicalAddress: string
-  result: ScreeningResult
-  ruleName: string | null
-  actions: readonly RiskAction[]
-  reasons: readonly RiskReason[]
-  evidence: Evidence
-  createDate: string
-}
+export type Screening = RowOf<typeof screenings>
 
 /** The versions of the lists that were consulted, and the rules that applied with their entries. */
 type Evidence = {
@@ -28,15 +27,24 @@ type Evidence = {
   matched: readonly ({ ruleName: string } & Partial<MatchedEntry>)[]
 }
 
-const columns = sql`s.entity_id, s.id, s.chain, s.address, s.canonical_address, s.result, s.rule_name, s.actions, s.reasons,
-  s.evidence, s.create_date`
+const screenings = table('screenings', {
+  entityId: uuid,
+  id: uuid,
+  chain: textOf<ScreeningChain>(),
+  address: text,
+  canonicalAddress: text,
+  result: textOf<ScreeningResult>(),
+  ruleName: nullable(text),
+  actions: textsOf<RiskAction>(),
+  reasons: jsonb<readonly RiskReason[]>(),
+  evidence: jsonb<Evidence>(),
+  createDate: timestamptz,
+})
+
+const columns = screenings.columns('s')
 
 export const insertScreening = (tx: Db, nowMs: number, screening: Omit<Screening, 'createDate'>) =>
-  tx.one<Screening>(sql`insert into screenings as s
-      (entity_id, id, chain, address, canonical_address, result, rule_name, actions, reasons, evidence, create_date)
-    values (${screening.entityId}, ${screening.id}, ${screening.chain}, ${screening.address},
-      ${screening.canonicalAddress}, ${screening.result}, ${screening.ruleName}, ${screening.actions},
-      ${JSON.stringify(screening.reasons)}, ${JSON.stringify(screening.evidence)}, ${formatInstant(nowMs)})
+  tx.one<Screening>(sql`${screenings.insert([{ ...screening, createDate: formatInstant(nowMs) }], 's')}
     returning ${columns}`)
 
 export const findScreening = (db: Db, entityId: string, id: string) =>

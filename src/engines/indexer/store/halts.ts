@@ -1,26 +1,24 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { bigint, type RowOf, table, text, timestamptz } from '#runtime/db/table'
 
 /** A chain that reverted a final block, and the block that it has in its place. */
-type Halt = {
-  blockchain: string
-  blockNumber: number
-  blockHash: string
-  otherHash: string
-  createDate: string
-}
+type Halt = RowOf<typeof halts>
 
-const columns = sql`blockchain, block_number, block_hash, other_hash, create_date`
+const halts = table('chain_halts', {
+  blockchain: text,
+  blockNumber: bigint,
+  blockHash: text,
+  otherHash: text,
+  createDate: timestamptz,
+})
 
 export const findHalt = (db: Db, blockchain: string) =>
-  db.maybe<Halt>(sql`select ${columns} from chain_halts where blockchain = ${blockchain}`)
+  db.maybe<Halt>(sql`select ${halts.columns()} from chain_halts where blockchain = ${blockchain}`)
 
 /** Keeps the first halt: processes that detect it at the same time report the same. */
-export const insertHalt = (db: Db, { createDate, ...halt }: Halt) =>
-  db.run(sql`insert into chain_halts (blockchain, block_number, block_hash, other_hash, create_date)
-    values (${halt.blockchain}, ${halt.blockNumber}, ${halt.blockHash}, ${halt.otherHash}, ${createDate})
-    on conflict do nothing`)
+export const insertHalt = (db: Db, halt: Halt) => db.run(sql`${halts.insert([halt])} on conflict do nothing`)
 
 export const deleteHalt = (tx: Db, blockchain: string) =>
   tx.run(sql`delete from chain_halts where blockchain = ${blockchain}`)

@@ -1,28 +1,25 @@
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, sql } from '#runtime/db/db'
+import { nullable, type RowOf, table, text, timestamptz, uuid } from '#runtime/db/table'
+
+const depositAddresses = table('deposit_addresses', {
+  entityId: uuid,
+  id: uuid,
+  blockchain: text,
+  chain: text,
+  currency: text,
+  address: text,
+  /** Null for the wallet's own address on its chain. */
+  paymentIntentId: nullable(uuid),
+  createDate: timestamptz,
+})
 
 /** A deposit address of a payment intent, or of the wallet itself. */
-export type DepositAddress = {
-  entityId: string
-  id: string
-  blockchain: string
-  chain: string
-  currency: string
-  address: string
-  /** Null for the wallet's own address on its chain. */
-  paymentIntentId: string | null
-}
+export type DepositAddress = Omit<RowOf<typeof depositAddresses>, 'createDate'>
 
-const columns = raw(`d.entity_id, d.id, d.blockchain, d.chain, d.currency, d.address, d.payment_intent_id`)
+const columns = depositAddresses.without('createDate').columns('d')
 
-export async function insertDepositAddress(
-  tx: Db,
-  deposit: DepositAddress & { createDate: string },
-): Promise<void> {
-  await tx.run(sql`insert into deposit_addresses (entity_id, id, blockchain, chain, currency, address,
-      payment_intent_id, create_date)
-    values (${deposit.entityId}, ${deposit.id}, ${deposit.blockchain}, ${deposit.chain}, ${deposit.currency},
-      ${deposit.address}, ${deposit.paymentIntentId}, ${deposit.createDate})`)
-}
+export const insertDepositAddress = (tx: Db, deposit: RowOf<typeof depositAddresses>) =>
+  tx.run(depositAddresses.insert([deposit]))
 
 /** Returns the deposit addresses of observed transfers to such addresses, by `ownerId`. */
 export const depositAddressesOf = (db: Db, owners: readonly { entityId: string; ownerId: string }[]) =>

@@ -1,4 +1,5 @@
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
+import { nullable, numeric, type RowOf, table, text, textOf, timestamptz, uuid } from '#runtime/db/table'
 import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
 import type { Coins } from '../sweeping/store.ts'
 
@@ -8,26 +9,27 @@ export type RebalancingPolicy = { messageMax: bigint; reserve: bigint }
 type RebalancingStatus = 'collecting' | 'approving' | 'burning' | 'minting' | 'complete' | 'failed'
 
 /** Coins on their way from the treasury on one chain to that on another; the transaction that burns has the same id. */
-export type Rebalancing = {
-  entityId: string
-  id: string
-  status: RebalancingStatus
-  currency: string
-  sourceBlockchain: string
-  sourceTokenId: string
-  /** The chain that lacks coins. */
-  blockchain: string
-  tokenId: string
-  amount: bigint
-  approvalId: string | null
-  mintId: string | null
-  nonce: string | null
-  errorReason: string | null
-  createDate: string
-}
+export type Rebalancing = RowOf<typeof rebalancings>
 
-const columns = sql`r.entity_id, r.id, r.status, r.currency, r.source_blockchain, r.source_token_id, r.blockchain,
-  r.token_id, r.amount, r.approval_id, r.mint_id, r.nonce, r.error_reason, r.create_date`
+const rebalancings = table('rebalancings', {
+  entityId: uuid,
+  id: uuid,
+  status: textOf<RebalancingStatus>(),
+  currency: text,
+  sourceBlockchain: text,
+  sourceTokenId: uuid,
+  /** The chain that lacks coins. */
+  blockchain: text,
+  tokenId: uuid,
+  amount: numeric,
+  approvalId: nullable(uuid),
+  mintId: nullable(uuid),
+  nonce: nullable(text),
+  errorReason: nullable(text),
+  createDate: timestamptz,
+})
+
+const columns = rebalancings.columns('r')
 
 export const findPolicy = (db: Db, entityId: string) =>
   db.maybe<RebalancingPolicy>(sql`select message_max, reserve from rebalancing_policies
