@@ -1,3 +1,7 @@
+/**
+ * Contract: one that an entity deployed or imported. Deployment: the transaction that creates one.
+ */
+
 import { feeTableAnswer } from '#api/fees/fee-schema'
 import {
   chainErrors,

@@ -2,6 +2,11 @@
  * Attests cross-chain messages: the blocks of each chain show what contracts sent, and this engine signs it once it cannot vanish,
  * or earlier within an allowance. Where several attesters have to sign, it asks the others. It also delivers messages whose burns
  * ask for it. Woken by NOTIFY `block_steps`, `messages`, `transactions` and `message_proposals`; any number of processes may run.
+ *
+ * Domain: the number of a chain in messages between chains. Cross-chain message: what the contracts of one chain tell those of
+ * another: a burn there, which is minted here. Attester: the key that signs messages which their chain has confirmed, or a process
+ * of its own that has one. Attestation: the signatures of a message, which the contracts of the other chain check. Proposal: a
+ * filled message that waits for the signatures of other attesters.
  */
 
 import { startChainLoops } from '#engines/chain-loops'

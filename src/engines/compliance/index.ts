@@ -1,6 +1,9 @@
-/*
+/**
  * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on
  * test networks by documented addresses. Lists are matched in the database, so a decision sees every list that has committed.
+ *
+ * Screening: a recorded decision about an address, or about the recipients of a transaction. List: addresses that rules apply to,
+ * in versions. Review: a transaction or deposit that screening leaves to an operator.
  */
 
 export {

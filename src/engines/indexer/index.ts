@@ -2,6 +2,9 @@
  * Follows every chain block by block and never skips one. The contents of a block are stored by its hash, booked in the
  * ledger, and reverted when the block is orphaned. Each block applied or reverted is one numbered step that the engines above
  * process at their own pace. Woken by new heads; one process per chain holds a lease, and two at once are harmless.
+ *
+ * Event monitor: an event of a contract that an entity records. Event log: one log of it. History: the old blocks that are read
+ * for it.
  */
 
 import { randomUUID } from 'node:crypto'

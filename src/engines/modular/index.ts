@@ -2,6 +2,9 @@
  * Modular wallets: smart accounts whose owners sign in pages. It watches them, pays for the gas of their operations within
  * limits, has the treasury bundle them, and follows them to their blocks. Woken by NOTIFY `block_steps` and `transactions`;
  * any number of processes may run.
+ *
+ * Bundle: the transaction of the treasury that executes operations. Sponsor: the treasury that pays for the gas of operations.
+ * Paymaster: its contract, which pays from a deposit.
  */
 
 import { startChainLoops } from '#engines/chain-loops'

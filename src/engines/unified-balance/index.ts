@@ -2,6 +2,9 @@
  * Unified balances: what depositors hold in the wallet contracts of several chains, spent by attested transfers that are minted on
  * one chain and burned on the others. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
  * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `transactions`; any number of processes may run.
+ *
+ * Unified balance: what a depositor holds in the wallet contracts of several chains. Burn intent: the signed permission to burn, of
+ * that balance, what is minted on another chain.
  */
 
 import { startChainLoops } from '#engines/chain-loops'

@@ -3,6 +3,8 @@
  * at a time turns an entity's events into notifications, whose text is fixed from then on. Each subscription is leased
  * separately, so that each endpoint has its own pace and receives the notifications of a resource in order. Woken by NOTIFY
  * `queued_events` and `notification_deliveries`; any number of workers may run.
+ *
+ * Subscription: an endpoint of a customer. Delivery: one attempt to post a notification there.
  */
 
 import type { EngineCtx } from '#engines/ctx'
