@@ -26,7 +26,7 @@ import {
   tenantKeyRule,
 } from './tidy/tables.ts'
 import { drawnFileRule, drawRule, testRule } from './tidy/tests.ts'
-import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
+import { leftoverRule, nameRule, sizeRule, typeNameRule, valueNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
@@ -46,6 +46,7 @@ const rules: Rule[] = [
   sizeRule,
   nameRule,
   typeNameRule,
+  valueNameRule,
   leftoverRule,
   commentRule,
   docPathRule,

@@ -26,7 +26,7 @@ const exempt: Record<string, string> = {
   'src/engines/indexer/store/steps.ts claimStep': 'one chain',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
-  'src/engines/transactions/store/attempts.ts markReplaced': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts markAttemptsReplaced': 'attempts for one nonce',
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',

@@ -73,6 +73,33 @@ export const typeNameRule: Rule = {
   },
 }
 
+const valueDeclaration = /^export (?:async )?(?:function\*?|const|let|class) (\w+)/gm
+
+/** Values that have one name in two files. A name only leaves this list. */
+const sharedValueNames = new Set(['isFrozen'])
+
+export const valueNameRule: Rule = {
+  name: 'an exported value has a name of its own',
+  why: 'A search for the name finds the thing: say of what it is, as createBusinessTransfer does beside createTransfer.',
+  check: (repository) => {
+    const files = new Map<string, string[]>()
+    for (const { path, text } of programFiles(repository)) {
+      if (path.includes('/artifacts/')) continue
+      for (const [, name] of text.matchAll(valueDeclaration))
+        files.set(name!, [...(files.get(name!) ?? []), path])
+    }
+    const pathsOf = (name: string) => files.get(name) ?? []
+    return [
+      ...[...files]
+        .filter(([name, paths]) => new Set(paths).size > 1 && !sharedValueNames.has(name))
+        .map(([name, paths]) => `${name} is exported by ${paths.join(', ')}`),
+      ...[...sharedValueNames]
+        .filter((name) => new Set(pathsOf(name)).size < 2)
+        .map((name) => `${name} has one meaning: take it out of sharedValueNames in scripts/tidy/words.ts`),
+    ]
+  },
+}
+
 const reminder = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)
 const focused = /\b(it|test|describe)\.(only|skip|todo)\b/
 const machinePath = /(^|[\s'"`(])\/(work|home|Users)\//

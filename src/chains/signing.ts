@@ -5,8 +5,8 @@ import { accountAddress, ownedBy } from './evm/accounts/account.ts'
 import { contractsOf } from './evm/accounts/deployment.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
-export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'
-export { messageDigest, packSignature } from './evm/signing/sign-message.ts'
+export { decodePersonalMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'
+export { packSignature, personalMessageDigest } from './evm/signing/sign-message.ts'
 export {
   readRawTransaction,
   readTransaction,

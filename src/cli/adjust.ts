@@ -3,7 +3,7 @@ import { type Adjustment, bookAdjustments, GapChanged, planAdjustments } from '#
 import { formatAmount } from '#lib/amounts'
 import { findEntity } from '#runtime/auth/store'
 import { type Command, type ParsedArgs, textFlag, UsageError } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { connectionOptions } from './connection.ts'
 import { counted, printRows } from './table.ts'
 import { selectChains, withContext } from './with-context.ts'
@@ -54,7 +54,7 @@ async function run(ctx: EngineCtx, args: ParsedArgs): Promise<number> {
   printRows(args, shown.adjustments.map(asRow), ['entity', 'chain', 'address', 'add', 'unit'])
   if ((textFlag(args, 'expect') ?? shown.id) !== shown.id) throw new GapChanged()
   const question = `This books ${counted(shown.adjustments.length, 'adjustment')} by ${by.actor}, reason: ${by.reason}.`
-  if (args.flags['yes'] !== true && !(await confirm(question))) {
+  if (args.flags['yes'] !== true && !(await askToConfirm(question))) {
     process.stderr.write('Nothing was booked.\n')
     return 1
   }

@@ -9,7 +9,7 @@ import { hexOf } from '#lib/hex'
 import { isUuid } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 import { withContext } from './with-context.ts'
@@ -68,7 +68,8 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
     const plan = await withDatabase(args, (database) => retirementOf(database, id))
     if (!plan) throw new Error(`there is no key ${id} in use: see bezant attestation-keys list`)
     process.stdout.write(`${plan.lines.join('\n')}\n`)
-    if (args.flags['yes'] !== true && !(await confirm(plan.question))) throw new Error('nothing is retired')
+    if (args.flags['yes'] !== true && !(await askToConfirm(plan.question)))
+      throw new Error('nothing is retired')
     const did = await withContext(args, (ctx) => endAttestationKey({ ...ctx, db: ctx.database }, id))
     if (!did) throw new Error(`the key ${id} was retired meanwhile: see bezant attestation-keys list`)
     process.stdout.write(`The key ${id} signs nothing more.\n`)

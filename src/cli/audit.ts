@@ -3,7 +3,7 @@ import {
   countUnlinked,
   createVerifier,
   type Finding,
-  headsOf,
+  signedHeads,
   type TrailItem,
   trailOf,
   verifyDatabase,
@@ -112,7 +112,7 @@ async function exportTrail(args: ParsedArgs): Promise<number> {
   const contents = args.flags['heads-only'] === true ? 'heads' : 'trail'
   return withDatabase(args, async (database) => {
     const exportDate = formatInstant((await readDatabaseClock(database)).nowMs())
-    const items = contents === 'heads' ? headsOf(database, entityId) : trailOf(database, entityId)
+    const items = contents === 'heads' ? signedHeads(database, entityId) : trailOf(database, entityId)
     const start = { contents, publicKey, exportDate } as const
     const count = await writeAuditFile(path, start, items, progressOf('exported'))
     process.stderr.write(`${path}: ${counted(count, contents === 'heads' ? 'head' : 'position')}\n`)

@@ -13,7 +13,7 @@ import { tokensOf } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { isHex } from '#lib/hex'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { connectionOptions } from './connection.ts'
 import { counted, jsonOption, printRows } from './table.ts'
 import { withContext } from './with-context.ts'
@@ -71,7 +71,7 @@ const actions: Record<string, ChainAction> = {
     const chain = requireChain(ctx, args)
     const fork = await findFork(ctx, chain, requireHash(args))
     process.stdout.write(`${(await describeFork(ctx, chain, fork)).join('\n')}\n`)
-    if (!args.flags['yes'] && !(await confirm('This reverts these blocks and resumes the chain.'))) {
+    if (!args.flags['yes'] && !(await askToConfirm('This reverts these blocks and resumes the chain.'))) {
       process.stdout.write('Nothing was changed.\n')
       return 1
     }

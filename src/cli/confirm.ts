@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 
 /** Asks on standard error. Only "yes" confirms; a closed input is a no. */
-export async function confirm(question: string): Promise<boolean> {
+export async function askToConfirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await new Promise<string | undefined>((resolve) => {
     lines.once('close', () => resolve(undefined))

@@ -1,7 +1,7 @@
 /** The command is run as an operator runs it, beside a worker; the chain tells what it created. */
 import { keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountContracts, codeHashesOf } from '#chains/evm/accounts/deployment'
+import { codeHashesOf, newestAccountContracts } from '#chains/evm/accounts/deployment'
 import { sql } from '#runtime/db/db'
 import { removeAccountContracts, replaceCode } from '#testing/builders/account-contracts'
 import { checkLedger } from '#testing/builders/ledger-checks'
@@ -40,7 +40,7 @@ const deploy = (...args: string[]) => contracts('deploy', '--entity', tenant.ent
 
 const codeHashes = () =>
   Promise.all(
-    [...codeHashesOf(accountContracts).keys()].map(async (address) =>
+    [...codeHashesOf(newestAccountContracts).keys()].map(async (address) =>
       keccak256(await harness.chain().rpc<`0x${string}`>('eth_getCode', [address, 'latest'])),
     ),
   )
@@ -109,7 +109,7 @@ describe('bezant contracts', () => {
     const known = done.stdout.match(/ known /g)?.length
     expect([done.code, known === 6 || known === 3 + 6]).toEqual([0, true])
     if (known !== 6) expect(done.stderr).toMatch(/BASE-SEPOLIA: (CONFIRMED|COMPLETE) 0x\w{64}\n/)
-    expect(await codeHashes()).toEqual([...codeHashesOf(accountContracts).values()])
+    expect(await codeHashes()).toEqual([...codeHashesOf(newestAccountContracts).values()])
     expect(await calls()).toHaveLength(3)
     expect(new Set((await calls()).map(({ actor }) => actor))).toEqual(new Set(['operator']))
 
@@ -131,6 +131,6 @@ describe('bezant contracts', () => {
     await other.restore()
     expect(await calls()).toHaveLength(3)
     expect((await deploy('--yes')).code).toBe(0)
-    expect(await codeHashes()).toEqual([...codeHashesOf(accountContracts).values()])
+    expect(await codeHashes()).toEqual([...codeHashesOf(newestAccountContracts).values()])
   })
 })

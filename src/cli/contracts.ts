@@ -10,7 +10,7 @@ import {
   planDeployment,
 } from '#engines/treasury/index'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { connectionOptions } from './connection.ts'
 import { crosschainOptions, deployCrosschain } from './crosschain-contracts.ts'
 import { follow, requireFunds, targetOf } from './paid-calls.ts'
@@ -100,7 +100,7 @@ async function deploy(ctx: EngineCtx, args: ParsedArgs): Promise<number> {
   if (isDone) return 0
   const count = work.reduce((sum, { missing }) => sum + missing.length, 0)
   const question = `This creates ${counted(count, 'contract')} on ${work.map(({ chain }) => chain.network.blockchain).join(', ')}, paid by the treasury of ${entityId}.`
-  if (args.flags['yes'] !== true && !(await confirm(question))) {
+  if (args.flags['yes'] !== true && !(await askToConfirm(question))) {
     process.stderr.write('Nothing was created.\n')
     return 1
   }

@@ -11,7 +11,7 @@ import { deployContracts, openPayer, type TreasuryRow } from '#engines/treasury/
 import { parseAmount } from '#lib/amounts'
 import type { Hex } from '#lib/hex'
 import { numberFlag, type Option, type ParsedArgs, readFlag, UsageError } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { follow, requireFunds, targetOf } from './paid-calls.ts'
 import { counted, tableLines } from './table.ts'
 
@@ -65,7 +65,7 @@ export async function deployCrosschain(ctx: EngineCtx, args: ParsedArgs): Promis
   await requireDeployer(plans)
   if (args.flags['json'] !== true) printSetups(args, plans)
   const question = `This makes ${counted(missing.length, 'call')} on ${plans.map(({ chain }) => chain.network.blockchain).join(', ')}, paid by the treasury of ${entityId}.`
-  if (args.flags['yes'] !== true && !(await confirm(question))) {
+  if (args.flags['yes'] !== true && !(await askToConfirm(question))) {
     process.stderr.write('Nothing was created.\n')
     return 1
   }

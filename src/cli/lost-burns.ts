@@ -4,7 +4,7 @@ import { isHex } from '#lib/hex'
 import { readDatabaseClock } from '#runtime/db/clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
-import { confirm } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRows } from './table.ts'
 
@@ -69,7 +69,7 @@ const actions: Record<string, LossAction> = {
     if (!lost) throw new UsageError(`no lost burn has the nonce ${nonce}: see bezant lost-burns list`)
     const { amount, blockchain } = shownLoss(lost)
     const question = `This books ${amount} USDC of ${blockchain} as lost and allows fast attestations again.`
-    if (!args.flags['yes'] && !(await confirm(question))) {
+    if (!args.flags['yes'] && !(await askToConfirm(question))) {
       process.stdout.write('Nothing was changed.\n')
       return 1
     }

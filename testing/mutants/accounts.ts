@@ -133,8 +133,8 @@ const operationMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/follow.ts`,
-        'const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)',
-        "const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, '')",
+        'const returned = await returnOperationsToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)',
+        "const returned = await returnOperationsToSent(tx, ctx.clock.nowMs(), blockchain, '')",
       ),
     ],
     test: paged('or another one with its nonce has'),

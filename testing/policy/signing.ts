@@ -1,4 +1,4 @@
-import { decodeMessage, decodeTransaction, decodeTypedData } from '#chains/evm/effects/decode-signing'
+import { decodePersonalMessage, decodeTransaction, decodeTypedData } from '#chains/evm/effects/decode-signing'
 import type { DecodableTypedData } from '#chains/evm/effects/typed-data-shapes'
 import type { Hex } from '#lib/hex'
 import { type Case, chainId, friend, own, permit2, stranger, usdc, vault } from './rules.ts'
@@ -277,7 +277,7 @@ export const signingCases: Case[] = [
   ...messages.map(([name, asked, needs]) => ({
     name: `a message: ${name}`,
     needs,
-    operation: { kind: 'signMessage' as const, ...decodeMessage(asked) },
+    operation: { kind: 'signMessage' as const, ...decodePersonalMessage(asked) },
   })),
   ...transactions.map(([name, decoded, needs]) => ({
     name: `a transaction: ${name}`,

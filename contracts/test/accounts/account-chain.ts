@@ -3,7 +3,7 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import { entryPoint } from '#chains/entry-point'
 import { accountAddress, accountCreation, type FirstOwners } from '#chains/evm/accounts/account'
 import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
-import { accountContracts } from '#chains/evm/accounts/deployment'
+import { newestAccountContracts } from '#chains/evm/accounts/deployment'
 import { failedOperation } from '#chains/evm/accounts/executed'
 import { accountMessageDigest } from '#chains/evm/accounts/message'
 import { bundleInput, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
@@ -21,7 +21,7 @@ export const startAccountChain = startTokenChain
 export async function deploy(
   { client }: TokenChain,
   first: FirstOwners,
-  contracts = accountContracts,
+  contracts = newestAccountContracts,
 ): Promise<Address> {
   const address = accountAddress(first, contracts) as Address
   const { factory, data } = accountCreation(first, contracts)

@@ -6,10 +6,10 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { entryPoint } from '#chains/entry-point'
 import {
-  accountContracts,
   codeHashesOf,
   creationsOf,
   modularContracts,
+  newestAccountContracts,
   runtimeCodeOf,
   senderCreator,
 } from '#chains/evm/accounts/deployment'
@@ -78,7 +78,7 @@ it('the contracts of accounts are those that the deterministic deployer creates'
 })
 
 it('the addresses of modular wallets have the same contracts, which refer to each other', async () => {
-  for (const contracts of [accountContracts, modularContracts])
+  for (const contracts of [newestAccountContracts, modularContracts])
     for (const { address, code } of runtimeCodeOf(contracts)) expect(await codeAt(address)).toBe(code)
   expect(codeHashesOf(modularContracts).size).toBe(3)
 })

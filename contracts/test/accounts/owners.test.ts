@@ -5,7 +5,7 @@ import { accountAddress, accountCreation } from '#chains/evm/accounts/account'
 import { accountFactoryAbi } from '#chains/evm/accounts/artifacts/account-factory'
 import { ownershipPluginAbi } from '#chains/evm/accounts/artifacts/ownership-plugin'
 import { smartAccountAbi, smartAccountCode } from '#chains/evm/accounts/artifacts/smart-account'
-import { accountContracts, modularContracts } from '#chains/evm/accounts/deployment'
+import { modularContracts, newestAccountContracts } from '#chains/evm/accounts/deployment'
 import { people, type TokenChain, tokenAddress } from '../token-chain.ts'
 import {
   accepts,
@@ -35,7 +35,7 @@ const dataOf = (functionName: Change, args: readonly unknown[]): Hex =>
 
 const infoOf = async (account: Address) => {
   const [ids, owners, threshold] = await chain.client.readContract({
-    address: accountContracts.plugin,
+    address: newestAccountContracts.plugin,
     abi: ownershipPluginAbi,
     functionName: 'ownershipInfoOf',
     args: [account],
@@ -55,10 +55,10 @@ it('an account has the owners of its data, and takes no others', async () => {
   const data = encodeFunctionData({
     abi: smartAccountAbi,
     functionName: 'initializeUpgradableMSCA',
-    args: [[accountContracts.plugin], [`0x${'0'.repeat(64)}`], ['0x']],
+    args: [[newestAccountContracts.plugin], [`0x${'0'.repeat(64)}`], ['0x']],
   })
   expect(await asEntryPoint(chain, account, data)).toBe(false)
-  expect(await asEntryPoint(chain, accountContracts.implementation, data)).toBe(false)
+  expect(await asEntryPoint(chain, newestAccountContracts.implementation, data)).toBe(false)
 })
 
 it('a stranger who creates an account first creates it for its owner', async () => {
@@ -76,16 +76,16 @@ it('a stranger who creates an account first creates it for its owner', async () 
 
 it('the factory and the account refuse other plugins', async () => {
   const { data } = accountCreation(ownersOf([people.bob], []), modularContracts)
-  const refused = chain.client.call({ account: people.stranger, to: accountContracts.factory, data })
+  const refused = chain.client.call({ account: people.stranger, to: newestAccountContracts.factory, data })
   await expect(refused).rejects.toThrow()
   const allowed = (plugin: Address) =>
     chain.client.readContract({
-      address: accountContracts.factory,
+      address: newestAccountContracts.factory,
       abi: accountFactoryAbi,
       functionName: 'isPluginAllowed',
       args: [plugin],
     })
-  expect([await allowed(accountContracts.plugin), await allowed(modularContracts.plugin)]).toEqual([
+  expect([await allowed(newestAccountContracts.plugin), await allowed(modularContracts.plugin)]).toEqual([
     true,
     false,
   ])
@@ -145,7 +145,7 @@ it('an account upgrades itself to another implementation, and keeps its owners',
     account: people.carol,
     abi: smartAccountAbi,
     bytecode: smartAccountCode.creation,
-    args: [entryPoint, accountContracts.plugin],
+    args: [entryPoint, newestAccountContracts.plugin],
   })
   const { contractAddress } = await chain.client.waitForTransactionReceipt({ hash })
   const operation = await signed(operationOf(account, upgrade(contractAddress!)), [
@@ -160,7 +160,7 @@ it('an account upgrades itself to another implementation, and keeps its owners',
 
 it('an account refuses an upgrade by others, and to what is no implementation', async () => {
   const account = await fresh()
-  const data = upgrade(accountContracts.implementation)
+  const data = upgrade(newestAccountContracts.implementation)
   await expect(chain.client.call({ account: people.alice, to: account, data })).rejects.toThrow()
   for (const target of [tokenAddress, people.bob.address])
     expect(await asEntryPoint(chain, account, upgrade(target))).toBe(false)

@@ -17,7 +17,7 @@ import { earlierAccountAbi } from '#chains/evm/accounts/artifacts/earlier-accoun
 import { ownershipPluginAbi } from '#chains/evm/accounts/artifacts/ownership-plugin'
 import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
 import { contractsOf } from '#chains/evm/accounts/deployment'
-import { encodeExecution, gasOf } from '#chains/evm/accounts/operation'
+import { encodeExecution, gasLimitsOfOperation } from '#chains/evm/accounts/operation'
 import { contractsNeeded, upgradeOf } from '#chains/evm/accounts/versions'
 import { implementationSlot } from '#chains/evm/contracts/contracts'
 import { type ScaCore, scaCores } from '#lib/sca-cores'
@@ -173,7 +173,7 @@ it('the gas that the platform gives to an upgrade is enough, deployed or not, wi
     if (isDeployed) await deploy(chain, first, contractsOf(core))
     else await chain.client.sendTransactionSync({ account: people.carol, to: account, value: 10n ** 18n })
     const { call, gas } = upgradeOf(account, target)
-    const limits = gasOf({ isDeployed, call, gas, dataGas: 0n })
+    const limits = gasLimitsOfOperation({ isDeployed, call, gas, dataGas: 0n })
     const creation = isDeployed ? undefined : accountCreation(first, contractsOf(core))
     const tight = { ...limits, callGas: (limits.callGas * 3n) / 4n, creation }
     const operation = operationOf(account, upgrade(account), tight)

@@ -1,7 +1,7 @@
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
 import { signatureBody, signatureSchema } from './schema.ts'
-import { prepareSignature, signMessage } from './sign-message.ts'
+import { prepareSignature, signProposedMessage } from './sign-message.ts'
 
 /** The operation of an attester that another server asks; it is no part of the API. */
 export const attesterEndpoints = [
@@ -18,6 +18,6 @@ export const attesterEndpoints = [
     response: signatureSchema,
     errors: ['messageNotDue', 'signatureRefused'],
     prepare: (ctx: Ctx, { body }) => prepareSignature(ctx, body),
-    verb: (ctx: Ctx, { body }, agreement) => signMessage(ctx, body, agreement),
+    verb: (ctx: Ctx, { body }, agreement) => signProposedMessage(ctx, body, agreement),
   }),
 ]

@@ -23,6 +23,6 @@ const requestOf = ({ domain, nonce, message, attester }: SignatureBody): Signatu
 export const prepareSignature = (ctx: Ctx, body: SignatureBody): Promise<FastAgreement> =>
   agreeOnMessage(ctx, requestOf(body))
 
-export async function signMessage(ctx: Ctx, body: SignatureBody, agreement: FastAgreement) {
+export async function signProposedMessage(ctx: Ctx, body: SignatureBody, agreement: FastAgreement) {
   return { signature: await signProposed(ctx, ctx.db, requestOf(body), agreement) }
 }

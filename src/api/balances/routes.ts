@@ -3,7 +3,7 @@ import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { listWalletBalances, listWalletNfts } from './list-balances.ts'
-import { balancesAnswer, balancesQuery, nftsAnswer, walletParams } from './schema.ts'
+import { balancesAnswer, balancesQuery, nftsAnswer, walletBalancesParams } from './schema.ts'
 
 const errors = ['idNotUuid', 'walletNotFound'] as const
 
@@ -18,7 +18,7 @@ export const balanceEndpoints = [
     tag: 'Wallets',
     auth: 'apiKey',
     userToken: 'optional',
-    params: walletParams,
+    params: walletBalancesParams,
     query: balancesQuery,
     response: balancesAnswer,
     collection: { ...walletCollection, items: 'tokenBalances' },
@@ -36,7 +36,7 @@ export const balanceEndpoints = [
     tag: 'Wallets',
     auth: 'apiKey',
     userToken: 'optional',
-    params: walletParams,
+    params: walletBalancesParams,
     query: balancesQuery,
     response: nftsAnswer,
     collection: { ...walletCollection, items: 'nfts' },

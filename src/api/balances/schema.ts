@@ -5,7 +5,7 @@ import type { ItemBalance, TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
-export const walletParams = idParams('WalletId', 'the wallet')
+export const walletBalancesParams = idParams('WalletId', 'the wallet')
 
 const standards = [
   'ERC20',

@@ -1,16 +1,16 @@
 import type { Static } from 'typebox'
-import { readMoney, requireDestination } from '#api/business/disbursement'
+import { readMoney, requirePaymentDestination } from '#api/business/disbursement'
 import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { lockRecipientAddress, openTransfer } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { newTransferSchema } from './schema.ts'
-import { showTransfer } from './show-transfer.ts'
+import { showBusinessTransfer } from './show-transfer.ts'
 
 type CreateTransferBody = Static<typeof newTransferSchema>
 
-export async function createTransfer(ctx: Ctx, { body }: { body: CreateTransferBody }) {
+export async function createBusinessTransfer(ctx: Ctx, { body }: { body: CreateTransferBody }) {
   const { source, destination } = body
   const money = readMoney(body.amount, 'invalidRequest')
   requireMainWallet(ctx, 'source.id', source?.id, 'sourceAccountUnknown')
@@ -23,9 +23,9 @@ export async function createTransfer(ctx: Ctx, { body }: { body: CreateTransferB
       value: addressId,
       kind: 'addressUnverified',
     })
-  const to = await requireDestination(ctx, 'destination.addressId', stored, money)
+  const to = await requirePaymentDestination(ctx, 'destination.addressId', stored, money)
   try {
-    return showTransfer(await openTransfer(ctx, to), { running: ctx.config.transferRunning })
+    return showBusinessTransfer(await openTransfer(ctx, to), { running: ctx.config.transferRunning })
   } catch (error) {
     if (error instanceof InsufficientFunds) throw new ApiError('transferFundsInsufficient')
     throw error

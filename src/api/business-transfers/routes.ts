@@ -2,14 +2,14 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { createTransfer } from './create-transfer.ts'
-import { getTransfer, listTransfers } from './read-transfers.ts'
+import { createBusinessTransfer } from './create-transfer.ts'
+import { getBusinessTransfer, listBusinessTransfers } from './read-transfers.ts'
 import {
+  businessTransferParams,
+  businessTransferQuery,
+  businessTransferSchema,
   newTransferSchema,
   transferFilters,
-  transferParams,
-  transferQuery,
-  transferSchema,
 } from './schema.ts'
 
 const tag = 'Transfers'
@@ -25,13 +25,13 @@ export const businessTransferEndpoints = [
     tag,
     auth: 'apiKey',
     body: newTransferSchema,
-    response: transferSchema,
+    response: businessTransferSchema,
     status: 201,
     idempotent: {
       conflict: 'conflict',
       replayStatus: 201,
       resourceIdOf: (transfer: { id: string }) => transfer.id,
-      reload: (ctx: Ctx, id) => getTransfer(ctx, id),
+      reload: (ctx: Ctx, id) => getBusinessTransfer(ctx, id),
     },
     errors: [
       'currencyUnsupportedForOperation',
@@ -43,7 +43,7 @@ export const businessTransferEndpoints = [
       'chainNotStarted',
       'transferFundsInsufficient',
     ],
-    verb: (ctx: Ctx, input) => createTransfer(ctx, input),
+    verb: (ctx: Ctx, input) => createBusinessTransfer(ctx, input),
   }),
   endpoint({
     method: 'GET',
@@ -54,10 +54,10 @@ export const businessTransferEndpoints = [
     tag,
     auth: 'apiKey',
     query: transferFilters,
-    response: Type.Array(transferSchema, { description: 'One page, newest first.' }),
+    response: Type.Array(businessTransferSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
     errors: [],
-    verb: (ctx: Ctx, input) => listTransfers(ctx, input),
+    verb: (ctx: Ctx, input) => listBusinessTransfers(ctx, input),
   }),
   endpoint({
     method: 'GET',
@@ -67,10 +67,10 @@ export const businessTransferEndpoints = [
     description: 'Returns one transfer.',
     tag,
     auth: 'apiKey',
-    params: transferParams,
-    query: transferQuery,
-    response: transferSchema,
+    params: businessTransferParams,
+    query: businessTransferQuery,
+    response: businessTransferSchema,
     errors: ['transferNotFound'],
-    verb: (ctx: Ctx, { params, query }) => getTransfer(ctx, params.id, query),
+    verb: (ctx: Ctx, { params, query }) => getBusinessTransfer(ctx, params.id, query),
   }),
 ]

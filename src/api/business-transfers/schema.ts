@@ -56,7 +56,7 @@ const sideType = Type.Enum(['wallet', 'blockchain'], {
 const walletId = Type.Optional(Type.String({ description: 'The wallet, on the side of this account.' }))
 const chain = Type.Optional(described(businessChainField, 'The chain, on the other side.'))
 
-export const transferSchema = Type.Object(
+export const businessTransferSchema = Type.Object(
   {
     id: idField('The id of the transfer.'),
     source: Type.Object(
@@ -104,9 +104,9 @@ export const transferSchema = Type.Object(
   { title: 'BusinessTransfer', description: 'Money that left or entered the main wallet on chain.' },
 )
 
-export const transferParams = idParams('BusinessTransferId', 'the transfer')
+export const businessTransferParams = idParams('BusinessTransferId', 'the transfer')
 
-export const transferQuery = Type.Object({
+export const businessTransferQuery = Type.Object({
   returnIdentities: Type.Optional(
     Type.Boolean({
       description: 'Also show source.identities, which is empty: the account has none on file.',

@@ -10,7 +10,7 @@ type ShowTransfer = {
 }
 
 /** A transfer as the API shows it. */
-export function showTransfer(transfer: Transfer, { running, returnIdentities }: ShowTransfer) {
+export function showBusinessTransfer(transfer: Transfer, { running, returnIdentities }: ShowTransfer) {
   const { walletId: id, chain, fromAddress, toAddress: address, status } = transfer
   const wallet = { type: 'wallet', id }
   const sides =

@@ -1,8 +1,8 @@
-import { findTransfer, type TransferStatus } from '#engines/treasury/index'
+import { findBusinessTransfer, type TransferStatus } from '#engines/treasury/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
-import { showTransfer } from './show-transfer.ts'
+import { showBusinessTransfer } from './show-transfer.ts'
 
 const statuses: readonly TransferStatus[] = ['pending', 'running', 'complete', 'failed']
 
@@ -12,15 +12,15 @@ export async function transferNotification(
   { entityId, resourceId, type, updateDate }: TopicEvent,
   { transferRunning: running }: Config,
 ) {
-  const transfer = await findTransfer(db, entityId, resourceId)
+  const transfer = await findBusinessTransfer(db, entityId, resourceId)
   const status = statuses.find((each) => type === `transfer.${each}`)
   if (!transfer || !status || transfer.updateDate === updateDate)
-    return transfer && showTransfer(transfer, { running })
+    return transfer && showBusinessTransfer(transfer, { running })
   const before = {
     status,
     updateDate,
     ...(status !== 'failed' && { errorCode: null, riskReason: null, waiting: null }),
     ...(status === 'pending' && { transactionHash: null }),
   }
-  return showTransfer({ ...transfer, ...before }, { running })
+  return showBusinessTransfer({ ...transfer, ...before }, { running })
 }

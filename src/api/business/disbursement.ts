@@ -30,7 +30,7 @@ export function readMoney(money: Money, notPositive: ErrorName): { amount: bigin
 }
 
 /** The destination on chain and the token of an outgoing payment, or the documented error. */
-export async function requireDestination(
+export async function requirePaymentDestination(
   ctx: Ctx,
   location: string,
   { chain, address }: { chain: string; address: string },

@@ -19,16 +19,16 @@ import {
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
-import { challengeMs, ownerOf } from './create-challenge.ts'
+import { challengeMs, challengeOwner } from './create-challenge.ts'
 import { type ApproverState, approvesOnDevice, keyStateOf } from './key-kinds.ts'
-import { kindOf } from './kinds.ts'
+import { challengeKindOf } from './kinds.ts'
 import { statusOf } from './show-challenge.ts'
 import { type ChallengeRow, completeChallenge, failChallenge, findChallenge, lockChallenge } from './store.ts'
 import type { ChallengeOutcome } from './types.ts'
 
 /** The challenge of the user of this request; 155116 when the user has none with this id. */
 export async function requireChallenge(ctx: Ctx, id: string): Promise<ChallengeRow> {
-  const row = await findChallenge(ctx.db, ownerOf(ctx), id)
+  const row = await findChallenge(ctx.db, challengeOwner(ctx), id)
   if (!row) throw notFound('challenge', id, 'challengeNotFound')
   return row
 }
@@ -39,7 +39,7 @@ export function purposeFor(
   { type }: ChallengeRow,
   { opensWith, devices, logsIn }: ApproverState,
 ): Purpose {
-  const { approval } = kindOf(type)
+  const { approval } = challengeKindOf(type)
   const deviceId = user!.deviceId
   if (approval === 'initialize') {
     if (opensWith) throw new ApiError('userInitialized')
@@ -71,7 +71,7 @@ export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Pr
   const purpose = purposeFor(ctx, row, await keyStateOf(ctx))
   if (purpose === 'addDevice' || body.purpose !== purpose)
     throw new ApiError('submissionUnfit', `This challenge needs a submission for ${purpose} now.`)
-  await kindOf(row.type).ready?.(ctx, JSON.parse(row.request))
+  await challengeKindOf(row.type).ready?.(ctx, JSON.parse(row.request))
   const deviceId = ctx.user!.deviceId ?? ''
   return withSubmissionOf(ctx, params.id, body.submission, async (submission) => {
     if (purpose === 'open') return { key: await openWithPin(ctx, submission) }
@@ -106,7 +106,7 @@ export async function approveChallenge(
   { params: { id } }: { params: { id: string } },
   opened: OpenedKey | undefined,
 ): Promise<void> {
-  const owner = ownerOf(ctx)
+  const owner = challengeOwner(ctx)
   const row = await lockChallenge(ctx.db, owner, id)
   if (!row) throw notFound('challenge', id, 'challengeNotFound')
   if (row.status === 'COMPLETE' || !opened) return
@@ -128,7 +128,7 @@ async function carryOut(ctx: Ctx, row: ChallengeRow, { key, change }: OpenedKey)
   const stored = change && (await storeKeyChange(ctx, change))
   const walletSetId =
     stored?.walletSetId ?? (await findUserWalletSet(ctx.db, ctx.entity.id, ctx.user!.id))?.id ?? ''
-  return kindOf(row.type).execute(ctx, JSON.parse(row.request), key, walletSetId)
+  return challengeKindOf(row.type).execute(ctx, JSON.parse(row.request), key, walletSetId)
 }
 
 /** Trouble of the server, too many requests and limits that time lifts are no verdict on the challenge. */
@@ -141,7 +141,7 @@ function noteFailure(ctx: Ctx, { id }: ChallengeRow, error: ApiError): Promise<v
   const nowMs = ctx.clock.nowMs()
   const { actor, requestId, entity } = ctx
   return ctx.database.tx(async (tx) => {
-    if (!(await failChallenge(tx, ownerOf(ctx), id, error, nowMs))) return
+    if (!(await failChallenge(tx, challengeOwner(ctx), id, error, nowMs))) return
     const data = { code: error.code }
     await recordChanges(tx, nowMs, [
       { entityId: entity.id, actor, type: 'challenge.failed', resourceId: id, requestId, data },

@@ -7,7 +7,7 @@ import type { ChallengeKind, PricedSummary } from './types.ts'
 /** The life of a challenge: as long as the user token that an app asks for. */
 export const challengeMs = 60 * 60_000
 
-export const ownerOf = ({ entity, user }: Ctx): ChallengeOwner => ({
+export const challengeOwner = ({ entity, user }: Ctx): ChallengeOwner => ({
   entityId: entity.id,
   userId: user!.userId,
 })
@@ -23,7 +23,7 @@ export async function createChallenge<Request extends object>(
   const id = newId(nowMs)
   const expireMs = nowMs + challengeMs
   const kept = { ...request, ...(feeMax !== undefined && { feeMax }) }
-  await insertChallenge(db, { ...ownerOf(ctx), id, type, request: kept, summary, nowMs, expireMs })
+  await insertChallenge(db, { ...challengeOwner(ctx), id, type, request: kept, summary, nowMs, expireMs })
   await recordChanges(db, nowMs, [
     { entityId: entity.id, actor, type: 'challenge.created', resourceId: id, requestId },
   ])

@@ -48,7 +48,7 @@ async function requirePin(ctx: Ctx): Promise<UserKeyState> {
 
 const nothing: Summary = { details: [], warnings: [] }
 
-export const setPin: ChallengeKind<object> = {
+export const setPinChallenge: ChallengeKind<object> = {
   type: 'SET_PIN',
   approval: 'setPin',
   check: async (ctx) => {
@@ -59,7 +59,7 @@ export const setPin: ChallengeKind<object> = {
   execute: async () => ({ correlationIds: [] }),
 }
 
-export const changePin: ChallengeKind<object> = {
+export const changePinChallenge: ChallengeKind<object> = {
   type: 'CHANGE_PIN',
   approval: 'changePin',
   check: async (ctx) => {
@@ -69,7 +69,7 @@ export const changePin: ChallengeKind<object> = {
   execute: async () => ({ correlationIds: [] }),
 }
 
-export const restorePin: ChallengeKind<object> = {
+export const restorePinChallenge: ChallengeKind<object> = {
   type: 'RESTORE_PIN',
   approval: 'restorePin',
   check: async (ctx) => {
@@ -81,7 +81,7 @@ export const restorePin: ChallengeKind<object> = {
 }
 
 /** Sets up a user: the first PIN, or device, and with it the first wallets. */
-export const initialize: ChallengeKind<Partial<NewWallets>> = {
+export const initializeChallenge: ChallengeKind<Partial<NewWallets>> = {
   type: 'INITIALIZE',
   approval: 'initialize',
   check: async (ctx, request) => {
@@ -100,7 +100,7 @@ export const initialize: ChallengeKind<Partial<NewWallets>> = {
 const noDevice =
   'The user has not approved on a device yet: make the first wallets with POST /v1/w3s/user/initialize.'
 
-export const createWallet: ChallengeKind<NewWallets> = {
+export const createWalletChallenge: ChallengeKind<NewWallets> = {
   type: 'CREATE_WALLET',
   approval: 'open',
   check: async (ctx, request) => {

@@ -1,29 +1,35 @@
-import { changePin, createWallet, initialize, restorePin, setPin } from './key-kinds.ts'
-import { signMessage, signTransaction, signTypedData } from './signing-kinds.ts'
 import {
-  accelerateTransaction,
-  cancelTransaction,
-  contractExecution,
-  createTransaction,
-  walletUpgrade,
+  changePinChallenge,
+  createWalletChallenge,
+  initializeChallenge,
+  restorePinChallenge,
+  setPinChallenge,
+} from './key-kinds.ts'
+import { signMessageChallenge, signTransactionChallenge, signTypedDataChallenge } from './signing-kinds.ts'
+import {
+  accelerateTransactionChallenge,
+  cancelTransactionChallenge,
+  contractExecutionChallenge,
+  createTransactionChallenge,
+  walletUpgradeChallenge,
 } from './transaction-kinds.ts'
 import type { ChallengeKind, ChallengeType } from './types.ts'
 
 const kinds = [
-  initialize,
-  setPin,
-  changePin,
-  restorePin,
-  createWallet,
-  createTransaction,
-  contractExecution,
-  walletUpgrade,
-  accelerateTransaction,
-  cancelTransaction,
-  signMessage,
-  signTypedData,
-  signTransaction,
+  initializeChallenge,
+  setPinChallenge,
+  changePinChallenge,
+  restorePinChallenge,
+  createWalletChallenge,
+  createTransactionChallenge,
+  contractExecutionChallenge,
+  walletUpgradeChallenge,
+  accelerateTransactionChallenge,
+  cancelTransactionChallenge,
+  signMessageChallenge,
+  signTypedDataChallenge,
+  signTransactionChallenge,
 ]
 
-export const kindOf = (type: ChallengeType): ChallengeKind<object> =>
+export const challengeKindOf = (type: ChallengeType): ChallengeKind<object> =>
   kinds.find((kind) => kind.type === type) as ChallengeKind<object>

@@ -14,8 +14,14 @@ import type { ErrorName } from '#lib/error-kinds'
 import { walletCollection } from '#runtime/collection/query'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import { requireChallenge } from './approve-challenge.ts'
-import { createChallenge, ownerOf } from './create-challenge.ts'
-import { changePin, createWallet, initialize, restorePin, setPin } from './key-kinds.ts'
+import { challengeOwner, createChallenge } from './create-challenge.ts'
+import {
+  changePinChallenge,
+  createWalletChallenge,
+  initializeChallenge,
+  restorePinChallenge,
+  setPinChallenge,
+} from './key-kinds.ts'
 import {
   challengeAnswer,
   challengeParams,
@@ -33,14 +39,14 @@ import {
   userWalletsBody,
 } from './schema.ts'
 import { showChallenge } from './show-challenge.ts'
-import { signMessage, signTransaction, signTypedData } from './signing-kinds.ts'
+import { signMessageChallenge, signTransactionChallenge, signTypedDataChallenge } from './signing-kinds.ts'
 import { listChallenges } from './store.ts'
 import {
-  accelerateTransaction,
-  cancelTransaction,
-  contractExecution,
-  createTransaction,
-  walletUpgrade,
+  accelerateTransactionChallenge,
+  cancelTransactionChallenge,
+  contractExecutionChallenge,
+  createTransactionChallenge,
+  walletUpgradeChallenge,
 } from './transaction-kinds.ts'
 import { transferInScope } from './transfer-in-scope.ts'
 import type { ChallengeKind, PricedSummary } from './types.ts'
@@ -117,7 +123,7 @@ const signErrors = [...sourceErrors, 'keyOnOtherEnvironment', 'blockchainUnsuppo
 /** The API has this operation under two names, as the one of developers. */
 const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) =>
   challengeEndpoint(
-    signTypedData as ChallengeKind<object>,
+    signTypedDataChallenge as ChallengeKind<object>,
     userTypedDataBody,
     {
       method: 'POST',
@@ -135,7 +141,7 @@ const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) 
   )
 
 export const challengeEndpoints = [
-  challengeEndpoint(initialize as ChallengeKind<object>, initializeBody, {
+  challengeEndpoint(initializeChallenge as ChallengeKind<object>, initializeBody, {
     method: 'POST',
     path: '/v1/w3s/user/initialize',
     operationId: 'initializeUser',
@@ -144,7 +150,7 @@ export const challengeEndpoints = [
       'Makes a challenge in which the user sets a PIN and security questions, or registers the device of the login, and the first wallets are made.',
     errors: ['userInitialized', ...newWalletErrors],
   }),
-  challengeEndpoint(setPin, pinBody, {
+  challengeEndpoint(setPinChallenge, pinBody, {
     method: 'POST',
     path: '/v1/w3s/user/pin',
     operationId: 'createPinChallenge',
@@ -152,7 +158,7 @@ export const challengeEndpoints = [
     description: 'Makes a challenge in which the user sets a first PIN and security questions.',
     errors: ['pinSet', 'challengeInvalid'],
   }),
-  challengeEndpoint(changePin, pinBody, {
+  challengeEndpoint(changePinChallenge, pinBody, {
     method: 'PUT',
     path: '/v1/w3s/user/pin',
     operationId: 'createPinChangeChallenge',
@@ -160,7 +166,7 @@ export const challengeEndpoints = [
     description: 'Makes a challenge in which the user replaces the PIN by another one.',
     errors: ['pinMissing', 'challengeInvalid'],
   }),
-  challengeEndpoint(restorePin, pinBody, {
+  challengeEndpoint(restorePinChallenge, pinBody, {
     method: 'POST',
     path: '/v1/w3s/user/pin/restore',
     operationId: 'createPinRestoreChallenge',
@@ -168,7 +174,7 @@ export const challengeEndpoints = [
     description: 'Makes a challenge in which the user answers the security questions and sets another PIN.',
     errors: ['pinMissing', 'questionsMissing', 'challengeInvalid'],
   }),
-  challengeEndpoint(createWallet as ChallengeKind<object>, userWalletsBody, {
+  challengeEndpoint(createWalletChallenge as ChallengeKind<object>, userWalletsBody, {
     method: 'POST',
     path: '/v1/w3s/user/wallets',
     operationId: 'createWalletsOfUser',
@@ -178,7 +184,7 @@ export const challengeEndpoints = [
   }),
   transferInScope,
   challengeEndpoint(
-    createTransaction as ChallengeKind<object>,
+    createTransactionChallenge as ChallengeKind<object>,
     userTransferBody,
     {
       method: 'POST',
@@ -215,7 +221,7 @@ export const challengeEndpoints = [
     verb: estimateTransfer,
   }),
   challengeEndpoint(
-    contractExecution as ChallengeKind<object>,
+    contractExecutionChallenge as ChallengeKind<object>,
     userExecutionBody,
     {
       method: 'POST',
@@ -227,7 +233,7 @@ export const challengeEndpoints = [
     },
     { largeBody: true },
   ),
-  challengeEndpoint(walletUpgrade as ChallengeKind<object>, userUpgradeBody, {
+  challengeEndpoint(walletUpgradeChallenge as ChallengeKind<object>, userUpgradeBody, {
     method: 'POST',
     path: '/v1/w3s/user/transactions/walletUpgrade',
     operationId: 'createWalletUpgradeOfUser',
@@ -242,7 +248,7 @@ export const challengeEndpoints = [
       ...chainErrors,
     ],
   }),
-  controlEndpoint(accelerateTransaction, {
+  controlEndpoint(accelerateTransactionChallenge, {
     method: 'POST',
     path: '/v1/w3s/user/transactions/{id}/accelerate',
     operationId: 'accelerateTransactionOfUser',
@@ -250,7 +256,7 @@ export const challengeEndpoints = [
     description: 'Makes a challenge in which the user approves a higher fee for a transaction under way.',
     errors: controlErrors,
   }),
-  controlEndpoint(cancelTransaction, {
+  controlEndpoint(cancelTransactionChallenge, {
     method: 'POST',
     path: '/v1/w3s/user/transactions/{id}/cancel',
     operationId: 'cancelTransactionOfUser',
@@ -259,7 +265,7 @@ export const challengeEndpoints = [
     errors: controlErrors,
   }),
   challengeEndpoint(
-    signMessage as ChallengeKind<object>,
+    signMessageChallenge as ChallengeKind<object>,
     userMessageBody,
     {
       method: 'POST',
@@ -275,7 +281,7 @@ export const challengeEndpoints = [
   typedDataEndpoint('typedData', 'signTypedDataOfUser'),
   typedDataEndpoint('typeData', 'signTypeDataOfUser'),
   challengeEndpoint(
-    signTransaction as ChallengeKind<object>,
+    signTransactionChallenge as ChallengeKind<object>,
     userTransactionBody,
     {
       method: 'POST',
@@ -313,7 +319,7 @@ export const challengeEndpoints = [
     errors: [],
     verb: async (ctx: Ctx, { query, page }) => {
       const nowMs = ctx.clock.nowMs()
-      const found = await listChallenges(ctx.db, ownerOf(ctx), query.status, nowMs, page)
+      const found = await listChallenges(ctx.db, challengeOwner(ctx), query.status, nowMs, page)
       return { found, items: found.rows.map((row) => showChallenge(row, nowMs)) }
     },
   }),

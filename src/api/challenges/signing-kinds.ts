@@ -15,7 +15,7 @@ function textOf(bytes: Buffer): string | undefined {
   return Buffer.from(text).equals(bytes) && !/[^\P{C}\t\n\r\p{Cf}]/u.test(text) ? text : undefined
 }
 
-export const signMessage: ChallengeKind<MessageBody> = {
+export const signMessageChallenge: ChallengeKind<MessageBody> = {
   type: 'SIGN_MESSAGE',
   approval: 'open',
   check: async (ctx, request) => {
@@ -30,7 +30,7 @@ export const signMessage: ChallengeKind<MessageBody> = {
   execute: async (ctx, request, key) => signed(await signMessageWith(ctx, request, key)),
 }
 
-export const signTypedData: ChallengeKind<TypedDataBody> = {
+export const signTypedDataChallenge: ChallengeKind<TypedDataBody> = {
   type: 'SIGN_TYPEDDATA',
   approval: 'open',
   check: async (ctx, request) => {
@@ -63,7 +63,7 @@ const lines = (value: object, indent = ''): string =>
 
 const breaksLine = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
-export const signTransaction: ChallengeKind<TransactionBody> = {
+export const signTransactionChallenge: ChallengeKind<TransactionBody> = {
   type: 'SIGN_TRANSACTION',
   approval: 'open',
   check: async (ctx, request) => {

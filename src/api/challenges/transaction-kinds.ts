@@ -44,7 +44,7 @@ function gasFeeText(
   return `${formatAmount(gasLimit * maxFeeAtomic, decimals)} ${symbol}`
 }
 
-export const createTransaction: ChallengeKind<TransferBody> = {
+export const createTransactionChallenge: ChallengeKind<TransferBody> = {
   type: 'CREATE_TRANSACTION',
   approval: 'open',
   check: async (ctx, request) => {
@@ -74,7 +74,7 @@ const tokenDetails = ({ name, address, listed }: Token): SummaryLine[] =>
     ? []
     : [detail('token', 'Token', listed && name ? name : `${name || 'Unknown'}, ${address}`)]
 
-export const contractExecution: ChallengeKind<ExecutionBody> = {
+export const contractExecutionChallenge: ChallengeKind<ExecutionBody> = {
   type: 'CONTRACT_EXECUTION',
   approval: 'open',
   check: async (ctx, request) => {
@@ -102,7 +102,7 @@ export const contractExecution: ChallengeKind<ExecutionBody> = {
     created(await submitExecution(ctx, request as ExecutionBody, key, atomicOf(feeMax))),
 }
 
-export const walletUpgrade: ChallengeKind<UpgradeBody> = {
+export const walletUpgradeChallenge: ChallengeKind<UpgradeBody> = {
   type: 'WALLET_UPGRADE',
   approval: 'open',
   check: async (ctx, request) => {
@@ -148,5 +148,5 @@ const control = (
   execute: async (ctx: Ctx, { id }, key) => created(await replaceTransaction(ctx, id, requested, key)),
 })
 
-export const accelerateTransaction = control('ACCELERATE_TRANSACTION', 'bump')
-export const cancelTransaction = control('CANCEL_TRANSACTION', 'cancel')
+export const accelerateTransactionChallenge = control('ACCELERATE_TRANSACTION', 'bump')
+export const cancelTransactionChallenge = control('CANCEL_TRANSACTION', 'cancel')

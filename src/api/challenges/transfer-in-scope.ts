@@ -9,7 +9,7 @@ import { invalid } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
 import { createChallenge } from './create-challenge.ts'
 import { scopedTransferAnswer, scopedTransferBody } from './schema.ts'
-import { createTransaction } from './transaction-kinds.ts'
+import { createTransactionChallenge } from './transaction-kinds.ts'
 import type { PricedSummary } from './types.ts'
 
 type ScopedBody = TransferBody & { entitySecretCiphertext?: string }
@@ -18,7 +18,7 @@ type ScopedBody = TransferBody & { entitySecretCiphertext?: string }
 type Prepared = { summary: PricedSummary } | { secret: EntitySecret }
 
 async function prepare(ctx: Ctx, { body }: { body: ScopedBody }): Promise<Prepared> {
-  if (ctx.user) return { summary: await createTransaction.check(ctx, requestOf(body)) }
+  if (ctx.user) return { summary: await createTransactionChallenge.check(ctx, requestOf(body)) }
   const { entitySecretCiphertext } = body
   if (entitySecretCiphertext !== undefined)
     return { secret: await prepareTransfer(ctx, { body: { ...body, entitySecretCiphertext } }) }
@@ -59,5 +59,5 @@ export const transferInScope = endpoint({
   verb: (ctx: Ctx, { body }, prepared: Prepared) =>
     'secret' in prepared
       ? createTransfer(ctx, { body }, prepared.secret)
-      : createChallenge(ctx, createTransaction, requestOf(body), prepared.summary),
+      : createChallenge(ctx, createTransactionChallenge, requestOf(body), prepared.summary),
 })

@@ -166,7 +166,7 @@ export function replaceInterface(
 
 export type ContractChanges = { name?: string; description?: string; archived?: boolean }
 
-export const updateContract = (
+export const updateContractRow = (
   tx: Db,
   nowMs: number,
   entityId: string,

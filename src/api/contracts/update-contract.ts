@@ -2,7 +2,7 @@ import type { Ctx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
 import { getContract, requireContract } from './read-contracts.ts'
-import { type ContractChanges, updateContract as update } from './store.ts'
+import { type ContractChanges, updateContractRow as update } from './store.ts'
 
 /** Renames, describes, archives or restores a contract. Absent fields keep their values. */
 export async function updateContract(ctx: Ctx, id: string, changes: ContractChanges) {

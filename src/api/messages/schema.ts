@@ -32,10 +32,10 @@ export const feesQuery = Type.Object({
   hyperCoreDeposit: Type.Optional(Type.String({ description: 'Accepted and without effect.' })),
 })
 export const nonceParams = Type.Object({ nonce: hex(32, 'The nonce of the message.') })
-export const hashParams = Type.Object({
+export const messageHashParams = Type.Object({
   messageHash: hex(32, 'The keccak256 hash of the message as it was attested.'),
 })
-export const transactionParams = Type.Object({
+export const messageTransactionParams = Type.Object({
   sourceDomainId: domainText('The domain of the chain that sent the messages.'),
   transactionHash: hex(32, 'The transaction that sent them.'),
 })

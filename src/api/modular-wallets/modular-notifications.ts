@@ -1,13 +1,13 @@
 import { tokenById } from '#engines/ledger/index'
 import {
-  findTransfer,
+  findModularTransfer,
   findUserOperation,
   type ModularTransfer,
   type UserOperationRow,
 } from '#engines/modular/index'
 import type { TopicEvent, WebhookContent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
-import { showTransfer, showUserOperation } from './schema.ts'
+import { showModularTransfer, showUserOperation } from './schema.ts'
 
 /** Whether the resource was in the state that the event names. Each state is reported, even one that is superseded by now. */
 const isOfState = ({ type }: TopicEvent, state: string) => type.split('.')[1] === state.toLowerCase()
@@ -40,12 +40,12 @@ export async function modularTransferNotification(
   db: Db,
   event: TopicEvent,
 ): Promise<WebhookContent | undefined> {
-  const row = await findTransfer(db, event.entityId, event.resourceId)
+  const row = await findModularTransfer(db, event.entityId, event.resourceId)
   const { snapshot, updateDate } = event
   if (!row || !snapshot) return undefined
   const after = snapshot as Pick<ModularTransfer, 'state' | 'blockHash' | 'blockNumber' | 'blockTime'>
   const token = await tokenById(db, row.tokenId)
   if (!token || !isOfState(event, after.state)) return undefined
-  const notification = showTransfer({ ...row, ...after, updateDate }, token)
+  const notification = showModularTransfer({ ...row, ...after, updateDate }, token)
   return { notificationType: typeOf[row.transferType], notification }
 }

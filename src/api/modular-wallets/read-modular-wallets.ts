@@ -2,7 +2,7 @@ import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Ctx } from '#engines/ctx'
 import { tokensByIds } from '#engines/ledger/index'
 import {
-  findTransfer,
+  findModularTransfer,
   findUserOperation,
   type ModularTransfer,
   transfersPage,
@@ -11,7 +11,7 @@ import {
 import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
-import { showTransfer, showUserOperation } from './schema.ts'
+import { showModularTransfer, showUserOperation } from './schema.ts'
 
 type TransfersQuery = {
   walletAddresses: string
@@ -26,7 +26,11 @@ const addressesIn = (text: string): string[] =>
   text.split(',').map((address) => canonicalAddress(address.trim()))
 const hashIn = (text: string | undefined) => (text === undefined ? undefined : canonicalTxId(text))
 
-export async function listTransfers(ctx: Ctx, query: TransfersQuery, page: PageQuery): Promise<ListResult> {
+export async function listModularTransfers(
+  ctx: Ctx,
+  query: TransfersQuery,
+  page: PageQuery,
+): Promise<ListResult> {
   const { walletAddresses, blockchain, state, transferType } = query
   const filters = {
     ...{ blockchain, state, transferType },
@@ -41,11 +45,11 @@ export async function listTransfers(ctx: Ctx, query: TransfersQuery, page: PageQ
 async function shownTransfers({ db }: Pick<Ctx, 'db'>, rows: readonly ModularTransfer[]) {
   const tokens = await tokensByIds(db, [...new Set(rows.map(({ tokenId }) => tokenId))])
   const byId = new Map(tokens.map((token) => [token.id, token]))
-  return rows.map((row) => showTransfer(row, byId.get(row.tokenId)!))
+  return rows.map((row) => showModularTransfer(row, byId.get(row.tokenId)!))
 }
 
-export async function getTransfer(ctx: Ctx, id: string) {
-  const row = await findTransfer(ctx.db, ctx.entity.id, id)
+export async function getModularTransfer(ctx: Ctx, id: string) {
+  const row = await findModularTransfer(ctx.db, ctx.entity.id, id)
   if (!row) throw notFound('transfer', id, 'modularTransferNotFound')
   const [transfer] = await shownTransfers(ctx, [row])
   return { transfer }

@@ -1,10 +1,15 @@
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { getTransfer, getUserOperation, listTransfers, listUserOperations } from './read-modular-wallets.ts'
 import {
-  transferAnswer,
-  transferParams,
+  getModularTransfer,
+  getUserOperation,
+  listModularTransfers,
+  listUserOperations,
+} from './read-modular-wallets.ts'
+import {
+  modularTransferAnswer,
+  modularTransferParams,
   transfersAnswer,
   transfersQuery,
   userOperationAnswer,
@@ -27,7 +32,7 @@ const operationsUnder = (prefix: string, name: string) => [
     response: transfersAnswer,
     collection: { ...walletCollection, items: 'transfers' },
     errors: [],
-    verb: (ctx: Ctx, { query, page }) => listTransfers(ctx, query, page),
+    verb: (ctx: Ctx, { query, page }) => listModularTransfers(ctx, query, page),
   }),
   endpoint({
     ...shared,
@@ -35,10 +40,10 @@ const operationsUnder = (prefix: string, name: string) => [
     operationId: `get${name}Transfer`,
     summary: 'Get a transfer of a modular wallet',
     description: 'Returns a transfer from or to a modular wallet.',
-    params: transferParams,
-    response: transferAnswer,
+    params: modularTransferParams,
+    response: modularTransferAnswer,
     errors: ['idNotUuid', 'modularTransferNotFound'],
-    verb: (ctx: Ctx, { params }) => getTransfer(ctx, params.id),
+    verb: (ctx: Ctx, { params }) => getModularTransfer(ctx, params.id),
   }),
   endpoint({
     ...shared,

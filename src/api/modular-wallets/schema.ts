@@ -16,7 +16,7 @@ import type { ModularTransfer, UserOperationRow } from '#engines/modular/index'
 import { formatAmount } from '#lib/amounts'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
-export const transferParams = idParams('ModularTransferId', 'the transfer')
+export const modularTransferParams = idParams('ModularTransferId', 'the transfer')
 export const userOperationParams = idParams('UserOperationId', 'the user operation')
 
 const txHashFilter = Type.Optional(filterText('The hash of a transaction.'))
@@ -78,7 +78,7 @@ const transferShape = Type.Object(
   },
   { title: 'ModularTransfer', description: 'A transfer of a modular wallet.' },
 )
-export const transferAnswer = Type.Object(
+export const modularTransferAnswer = Type.Object(
   { transfer: described(transferShape, 'The transfer.') },
   { description: 'The transfer.' },
 )
@@ -145,7 +145,7 @@ export const userOperationsAnswer = Type.Object(
   { description: 'One page of user operations.' },
 )
 
-export function showTransfer(row: ModularTransfer, token: Pick<Token, 'address' | 'decimals'>) {
+export function showModularTransfer(row: ModularTransfer, token: Pick<Token, 'address' | 'decimals'>) {
   const { id, walletId, walletAddress, blockchain, state, transferType, tokenId, txHash, userOpHash } = row
   return {
     ...{ id, walletId, walletAddress, blockchain, state, transferType, tokenId },

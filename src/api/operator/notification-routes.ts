@@ -11,10 +11,10 @@ import {
   replayedParams,
   replayParams,
   replaySchema,
-  resendBody,
+  resendNotificationBody,
 } from './notification-schema.ts'
 import { getNotification, listNotifications } from './read-notifications.ts'
-import { getReplay, replay, resend } from './send-again.ts'
+import { getReplay, resend, sendRangeAgain } from './send-again.ts'
 
 const tag = 'Operator'
 
@@ -58,7 +58,7 @@ export const operatorNotificationEndpoints = [
     tag,
     auth: 'operator:write',
     params: notificationParams,
-    body: resendBody,
+    body: resendNotificationBody,
     status: 202,
     response: Type.Object(
       { deliveries: notificationSchema.properties.deliveries },
@@ -81,7 +81,7 @@ export const operatorNotificationEndpoints = [
     status: 202,
     response: replaySchema,
     errors: ['subscriptionNotFound', 'subscriptionReceivesNothing', 'replayTooLarge'],
-    verb: (ctx: Ctx, { params, body }) => replay(ctx, params.id, body),
+    verb: (ctx: Ctx, { params, body }) => sendRangeAgain(ctx, params.id, body),
   }),
   endpoint({
     method: 'GET',

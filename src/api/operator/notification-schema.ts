@@ -110,7 +110,7 @@ export const notificationDetailSchema = Type.Object(
   },
 )
 
-export const resendBody = Type.Object(
+export const resendNotificationBody = Type.Object(
   {
     subscriptionId: optional(
       idField('The subscription to send it to. Default: all that receive its type at present.'),

@@ -19,7 +19,7 @@ export async function resend(ctx: Ctx, id: string, subscriptionId: string | unde
 const defaultRate = 50
 
 /** Sends a range of notifications to one subscription again. */
-export async function replay(ctx: Ctx, subscriptionId: string, body: Static<typeof replayBody>) {
+export async function sendRangeAgain(ctx: Ctx, subscriptionId: string, body: Static<typeof replayBody>) {
   const from = instantOf('from', body.from)
   const to = body.to === undefined ? formatInstant(ctx.receivedMs) : instantOf('to', body.to)
   if (to < from) throw invalid({ at: 'to', reason: 'must not be before from', value: body.to })

@@ -1,4 +1,4 @@
-import { patienceMs } from '#api/sources/chain-head'
+import { headWaitMs } from '#api/sources/chain-head'
 import type { Chain } from '#chains/chain'
 import type { EndpointHealth } from '#chains/facets/endpoints'
 import type { EngineCtx } from '#engines/ctx'
@@ -35,7 +35,7 @@ const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms, headNumber, lagBlocks }
 })
 
 async function problemsOf(chain: Chain) {
-  const contracts = await resultWithin(patienceMs, accountContracts(chain))
+  const contracts = await resultWithin(headWaitMs, accountContracts(chain))
   if (!contracts) return {}
   const contractProblems = contracts.flatMap(({ name: contract, address, codeHash, problem }) =>
     problem ? { contract, address, codeHash, problem } : [],
@@ -45,6 +45,6 @@ async function problemsOf(chain: Chain) {
 
 async function baseFeeOf(chain: Chain): Promise<{ baseFee?: string }> {
   if (!chain.network.eip1559) return {}
-  const fees = await resultWithin(patienceMs, suggestedFees(chain))
+  const fees = await resultWithin(headWaitMs, suggestedFees(chain))
   return fees ? { baseFee: formatAmount(fees.baseFeeAtomic, gweiDecimals) } : {}
 }

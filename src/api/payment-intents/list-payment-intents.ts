@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { listPaymentIntents as listFound } from '#engines/treasury/index'
+import { findPaymentIntents } from '#engines/treasury/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentIntentFilters } from './schema.ts'
@@ -12,6 +12,6 @@ export async function listPaymentIntents(
   ctx: Ctx,
   { query, page }: ListPaymentIntentsInput,
 ): Promise<ListResult> {
-  const found = await listFound(ctx.db, ctx.entity.id, query, page)
+  const found = await findPaymentIntents(ctx.db, ctx.entity.id, query, page)
   return { found, items: found.rows.map((intent) => showPaymentIntent(intent)) }
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { listPayments as listFound } from '#engines/treasury/index'
+import { findPayments } from '#engines/treasury/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentFilters } from './schema.ts'
@@ -15,6 +15,6 @@ export async function listPayments(ctx: Ctx, { query, page }: ListPaymentsInput)
     status: query.status,
     matchesNothing: source !== undefined || settlementId !== undefined,
   }
-  const found = await listFound(ctx.db, ctx.entity.id, filters, page)
+  const found = await findPayments(ctx.db, ctx.entity.id, filters, page)
   return { found, items: found.rows.map(showPayment) }
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { readAddress } from '#api/business/business-address'
-import { requireDestination } from '#api/business/disbursement'
+import { requirePaymentDestination } from '#api/business/disbursement'
 import { readAmount } from '#api/business/read-amount'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'
@@ -42,7 +42,7 @@ export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInpu
   const { chain } = destination
   const address = readAddress(ctx, chain, destination.address, 'destination.address')
   const money = { amount, currency: intent.currency }
-  const to = await requireDestination(ctx, 'destination', { chain, address }, money)
+  const to = await requirePaymentDestination(ctx, 'destination', { chain, address }, money)
   try {
     return showPayment(await openRefund(ctx, intent, to))
   } catch (error) {

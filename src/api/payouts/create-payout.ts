@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { readMoney, requireDestination } from '#api/business/disbursement'
+import { readMoney, requirePaymentDestination } from '#api/business/disbursement'
 import { checkIdentity } from '#api/identity'
 import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
@@ -35,7 +35,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
       reason: `contradicts the recipient, whose address is on ${recipient.chain}: omit it, or choose a recipient on ${destination.chain}`,
       value: destination.chain,
     })
-  const { decimals: _, ...to } = await requireDestination(ctx, 'destination.id', recipient, money)
+  const { decimals: _, ...to } = await requirePaymentDestination(ctx, 'destination.id', recipient, money)
   const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
   try {
     return showPayout(await openPayout(ctx, asked))

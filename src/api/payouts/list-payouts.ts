@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { listPayouts as listFound } from '#engines/treasury/index'
+import { findPayouts } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -23,7 +23,7 @@ export async function listPayouts(
     currencies: [sourceCurrency, destinationCurrency].filter((currency) => currency !== undefined),
     chain: query.chain,
   }
-  const found = await listFound(ctx.db, ctx.entity.id, filters, page)
+  const found = await findPayouts(ctx.db, ctx.entity.id, filters, page)
   return { found, items: found.rows.map((payout) => showPayout(payout)) }
 }
 

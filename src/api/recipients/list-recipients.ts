@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { readAddress } from '#api/business/business-address'
 import { addressBookChains, parseBusinessAddress } from '#chains/business-chains'
 import type { Ctx } from '#engines/ctx'
-import { listRecipients as list } from '#engines/treasury/index'
+import { findRecipients } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -16,7 +16,7 @@ export async function listRecipients(
   { query, page }: { query: Filters; page: PageQuery },
 ): Promise<ListResult> {
   const address = query.address === undefined ? undefined : keptAddress(ctx, query.address, query.chain)
-  const found = await list(ctx.db, ctx.entity.id, { ...query, address }, page)
+  const found = await findRecipients(ctx.db, ctx.entity.id, { ...query, address }, page)
   return { found, items: found.rows.map(showRecipient) }
 }
 

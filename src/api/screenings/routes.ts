@@ -4,7 +4,7 @@ import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { listScreenings } from './list-screenings.ts'
 import { operatorScreeningSchema, screenAddressBody, screeningAnswer, screeningFilters } from './schema.ts'
-import { reloadScreening, screenAddress } from './screen-address.ts'
+import { createAddressScreening, reloadScreening } from './screen-address.ts'
 
 export const screeningEndpoints = [
   endpoint({
@@ -25,7 +25,7 @@ export const screeningEndpoints = [
       reload: (ctx: Ctx, id) => reloadScreening(ctx, id),
     },
     errors: ['screeningChainUnsupported', 'screeningAddressInvalid'],
-    verb: (ctx: Ctx, { body }) => screenAddress(ctx, body),
+    verb: (ctx: Ctx, { body }) => createAddressScreening(ctx, body),
   }),
   endpoint({
     method: 'GET',

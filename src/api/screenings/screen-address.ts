@@ -11,7 +11,7 @@ import { invalid } from '#lib/errors'
 import type { screenAddressBody } from './schema.ts'
 import { showScreening } from './show-screening.ts'
 
-export async function screenAddress(ctx: Ctx, body: Static<typeof screenAddressBody>) {
+export async function createAddressScreening(ctx: Ctx, body: Static<typeof screenAddressBody>) {
   const id = body.idempotencyKey.toLowerCase()
   const subject = requireSubject(body.chain, body.address)
   return inBothForms(await screen(ctx, { id, chain: body.chain, subject }))

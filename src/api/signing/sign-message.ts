@@ -1,4 +1,4 @@
-import { decodeMessage, messageDigest, packSignature } from '#chains/signing'
+import { decodePersonalMessage, packSignature, personalMessageDigest } from '#chains/signing'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -15,7 +15,7 @@ export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, sec
 
 export async function signMessageWith(ctx: Ctx, body: MessageBody, opener: KeyOpener) {
   const { wallet, bytes, operation } = await planMessage(ctx, body)
-  const digest = digestFor(ctx, wallet, messageDigest(bytes))
+  const digest = digestFor(ctx, wallet, personalMessageDigest(bytes))
   const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }
@@ -24,7 +24,7 @@ export async function signMessageWith(ctx: Ctx, body: MessageBody, opener: KeyOp
 export async function planMessage(ctx: Ctx, body: MessageBody) {
   const wallet = await requireSigner(ctx, body)
   const bytes = bytesFrom(body)
-  return { wallet, bytes, operation: { kind: 'signMessage', ...decodeMessage(bytes) } as const }
+  return { wallet, bytes, operation: { kind: 'signMessage', ...decodePersonalMessage(bytes) } as const }
 }
 
 function bytesFrom({ message, encodedByHex = false }: MessageBody): Buffer {

@@ -10,16 +10,16 @@ import {
 } from '#engines/unified-balance/index'
 import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
-import { readSigned } from './read-intents.ts'
-import type { signedIntentsSchema, transferQuery } from './schema.ts'
+import { readSignedIntents } from './read-intents.ts'
+import type { signedIntentsSchema, unifiedTransferQuery } from './schema.ts'
 
 /** Attests signed intents. What costs nothing is checked first, then balances, then signatures and heights. */
-export async function createTransfer(
+export async function createUnifiedTransfer(
   ctx: Ctx,
-  query: Static<typeof transferQuery>,
+  query: Static<typeof unifiedTransferQuery>,
   body: Static<typeof signedIntentsSchema>,
 ) {
-  const entries = readSigned(body)
+  const entries = readSignedIntents(body)
   const forwarded = query.enableForwarder ?? false
   const priced = priceTransfer(ctx, entries, forwarded)
   requireSize(priced.intents.length, query.maxAttestationSize)

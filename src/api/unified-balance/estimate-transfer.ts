@@ -15,7 +15,7 @@ import type { estimateSchema, forwarderQuery } from './schema.ts'
 type EstimatedItems = Static<typeof estimateSchema>
 
 /** Completes intents with fees and heights; those of the request are kept where they suffice. */
-export async function estimateTransfer(
+export async function estimateUnifiedTransfer(
   ctx: Ctx,
   query: Static<typeof forwarderQuery>,
   asked: EstimatedItems,

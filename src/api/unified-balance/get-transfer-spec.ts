@@ -1,14 +1,14 @@
 import { decodeBurnIntents } from '#chains/crosschain/transfer-payload'
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import type { Ctx } from '#engines/ctx'
-import { findIntent, findTransfer, signedIntentsOf } from '#engines/unified-balance/index'
+import { findIntent, findUnifiedTransfer, signedIntentsOf } from '#engines/unified-balance/index'
 import { invalid } from '#lib/errors'
 import { showIntent } from './read-intents.ts'
 
 export async function getTransferSpec(ctx: Ctx, given: string) {
   const specHash = given.toLowerCase()
   const intent = await findIntent(ctx.db, specHash)
-  const transfer = intent && (await findTransfer(ctx.db, intent.transferId))
+  const transfer = intent && (await findUnifiedTransfer(ctx.db, intent.transferId))
   if (!intent || !transfer)
     throw invalid({
       at: 'transferSpecHash',

@@ -1,11 +1,11 @@
 import type { Ctx } from '#engines/ctx'
-import { findTransfer, intentsOf, unifiedChains } from '#engines/unified-balance/index'
+import { findUnifiedTransfer, intentsOf, unifiedChains } from '#engines/unified-balance/index'
 import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 
 /** The state of a transfer. What is not known is absent, never null: clients refuse null. */
-export async function getTransfer(ctx: Ctx, id: string) {
-  const transfer = await findTransfer(ctx.db, id)
+export async function getUnifiedTransfer(ctx: Ctx, id: string) {
+  const transfer = await findUnifiedTransfer(ctx.db, id)
   const destination = unifiedChains(ctx).find(({ blockchain }) => blockchain === transfer?.blockchain)
   if (!transfer || !destination)
     throw invalid({

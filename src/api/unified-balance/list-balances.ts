@@ -3,7 +3,7 @@ import { availableOf, tokenSymbol } from '#engines/unified-balance/index'
 import { formatAmount } from '#lib/amounts'
 import { askedHolders, type Sources } from './sources.ts'
 
-export async function listBalances(ctx: Ctx, body: Sources) {
+export async function listUnifiedBalances(ctx: Ctx, body: Sources) {
   const asked = askedHolders(ctx, body)
   const rows = await availableOf(
     ctx.db,

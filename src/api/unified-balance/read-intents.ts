@@ -38,7 +38,7 @@ export const showIntent = ({ maxBlockHeight, maxFee, spec }: BurnIntent) => {
 }
 
 /** The signed items of a request. Throws `unifiedContractSigner`, and `invalidRequest` for an item that is neither an intent nor a set. */
-export const readSigned = (body: Static<typeof signedIntentsSchema>): SignedEntry[] =>
+export const readSignedIntents = (body: Static<typeof signedIntentsSchema>): SignedEntry[] =>
   body.map(({ burnIntent, burnIntentSet, signature, contractSigner }, index) => {
     if (contractSigner) throw new ApiError('unifiedContractSigner')
     const shared = { signature: lower(signature) }

@@ -1,11 +1,11 @@
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
-import { createTransfer } from './create-transfer.ts'
-import { estimateTransfer } from './estimate-transfer.ts'
+import { createUnifiedTransfer } from './create-transfer.ts'
+import { estimateUnifiedTransfer } from './estimate-transfer.ts'
 import { getInfo } from './get-info.ts'
-import { getTransfer } from './get-transfer.ts'
+import { getUnifiedTransfer } from './get-transfer.ts'
 import { getTransferSpec } from './get-transfer-spec.ts'
-import { listBalances } from './list-balances.ts'
+import { listUnifiedBalances } from './list-balances.ts'
 import { listDeposits } from './list-deposits.ts'
 import {
   attestedSchema,
@@ -14,14 +14,14 @@ import {
   estimateAnswerSchema,
   estimateSchema,
   forwarderQuery,
-  hashParams,
-  idParams,
   infoSchema,
   signedIntentsSchema,
   sourcesSchema,
   specAnswerSchema,
-  transferQuery,
-  transferSchema,
+  transferSpecParams,
+  unifiedTransferParams,
+  unifiedTransferQuery,
+  unifiedTransferSchema,
 } from './schema.ts'
 
 const tag = 'Unified balance'
@@ -53,7 +53,7 @@ export const unifiedBalanceEndpoints = [
     body: sourcesSchema,
     response: balancesSchema,
     errors: [],
-    verb: (ctx: Ctx, { body }) => listBalances(ctx, body),
+    verb: (ctx: Ctx, { body }) => listUnifiedBalances(ctx, body),
   }),
   endpoint({
     ...shared,
@@ -79,7 +79,7 @@ export const unifiedBalanceEndpoints = [
     body: estimateSchema,
     response: estimateAnswerSchema,
     errors: ['unifiedDomainUnknown', 'unavailable'],
-    verb: (ctx: Ctx, { query, body }) => estimateTransfer(ctx, query, body),
+    verb: (ctx: Ctx, { query, body }) => estimateUnifiedTransfer(ctx, query, body),
   }),
   endpoint({
     ...shared,
@@ -89,7 +89,7 @@ export const unifiedBalanceEndpoints = [
     summary: 'Transfer out of unified balances',
     description:
       'Reserves the values and fees of signed burn intents, and attests them for the minter contract of the destination. Repeating a request has no further effect and returns the same attestation, also in another order; a specification cannot be part of another transfer. Needs no key.',
-    query: transferQuery,
+    query: unifiedTransferQuery,
     body: signedIntentsSchema,
     response: attestedSchema,
     status: 201,
@@ -104,7 +104,7 @@ export const unifiedBalanceEndpoints = [
       'chainHalted',
       'unavailable',
     ],
-    verb: (ctx: Ctx, { query, body }) => createTransfer(ctx, query, body),
+    verb: (ctx: Ctx, { query, body }) => createUnifiedTransfer(ctx, query, body),
   }),
   endpoint({
     ...shared,
@@ -113,10 +113,10 @@ export const unifiedBalanceEndpoints = [
     operationId: 'getUnifiedTransfer',
     summary: 'Get a transfer out of unified balances',
     description: 'Returns the state of a transfer. Needs no key: ids cannot be guessed.',
-    params: idParams,
-    response: transferSchema,
+    params: unifiedTransferParams,
+    response: unifiedTransferSchema,
     errors: ['unifiedTransferNotFound'],
-    verb: (ctx: Ctx, { params }) => getTransfer(ctx, params.id),
+    verb: (ctx: Ctx, { params }) => getUnifiedTransfer(ctx, params.id),
   }),
   endpoint({
     ...shared,
@@ -125,7 +125,7 @@ export const unifiedBalanceEndpoints = [
     operationId: 'getTransferSpec',
     summary: 'Look up a transfer specification',
     description: 'Returns the intent that a hash names, and the transfer that it is part of. Needs no key.',
-    params: hashParams,
+    params: transferSpecParams,
     response: specAnswerSchema,
     errors: ['unifiedTransferNotFound'],
     verb: (ctx: Ctx, { params }) => getTransferSpec(ctx, params.transferSpecHash),

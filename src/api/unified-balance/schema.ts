@@ -110,7 +110,7 @@ export const forwarderQuery = Type.Object({
   ),
 })
 
-export const transferQuery = Type.Object({
+export const unifiedTransferQuery = Type.Object({
   ...forwarderQuery.properties,
   maxAttestationSize: Type.Optional(
     Type.Integer({ minimum: 1, description: 'The most bytes that the attestation may have.' }),
@@ -268,7 +268,7 @@ const statusField = Type.Enum(['pending', 'confirmed', 'finalized', 'failed', 'e
     '`pending`: not minted. `confirmed`: minted. `finalized`: the block of the mint is final. `expired`: not minted up to its last block; the amounts are returned. `failed`: the forwarder could not mint.',
 })
 
-export const transferSchema = Type.Object(
+export const unifiedTransferSchema = Type.Object(
   {
     status: statusField,
     destinationDomain: domain('The domain that it is minted on.'),
@@ -320,7 +320,7 @@ export const specAnswerSchema = Type.Object(
   { title: 'SpecLookup', description: 'A transfer specification and its transfer.' },
 )
 
-export const idParams = Type.Object({
+export const unifiedTransferParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'The id of the transfer.' }),
 })
-export const hashParams = Type.Object({ transferSpecHash: hex(32, 'The hash of the specification.') })
+export const transferSpecParams = Type.Object({ transferSpecHash: hex(32, 'The hash of the specification.') })

@@ -36,7 +36,7 @@ type BroughtToken = {
 }
 
 /** Checks what a page brings from a provider, which is asked for its keys outside any `tx`. */
-export async function checkIdentity(ctx: Ctx, { body }: { body: BroughtToken }) {
+export async function checkSocialIdentity(ctx: Ctx, { body }: { body: BroughtToken }) {
   const device = await openDevice(ctx, body)
   const identity = await readIdentity(ctx, device.entity.id, body)
   return { device, identity, signingKey: await openTokenKey(ctx) }
@@ -46,7 +46,7 @@ export async function checkIdentity(ctx: Ctx, { body }: { body: BroughtToken }) 
 export async function logInBySocial(
   ctx: Ctx,
   { body }: { body: BroughtToken },
-  { device, identity, signingKey }: Awaited<ReturnType<typeof checkIdentity>>,
+  { device, identity, signingKey }: Awaited<ReturnType<typeof checkSocialIdentity>>,
 ) {
   const scope = scopeOf(ctx, device)
   await useDeviceToken(scope, device)

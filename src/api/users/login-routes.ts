@@ -10,7 +10,7 @@ import {
   refreshAnswer,
   refreshBody,
   resendAnswer,
-  resendBody,
+  resendOtpBody,
   verifyEmailAnswer,
   verifyEmailBody,
 } from './login-schema.ts'
@@ -49,7 +49,7 @@ export const loginEndpoints = [
       'Mails another code in place of an earlier one, which ends. The token of the earlier code is the permission: X-User-Token is ignored, because there is none before the first login.',
     tag,
     auth: 'apiKey',
-    body: resendBody,
+    body: resendOtpBody,
     response: resendAnswer,
     idempotent: kept((answer: { otpToken: string }) => answer.otpToken, 'otpTokenExpired'),
     errors: [

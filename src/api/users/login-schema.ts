@@ -34,7 +34,7 @@ export const emailTokenAnswer = Type.Object(
   { title: 'EmailLogin', description: 'The tokens that the page needs beside the code.' },
 )
 
-export const resendBody = Type.Object(
+export const resendOtpBody = Type.Object(
   { otpToken: otpTokenField, email: emailField, deviceId: deviceIdField },
   { title: 'ResendOtpRequest', description: 'The code to replace.' },
 )

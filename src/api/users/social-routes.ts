@@ -2,7 +2,7 @@ import type { Ctx } from '#engines/ctx'
 import { openTokenKey } from '#identity/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { kept } from './kept.ts'
-import { checkIdentity, createSocialToken, logInBySocial } from './log-in-by-social.ts'
+import { checkSocialIdentity, createSocialToken, logInBySocial } from './log-in-by-social.ts'
 import { socialTokenAnswer, socialTokenBody, verifySocialAnswer, verifySocialBody } from './social-schema.ts'
 
 const tag = 'Users'
@@ -45,7 +45,7 @@ export const socialEndpoints = [
       'userDisabled',
       'pageOriginRefused',
     ],
-    prepare: checkIdentity,
+    prepare: checkSocialIdentity,
     verb: logInBySocial,
   }),
 ]

@@ -18,7 +18,7 @@ import type { PageQuery } from '#runtime/collection/query'
 import { raw } from '#runtime/db/db'
 import type { ListResult } from '#runtime/http/endpoint'
 import { showWallet } from './schema.ts'
-import { walletFilters } from './wallet-filters.ts'
+import { canonicalWalletFilters } from './wallet-filters.ts'
 
 export type WalletsWithBalancesQuery = {
   blockchain: Blockchain
@@ -37,7 +37,7 @@ export async function listWalletsWithBalances(
   page: PageQuery,
 ): Promise<ListResult> {
   const { blockchain, amount__gte: amount, tokenAddress, ...rest } = query
-  const filters = walletFilters(rest)
+  const filters = canonicalWalletFilters(rest)
   if (filters.address !== undefined) await compareOne(ctx, blockchain, filters.address)
   const native = (await tokensOf(ctx.db, blockchain)).find((token) => token.isNative)
   const named = tokenAddress === undefined ? undefined : await requireToken(ctx, blockchain, tokenAddress)

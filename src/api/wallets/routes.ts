@@ -20,7 +20,7 @@ import {
   walletsWithBalancesAnswer,
   walletsWithBalancesQuery,
 } from './schema.ts'
-import { walletFilters } from './wallet-filters.ts'
+import { canonicalWalletFilters } from './wallet-filters.ts'
 
 const tag = 'Wallets'
 
@@ -76,7 +76,7 @@ export const walletEndpoints = [
     collection: { ...orderedWalletCollection, items: 'wallets' },
     errors: [],
     verb: async (ctx: Ctx, { query, page }) => {
-      const found = await listWallets(ctx.db, readableBy(ctx), walletFilters(query), page)
+      const found = await listWallets(ctx.db, readableBy(ctx), canonicalWalletFilters(query), page)
       return { found, items: found.rows.map(showWallet) }
     },
   }),

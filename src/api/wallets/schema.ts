@@ -120,7 +120,7 @@ export const deriveByAddressBody = Type.Object(
   { title: 'DeriveWalletByAddressRequest', description: 'The wallet to derive from, and the new wallet.' },
 )
 
-export const walletFilters = {
+const walletFilters = {
   address: Type.Optional(freeText('The address, in any case.')),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of the wallets.')),
   scaCore: Type.Optional(scaCoreField),

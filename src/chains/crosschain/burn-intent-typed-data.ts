@@ -2,12 +2,12 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { BurnIntent, BurnIntentSet } from './transfer-payload.ts'
 import {
-  bytes32,
   bytesOfAnyLength,
+  encodeBytes32,
+  encodeUint32,
+  encodeUint256,
   type TransferSpec,
   transferSpecFields,
-  uint32,
-  uint256,
 } from './transfer-spec.ts'
 
 const specType = `TransferSpec(${transferSpecFields.map(([name, type]) => `${type} ${name}`).join(',')})`
@@ -54,8 +54,8 @@ const digestOf = (structHash: Hex): Hex =>
 function hashOfIntent({ maxBlockHeight, maxFee, spec }: BurnIntent, at: string): Hex {
   return hashOf(
     bytesOf(burnIntentTypeHashes.BurnIntent),
-    uint256(maxBlockHeight, `${at}.maxBlockHeight`),
-    uint256(maxFee, `${at}.maxFee`),
+    encodeUint256(maxBlockHeight, `${at}.maxBlockHeight`),
+    encodeUint256(maxFee, `${at}.maxFee`),
     bytesOf(hashOfSpec(spec, `${at}.spec`)),
   )
 }
@@ -64,10 +64,10 @@ function hashOfSpec(spec: TransferSpec, at: string): Hex {
   const words = transferSpecFields.map(([name, type]) => {
     const value = spec[name]
     const location = `${at}.${name}`
-    if (type === 'uint32') return Buffer.concat([Buffer.alloc(28), uint32(value as number, location)])
-    if (type === 'uint256') return uint256(value as bigint, location)
+    if (type === 'uint32') return Buffer.concat([Buffer.alloc(28), encodeUint32(value as number, location)])
+    if (type === 'uint256') return encodeUint256(value as bigint, location)
     return type === 'bytes32'
-      ? bytes32(value as Hex, location)
+      ? encodeBytes32(value as Hex, location)
       : keccak_256(bytesOfAnyLength(value as Hex, location))
   })
   return hashOf(bytesOf(burnIntentTypeHashes.TransferSpec), ...words)

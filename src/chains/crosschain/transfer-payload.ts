@@ -10,13 +10,13 @@ import {
   bufferOf,
   decodeTransferSpec,
   encodeTransferSpec,
+  encodeUint32,
+  encodeUint256,
   readUint256,
   requireLength,
   requireMagic,
   type TransferSpec,
   transferMagics,
-  uint32,
-  uint256,
 } from './transfer-spec.ts'
 
 /** The permission of a signer to burn `spec.value` and at most `maxFee`, up to this block of the source chain. */
@@ -76,7 +76,10 @@ const burnIntents: PayloadFormat<BurnIntent> = {
   plural: 'intents',
   headBytes: 72,
   encodeHead: ({ maxBlockHeight, maxFee }, at) =>
-    Buffer.concat([uint256(maxBlockHeight, `${at}.maxBlockHeight`), uint256(maxFee, `${at}.maxFee`)]),
+    Buffer.concat([
+      encodeUint256(maxBlockHeight, `${at}.maxBlockHeight`),
+      encodeUint256(maxFee, `${at}.maxFee`),
+    ]),
   decode: (head, spec) => ({ maxBlockHeight: readUint256(head, 4), maxFee: readUint256(head, 36), spec }),
 }
 
@@ -85,7 +88,7 @@ const attestations: PayloadFormat<Attestation> = {
   setMagic: 'AttestationSet',
   plural: 'attestations',
   headBytes: 40,
-  encodeHead: ({ maxBlockHeight }, at) => uint256(maxBlockHeight, `${at}.maxBlockHeight`),
+  encodeHead: ({ maxBlockHeight }, at) => encodeUint256(maxBlockHeight, `${at}.maxBlockHeight`),
   decode: (head, spec) => ({ maxBlockHeight: readUint256(head, 4), spec }),
 }
 
@@ -97,8 +100,8 @@ function encodeElement<Element extends Attestation>(
   at: string,
 ): Buffer {
   const spec = encodeTransferSpec(element.spec, `${at}.spec`)
-  const magic = uint32(transferMagics[format.magic], at)
-  return Buffer.concat([magic, format.encodeHead(element, at), uint32(spec.length, `${at}.spec`), spec])
+  const magic = encodeUint32(transferMagics[format.magic], at)
+  return Buffer.concat([magic, format.encodeHead(element, at), encodeUint32(spec.length, `${at}.spec`), spec])
 }
 
 function encodeSet<Element extends Attestation>(
@@ -107,8 +110,8 @@ function encodeSet<Element extends Attestation>(
 ): Buffer {
   const { plural } = format
   const encoded = elements.map((element, index) => encodeElement(format, element, `${plural}[${index}]`))
-  const magic = uint32(transferMagics[format.setMagic], plural)
-  return Buffer.concat([magic, uint32(elements.length, plural), ...encoded])
+  const magic = encodeUint32(transferMagics[format.setMagic], plural)
+  return Buffer.concat([magic, encodeUint32(elements.length, plural), ...encoded])
 }
 
 function decodeEither<Element>(format: PayloadFormat<Element>, buffer: Buffer, at: string): Element[] {

@@ -65,7 +65,7 @@ const hookDataAt = 340
 export function encodeTransferSpec(spec: TransferSpec, at = 'spec'): Buffer {
   requireVersion(spec.version, at)
   const parts = transferSpecFields.map(([name, type]) => encodeField(spec[name], type, `${at}.${name}`))
-  return Buffer.concat([uint32(transferMagics.TransferSpec, at), ...parts])
+  return Buffer.concat([encodeUint32(transferMagics.TransferSpec, at), ...parts])
 }
 
 /** Throws MalformedTransfer unless the bytes are one specification and nothing else. */
@@ -95,11 +95,11 @@ export function decodeTransferSpec(bytes: Uint8Array, at = 'spec'): TransferSpec
 export const transferSpecHash = (spec: TransferSpec): Hex => hexOf(keccak_256(encodeTransferSpec(spec)))
 
 function encodeField(value: number | bigint | Hex, type: FieldType, at: string): Buffer {
-  if (type === 'uint32') return uint32(value as number, at)
-  if (type === 'uint256') return uint256(value as bigint, at)
-  if (type === 'bytes32') return bytes32(value as Hex, at)
+  if (type === 'uint32') return encodeUint32(value as number, at)
+  if (type === 'uint256') return encodeUint256(value as bigint, at)
+  if (type === 'bytes32') return encodeBytes32(value as Hex, at)
   const bytes = bytesOfAnyLength(value as Hex, at)
-  return Buffer.concat([uint32(bytes.length, at), bytes])
+  return Buffer.concat([encodeUint32(bytes.length, at), bytes])
 }
 
 function decodeField(buffer: Buffer, offset: number, type: FieldType): number | bigint | Hex {
@@ -108,7 +108,7 @@ function decodeField(buffer: Buffer, offset: number, type: FieldType): number | 
   return hexOf(type === 'bytes32' ? buffer.subarray(offset, offset + 32) : buffer.subarray(hookDataAt))
 }
 
-export function uint32(value: number, at: string): Buffer {
+export function encodeUint32(value: number, at: string): Buffer {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
     throw new MalformedTransfer('uint32-overflow', at, 'is not a whole number of 32 bits')
   const bytes = Buffer.alloc(4)
@@ -116,13 +116,13 @@ export function uint32(value: number, at: string): Buffer {
   return bytes
 }
 
-export function uint256(value: bigint, at: string): Buffer {
+export function encodeUint256(value: bigint, at: string): Buffer {
   if (value < 0n || value >> 256n !== 0n)
     throw new MalformedTransfer('uint256-overflow', at, 'is not a whole number of 256 bits')
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
-export function bytes32(value: Hex, at: string): Buffer {
+export function encodeBytes32(value: Hex, at: string): Buffer {
   if (!isHex(value, 32)) throw new MalformedTransfer('not-hex', at, 'is not 32 bytes in hexadecimal')
   return bytesOf(value)
 }

@@ -13,7 +13,7 @@ import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { createCaller } from '#runtime/outbound/call'
 import type { Attester } from './attesters.ts'
 import { messageChains } from './networks.ts'
-import { type AskedProposal, claimProposals, setNextAsk, setSignature } from './store/proposals.ts'
+import { type AskedProposal, claimProposals, setNextAsk, setProposalSignature } from './store/proposals.ts'
 
 /** Number of messages that one attester is asked about at once. */
 const atOnce = 8
@@ -98,7 +98,7 @@ async function askFor(
   if (signal.aborted) return false
   if (answer.kind === 'signed' && (await isSignatureOf(ctx, attester, proposal, answer.signature))) {
     failpoint('before-signature-record')
-    await setSignature(ctx.database, proposal, attester.address, answer.signature)
+    await setProposalSignature(ctx.database, proposal, attester.address, answer.signature)
     failpoint('after-signature-record')
     await announceWork(ctx.database, blockchain)
     return false

@@ -21,7 +21,7 @@ import {
   claimForwarded,
   type Deliveries,
   type DeliveryCost,
-  delayUncovered,
+  delayUncoveredDeliveries,
   failForwarded,
   forwardsDue,
   setForward,
@@ -49,7 +49,7 @@ export async function deliverMessages(
     await announceWork(ctx.database, source)
   if (!(await forwardsDue(ctx.database, deliveries))) return false
   const cost: DeliveryCost = { ...deliveryCost, price: await gasPriceNow(ctx, chain) }
-  for (const nonce of await delayUncovered(ctx.database, deliveries, cost))
+  for (const nonce of await delayUncoveredDeliveries(ctx.database, deliveries, cost))
     raiseAlarm(
       ctx.log,
       'delivery-costs-more',

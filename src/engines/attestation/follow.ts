@@ -21,7 +21,7 @@ import {
 } from './store/messages.ts'
 
 /** Applies one step of the feed of a chain to the messages that it sent and received. */
-export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+export async function followStepForMessages(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const chain = ctx.chains.find(step.blockchain)
   const source = chain && messageChainOf(ctx, chain)
   if (!source) return

@@ -21,7 +21,7 @@ import { attestMessages } from './attest.ts'
 import { attestersOf } from './attesters.ts'
 import { completeMessages } from './complete.ts'
 import { deliverMessages } from './deliver.ts'
-import { followStep } from './follow.ts'
+import { followStepForMessages } from './follow.ts'
 import { mintRebalancings } from './mint-rebalancings.ts'
 import { messageChainOf } from './networks.ts'
 import { messageChannel } from './store/messages.ts'
@@ -45,7 +45,7 @@ const engine = 'attestation'
 
 /** Records the messages of all chains, and signs none by itself: for an attester that others ask. */
 export const startRecordingMessages = (ctx: EngineCtx): Service =>
-  followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+  followSteps(ctx, engine, (tx, step) => followStepForMessages(ctx, tx, step))
 
 /** Starts attesting and delivering on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
 export function startAttestation(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {

@@ -8,7 +8,7 @@ import { seededRandom } from '#testing/adversary/seeded-random'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { sizeOf } from '#testing/runner/size'
 import { hashEntry, hashLink } from './encoding.ts'
-import { type Finding, headsOf, linkEntries, type SignedHead, trailOf, verifyDatabase } from './index.ts'
+import { type Finding, linkEntries, type SignedHead, signedHeads, trailOf, verifyDatabase } from './index.ts'
 
 let harness: Harness
 let owner: Database
@@ -52,7 +52,7 @@ async function verify(db: Db, exported?: ReadonlyMap<string, SignedHead>, entity
 
 async function exportedHeads() {
   const heads = new Map<string, SignedHead>()
-  for await (const head of headsOf(harness.database)) heads.set(head.entityId, head)
+  for await (const head of signedHeads(harness.database)) heads.set(head.entityId, head)
   return heads
 }
 

@@ -15,7 +15,7 @@ import { linkEntries } from './link-entries.ts'
 export { linkEntries } from './link-entries.ts'
 export type { SignedHead } from './store/links.ts'
 export { countUnlinked, type TrailItem } from './store/trail.ts'
-export { headsOf, trailOf } from './trail.ts'
+export { signedHeads, trailOf } from './trail.ts'
 export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
 
 /** Interval between batches, and the time for which an entry has no link. */

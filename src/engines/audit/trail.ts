@@ -18,7 +18,7 @@ export async function* trailOf(db: Db, entityId?: string): AsyncGenerator<TrailI
 }
 
 /** The newest head of every entity that has one. */
-export async function* headsOf(db: Db, entityId?: string): AsyncGenerator<SignedHead> {
+export async function* signedHeads(db: Db, entityId?: string): AsyncGenerator<SignedHead> {
   let after: string | undefined
   for (;;) {
     const page = await newestHeads(db, entityId, after, pageSize)

@@ -32,7 +32,7 @@ export type UnderReview = {
  * Decides about value under review, in `db`'s tx. Where two have to approve, the first approval only counts. Throws
  * `reviewNotFound`, `reviewEnded`, and `reviewNeedsAnother` when the same operator approves twice.
  */
-export async function decideReview(
+export async function applyReviewDecision(
   ctx: ReviewScope,
   { id, verdict, reason }: ReviewDecision,
   reviewedAs: (resource: ReviewedResource) => UnderReview,

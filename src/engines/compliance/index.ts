@@ -7,7 +7,7 @@
  */
 
 export {
-  decideReview,
+  applyReviewDecision,
   type ReviewDecision,
   type ReviewScope,
   type UnderReview,

@@ -21,7 +21,7 @@ import {
 } from './store/blocks.ts'
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
 import { deleteCrosschainEvents, insertCrosschainEvents } from './store/observed-crosschain.ts'
-import { deleteOperations, insertOperations } from './store/observed-operations.ts'
+import { deleteOperations, insertObservedOperations } from './store/observed-operations.ts'
 import { deleteOwners, insertOwners } from './store/observed-owners.ts'
 import { insertTokenTransfers } from './store/observed-tokens.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
@@ -56,7 +56,7 @@ export async function applyBlock(
     await insertTransfers(tx, nowMs, seen.transfers)
     await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
-    await insertOperations(tx, seen.operations)
+    await insertObservedOperations(tx, seen.operations)
     await insertOwners(tx, seen.owners)
     await insertCrosschainEvents(tx, blockchain, block, crosschainEvents)
     await post(tx, nowMs, seen.postings)

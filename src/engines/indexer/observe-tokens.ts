@@ -20,7 +20,11 @@ export const entityMax = 500
  * The transfers of tokens that no network lists, as their contracts claim them, and then the transfers of nothing, which
  * cost their sender nothing but gas and are the first to be omitted.
  */
-export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string | null>): ClaimedTransfer[] {
+export function claimedTransfersOf(
+  chain: Chain,
+  block: Block,
+  listed: ReadonlySet<string | null>,
+): ClaimedTransfer[] {
   const claims = chain.tokens?.claimedIn(block.logs) ?? []
   const isListed = ({ token }: ClaimedTransfer) => listed.has(token)
   return [

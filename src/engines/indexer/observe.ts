@@ -17,7 +17,7 @@ import {
   movesOfPaymasters,
   receiversOf,
 } from './observe-operations.ts'
-import { claimsOf, walletSides } from './observe-tokens.ts'
+import { claimedTransfersOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 import type { ObservedOperation } from './store/observed-operations.ts'
 import type { ObservedOwners } from './store/observed-owners.ts'
@@ -57,7 +57,7 @@ export async function observe(
   tokens: readonly Token[],
 ): Promise<Observation> {
   const { blockchain } = chain.network
-  const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
+  const claims = claimedTransfersOf(chain, block, new Set(tokens.map(({ address }) => address)))
   const executed = chain.accounts?.executedIn(block) ?? noOperations
   const added = chain.accounts?.ownersAddedIn(block.logs) ?? []
   const managed = await managedIn(db, blockchain, block, { claims, executed, added })

@@ -5,7 +5,7 @@ import { accountsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { findSponsor, operationGasMax } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
-import { preVerificationGas, verificationGasOf } from './operation-gas.ts'
+import { pricedPreVerificationGas, verificationGasOf } from './operation-gas.ts'
 import { rejection } from './rejection.ts'
 
 /** Gas for the verification by a paymaster of others that names no limit, and the most that an estimate executes. */
@@ -34,7 +34,7 @@ export async function estimateOperation(
     const message = `The call of the operation fails: ${call.message}`
     throw new ApiError('rpcExecutionReverted', message, [], revertData && { revertData })
   }
-  const { estimated } = await preVerificationGas(chain, operation)
+  const { estimated } = await pricedPreVerificationGas(chain, operation)
   return {
     preVerificationGas: estimated,
     verificationGas: verificationGasOf(operation),

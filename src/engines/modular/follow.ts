@@ -11,14 +11,20 @@ import type { Db } from '#runtime/db/db'
 import { bindByBlock } from './mappings.ts'
 import { noteUserOperations } from './note-changes.ts'
 import { unbindBlock } from './store/mappings.ts'
-import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
+import {
+  completeOperationsUpTo,
+  failUnsentOperations,
+  markOperationsMined,
+  markOperationsReplaced,
+  returnOperationsToSent,
+} from './store/user-operations.ts'
 import { recordTransfers, revertTransfers } from './transfers.ts'
 
 /** Applies one step of the feed to the operations and transfers of modular wallets. */
-export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+export async function followStepForModularWallets(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const { kind, blockchain, blockHash, completeTo } = step
   if (kind === 'undone') {
-    const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
+    const returned = await returnOperationsToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
     const sent = returned.filter(({ state }) => state === 'SENT')
     await reviveOperations(tx, sent)
     await noteByState(ctx, tx, returned)
@@ -28,15 +34,15 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   const seen = await observedOperationsOf(tx, blockchain, blockHash)
   if (seen.length > 0) await confirm(ctx, tx, seen)
   await bindByBlock(ctx, tx, step)
-  const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
+  const completed = await completeOperationsUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
   await noteUserOperations(ctx, tx, completed, 'COMPLETE')
   await recordTransfers(ctx, tx, step, seen)
 }
 
 async function confirm(ctx: EngineCtx, tx: Db, seen: readonly ObservedOperation[]): Promise<void> {
   const nowMs = ctx.clock.nowMs()
-  const mined = await markMined(tx, nowMs, seen)
-  const replaced = await markReplaced(tx, nowMs, seen)
+  const mined = await markOperationsMined(tx, nowMs, seen)
+  const replaced = await markOperationsReplaced(tx, nowMs, seen)
   await endOperations(tx, [...mined, ...replaced])
   await noteByState(ctx, tx, mined)
   await noteUserOperations(ctx, tx, replaced, 'FAILED')
@@ -63,7 +69,7 @@ export const failEnded = (ctx: EngineCtx, blockchain: string): Promise<boolean> 
     const ended = await takeEndedExternal(tx, blockchain)
     if (ended.length === 0) return false
     const nowMs = ctx.clock.nowMs()
-    const failed = await failUnsent(tx, nowMs, ended)
+    const failed = await failUnsentOperations(tx, nowMs, ended)
     await countWholly(
       tx,
       nowMs,

@@ -12,8 +12,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { failEnded, followStep } from './follow.ts'
-import { engine } from './note-changes.ts'
+import { failEnded, followStepForModularWallets } from './follow.ts'
+import { modularEngine } from './note-changes.ts'
 
 export { estimateOperation } from './estimate-operation.ts'
 export { claimMappings, mappingsOfOwner } from './mappings.ts'
@@ -21,7 +21,7 @@ export { verificationGas } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
 export type { OwnerMapping } from './store/mappings.ts'
-export { findTransfer, type ModularTransfer, transfersPage } from './store/transfers.ts'
+export { findModularTransfer, type ModularTransfer, transfersPage } from './store/transfers.ts'
 export {
   findByHash,
   findUserOperation,
@@ -33,7 +33,7 @@ export { openModularWallet } from './wallets.ts'
 
 /** Starts following the operations of modular wallets on all chains; `stop` waits for running work. */
 export function startModular(ctx: EngineCtx): Service {
-  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+  const feed = followSteps(ctx, modularEngine, (tx, step) => followStepForModularWallets(ctx, tx, step))
   const ending = startChainLoops(ctx, ({ network: { blockchain } }) => [
     repeat(() => failEnded(ctx, blockchain), logTrouble(ctx.log, 'ending user operations', { blockchain })),
   ])

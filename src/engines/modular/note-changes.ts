@@ -4,7 +4,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 
 /** The name of this engine in the audit log and among those that follow blocks. */
-export const engine = 'modular'
+export const modularEngine = 'modular'
 
 /** Records that these user operations entered the state. */
 export const noteUserOperations = (
@@ -24,7 +24,7 @@ const note = (ctx: EngineCtx, tx: Db, rows: readonly Ref[], resource: string, st
     ctx.clock.nowMs(),
     rows.map(({ entityId, id }) => ({
       entityId,
-      actor: engine,
+      actor: modularEngine,
       type: `${resource}.${state.toLowerCase()}`,
       resourceId: id,
       data: { state },

@@ -31,7 +31,7 @@ export const verificationGasOf = ({ creation, signature }: UserOperation): bigin
 const withQuarter = (gas: bigint): bigint => gas + gas / 4n
 
 /** The gas of an operation that none of its limits measures, at its price, or at the suggested one where it names none. */
-export async function preVerificationGas(
+export async function pricedPreVerificationGas(
   chain: Chain,
   operation: UserOperation,
 ): Promise<PreVerificationGas> {
@@ -46,7 +46,7 @@ export const isWithoutGas = (operation: UserOperation): boolean =>
 
 /** Refuses limits that leave out gas which the treasury pays, and those that no bundle has room for. */
 export async function requireGas(chain: Chain, operation: UserOperation): Promise<PreVerificationGas> {
-  const needed = await preVerificationGas(chain, operation)
+  const needed = await pricedPreVerificationGas(chain, operation)
   const { least, ofData } = needed
   if (operation.preVerificationGas < least)
     throw badOperation(

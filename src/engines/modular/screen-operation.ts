@@ -35,7 +35,11 @@ export async function requireAllowed(
  * Asks the provider of screening about the recipients of an operation that its owner signed, and refuses what it denies or has not
  * answered: no operator can decide in its place. A client key alone, which is public, makes no provider be asked.
  */
-export async function requireDecided(ctx: Ctx, chain: Chain, operation: UserOperation): Promise<void> {
+export async function requireScreenedOperation(
+  ctx: Ctx,
+  chain: Chain,
+  operation: UserOperation,
+): Promise<void> {
   if (ctx.config.screeningUrl === undefined) return
   const { account, callData } = operation
   const decoded = chain.payments.decodeCall({ to: account as Address, valueAtomic: 0n, data: callData })

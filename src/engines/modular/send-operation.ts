@@ -16,7 +16,7 @@ import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
 import { rejection } from './rejection.ts'
-import { requireAllowed, requireDecided } from './screen-operation.ts'
+import { requireAllowed, requireScreenedOperation } from './screen-operation.ts'
 import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import type { ModularWallet } from './store/wallets.ts'
@@ -38,7 +38,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const owners = await requireAccount(chain, operation)
   await requireAllowed(ctx, chain, operation)
   await requirePassing(chain, operation, sponsor.address)
-  await requireDecided(ctx, chain, operation)
+  await requireScreenedOperation(ctx, chain, operation)
   // Last, so that each wallet is one whose owner signed and whose gas is within the limits.
   const known = await requireWithinLimits(ctx, chain, operation)
   const wallet = known ?? (await makeWallet(ctx, chain, operation, { owners, sponsor: sponsor.address }))

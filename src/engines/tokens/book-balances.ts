@@ -8,7 +8,7 @@ import {
   postHolds,
   type UnlistedBalance,
 } from '#engines/ledger/index'
-import { failUnsent, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
+import { failUnsentTransactions, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { proveReceived } from './prove.ts'
@@ -34,7 +34,7 @@ export const bookBalances = (
     const sending = new Set(isSettled ? [] : allHolds.map(keyOf))
     const locked = due.filter((row) => !sending.has(keyOf(row)))
     const holds = isSettled ? allHolds : []
-    const open = await endHolds(tx, nowMs, block, holds)
+    const open = await endCoveredHolds(tx, nowMs, block, holds)
     const isOpen = new Set(open)
     const sent = sumsOf(holds.filter((hold) => !isOpen.has(hold)))
     const held = await failOverdrawn(ctx, tx, answers, open)
@@ -88,7 +88,7 @@ function pauseOf(isHeld: boolean, amountAtomic: bigint, waitedMs: number): numbe
 }
 
 /** Ends the holds of transactions in blocks whose effects the balances include; returns the other holds. */
-export async function endHolds(
+export async function endCoveredHolds(
   tx: Db,
   nowMs: number,
   { number }: { number: number },
@@ -134,7 +134,7 @@ async function failOverdrawn(
     unsigned.delete(hold.intentId)
   }
   const refs = new Map(holds.map((hold) => [hold.intentId, refOf(hold)]))
-  await failUnsent(
+  await failUnsentTransactions(
     tx,
     ctx,
     [...failed].map((id) => ({

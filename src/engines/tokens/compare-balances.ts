@@ -10,13 +10,13 @@ import { isDatabaseError } from '#runtime/db/db'
 import { bookBalances } from './book-balances.ts'
 import { describeTokens } from './discover.ts'
 import { handOver } from './hand-over.ts'
-import { keyOf, postpone, type TokenCheck, type ToldBalance } from './store.ts'
+import { keyOf, postponeComparisons, type TokenCheck, type ToldBalance } from './store.ts'
 
 /**
  * Asks the contracts for these balances at the newest applied block, which every node still has, and books the differences.
  * A balance that the node does not tell is asked for again later, and delays no other.
  */
-export async function compareBalances(
+export async function compareUnlistedBalances(
   ctx: EngineCtx,
   chain: Chain,
   checks: readonly TokenCheck[],
@@ -30,7 +30,7 @@ export async function compareBalances(
   const isKnown = ({ tokenId }: TokenCheck) => units.get(tokenId)!.decimalsKnown
   const all = checks.filter(({ tokenId }) => units.has(tokenId))
   const waiting = all.filter((check) => !isKnown(check))
-  if (waiting.length > 0) await postpone(ctx.database, waiting)
+  if (waiting.length > 0) await postponeComparisons(ctx.database, waiting)
   const unlisted = all.filter(isKnown)
   if (unlisted.length === 0) return
   const told =
@@ -45,11 +45,11 @@ export async function compareBalances(
       ctx.log.debug({ err: error, blockchain }, 'a node does not tell balances')
       return undefined
     }))
-  if (!head || !told) return void (await postpone(ctx.database, unlisted))
+  if (!head || !told) return void (await postponeComparisons(ctx.database, unlisted))
   const booked = new Set((await bookBalances(ctx, { blockchain, ...head }, told, nowMs)).map(keyOf))
   failpoint('after-balance-commit')
   const left = unlisted.filter((check) => !booked.has(keyOf(check)))
-  if (left.length > 0) await postpone(ctx.database, left)
+  if (left.length > 0) await postponeComparisons(ctx.database, left)
 }
 
 async function differFromBooks(ctx: EngineCtx, told: readonly ToldBalance[]): Promise<boolean> {
@@ -82,7 +82,7 @@ async function handOverSafely(
     ctx.log.warn({ err: error, blockchain }, 'balances of a token that was listed are not handed over yet')
     return false
   })
-  if (!isDone) await postpone(ctx.database, own)
+  if (!isDone) await postponeComparisons(ctx.database, own)
 }
 
 type Units = ReadonlyMap<string, BalanceUnit>

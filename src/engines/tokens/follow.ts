@@ -14,7 +14,7 @@ import { type FollowedTransfer, receivedIn } from './received.ts'
 import { compareNow, compareSenders, followable, forgetRises, keyOf } from './store.ts'
 
 /** Applies one step of the feed: lists what wallets received, and marks the balances that may have changed. */
-export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+export async function followStepForTokens(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const { blockchain, blockHash } = step
   const transfers = await knownTransfers(tx, step)
   const moved = await ofFollowed(

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, syncBalances } from '#engines/indexer/index'
 import { openUnlistedHolds, tokensOf } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
-import { endHolds, heldMs } from './book-balances.ts'
+import { endCoveredHolds, heldMs } from './book-balances.ts'
 import { proveReceived } from './prove.ts'
 import { type BlockOfChain, finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
 
@@ -48,7 +48,7 @@ export async function handOver(
   return ctx.database.tx(async (tx) => {
     const locked = await lockChecks(tx, checks, block)
     const undecided = await showClaimed(ctx, tx, block, locked)
-    const open = await endHolds(tx, nowMs, head, await openUnlistedHolds(tx, locked))
+    const open = await endCoveredHolds(tx, nowMs, head, await openUnlistedHolds(tx, locked))
     const isHeld = new Set(open.map(keyOf))
     const pauseMs = (check: TokenCheck) =>
       undecided.has(keyOf(check)) ? 0 : isHeld.has(keyOf(check)) ? heldMs.min : undefined

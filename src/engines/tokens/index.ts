@@ -12,10 +12,10 @@ import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
-import { compareBalances } from './compare-balances.ts'
+import { compareUnlistedBalances } from './compare-balances.ts'
 import { discoverTokens } from './discover.ts'
-import { followStep } from './follow.ts'
-import { checksOf, claimDueChecks, engine } from './store.ts'
+import { followStepForTokens } from './follow.ts'
+import { checksOf, claimDueChecks, tokenEngine } from './store.ts'
 
 export { meetItems, meetingEnd, meetToken } from './meet.ts'
 export { metadataOf } from './metadata/fetch.ts'
@@ -26,7 +26,7 @@ const leaseMs = 30_000
 
 /** Starts following tokens on all chains; `stop` waits for running work. */
 export function startTokens(ctx: EngineCtx): Service {
-  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step), {
+  const feed = followSteps(ctx, tokenEngine, (tx, step) => followStepForTokens(ctx, tx, step), {
     after: 'transactions',
     prepare: async (step) => {
       const chain = ctx.chains.find(step.blockchain)
@@ -50,7 +50,7 @@ function comparing(ctx: EngineCtx, chain: Chain) {
     async () => {
       if (await isHalted(ctx.database, blockchain)) return false
       const due = await claimDueChecks(ctx.database, turn, blockchain, claimMax, leaseMs)
-      if (due.length > 0) await compareBalances(ctx, chain, due)
+      if (due.length > 0) await compareUnlistedBalances(ctx, chain, due)
       return due.length > 0
     },
     logTrouble(ctx.log, 'comparing token balances', { blockchain }),
@@ -69,5 +69,5 @@ export async function compareWalletTokens(
   nowMs: number,
 ): Promise<void> {
   const checks = await checksOf(ctx.database, { ...owner, blockchain: chain.network.blockchain }, shownMax)
-  if (checks.length > 0) await compareBalances(ctx, chain, checks, nowMs)
+  if (checks.length > 0) await compareUnlistedBalances(ctx, chain, checks, nowMs)
 }

@@ -7,7 +7,7 @@ import { canonicalHead } from '#engines/indexer/index'
 import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import { resultWithin } from '#lib/time-limit'
-import { compareBalances } from './compare-balances.ts'
+import { compareUnlistedBalances } from './compare-balances.ts'
 import { keepTokens } from './discover.ts'
 import { areCompared, checksOf, compareNow } from './store.ts'
 
@@ -111,6 +111,6 @@ async function compareSoon(
     tokenIds.map((tokenId) => ({ ...owner, tokenId })),
   )
   const checks = await checksOf(ctx.database, { ...owner, blockchain }, tokenIds.length, tokenIds)
-  await within(endMs, compareBalances(ctx, chain, checks))
+  await within(endMs, compareUnlistedBalances(ctx, chain, checks))
   return areCompared(ctx.database, owner, tokenIds)
 }

@@ -4,7 +4,7 @@ import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 /** The name under which this engine follows the steps of chains. */
-export const engine = 'tokens'
+export const tokenEngine = 'tokens'
 
 /**
  * A balance that is compared with its contract. `waitedMs`: since its latest change. `risenAtomic`: how much of its rise has
@@ -156,7 +156,7 @@ export async function lockChecks(
   checks: readonly UnlistedBalance[],
   { blockchain, number, hash }: BlockOfChain,
 ): Promise<TokenCheck[]> {
-  if (!(await lockCanonical(tx, blockchain, hash)) || (await hasStepsToUndo(tx, engine, blockchain)))
+  if (!(await lockCanonical(tx, blockchain, hash)) || (await hasStepsToUndo(tx, tokenEngine, blockchain)))
     return []
   return tx.all<TokenCheck>(sql`select ${columns} from ${keysOf(checks)} as n(e, t, a)
     join token_checks c on c.entity_id = n.e and c.token_id = n.t and c.address = n.a
@@ -181,7 +181,7 @@ export const finishChecks = (tx: Db, checks: readonly FinishedCheck[], blockNumb
     where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
 
 /** Repeats these comparisons after a tenth of the time that they have waited. */
-export const postpone = (db: Db, checks: readonly UnlistedBalance[]) =>
+export const postponeComparisons = (db: Db, checks: readonly UnlistedBalance[]) =>
   db.run(sql`update token_checks c set due_at = now()
       + least(interval '10 minutes', greatest(interval '0.5 seconds', (now() - c.since) / 10))
     from ${keysOf(checks)} as n(e, t, a)

@@ -12,7 +12,11 @@ import { markFailed, type Ref } from './store/transactions.ts'
 export type Failure = Ref & { reason: string; details: string }
 
 /** Fails intents of which nothing was ever sent, and releases what they hold. */
-export async function failUnsent(tx: Db, ctx: { clock: Clock }, failed: readonly Failure[]): Promise<void> {
+export async function failUnsentTransactions(
+  tx: Db,
+  ctx: { clock: Clock },
+  failed: readonly Failure[],
+): Promise<void> {
   if (failed.length === 0) return
   await markFailed(tx, ctx.clock.nowMs(), failed)
   await withdrawReviews(tx, ctx.clock.nowMs(), failed)

@@ -12,20 +12,20 @@ import { noteStates } from './note-states.ts'
 import { minedOperations, returnGas } from './operations/follow-operations.ts'
 import { followUpgrades } from './operations/follow-upgrades.ts'
 import { failReceived, recordReceived } from './receive.ts'
-import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
+import { markAttemptsMined, markAttemptsReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
-  completeUpTo,
+  completeTransactionsUpTo,
   markCancelled,
   markInBlock,
   minedInBlocks,
-  returnToSent,
+  returnTransactionsToSent,
 } from './store/chain-effects.ts'
 import { noopFeeHolders } from './store/gaps.ts'
 import { endOperations, reviveOperations } from './store/operations.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** Applies one step of the feed to the transactions. */
-export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+export async function followStepForTransactions(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const chain = ctx.chains.find(step.blockchain)
   if (!chain) return
   if (step.kind === 'undone') return undoBlock(ctx, tx, step)
@@ -40,9 +40,9 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   if (seen.length === 0) return
   const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
-  const mined = await markMined(tx, blockchain, seen)
+  const mined = await markAttemptsMined(tx, blockchain, seen)
   const nowMs = ctx.clock.nowMs()
-  await markReplaced(tx, blockchain, mined)
+  await markAttemptsReplaced(tx, blockchain, mined)
   const rows = mined.map(({ entityId, transactionId, txHash, kind }) => ({
     entityId,
     id: transactionId,
@@ -113,7 +113,7 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
 
 /** Completes what is confirmed in blocks up to the step's complete one. */
 export async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
-  const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
+  const completed = await completeTransactionsUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
   await followUpgrades(ctx, tx, completed)
   await noteStates(ctx, tx, completed, 'COMPLETE')
 }
@@ -147,7 +147,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   const revived = await reviveOrphaned(tx, blockchain, seen)
-  const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
+  const sent = await returnTransactionsToSent(tx, nowMs, blockchain, blockHash)
   await reviveOperations(tx, sent)
   await returnGas(tx, nowMs, step)
   await followUpgrades(ctx, tx, sent)

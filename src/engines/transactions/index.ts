@@ -5,7 +5,7 @@
  * `transactions` and `block_steps`; any number of workers may run.
  */
 export { errorsOfCall } from './contract-errors.ts'
-export { failUnsent } from './end-unsent.ts'
+export { failUnsentTransactions } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { type Journals, journalsOfOthers } from './journal/merged-journals.ts'
@@ -14,7 +14,7 @@ export type { JournaledResources } from './journal/resources.ts'
 export { noteStates } from './note-states.ts'
 export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
 export { countFailedBundles } from './operations/count-failed-bundles.ts'
-export { denyListed } from './operations/deny-listed.ts'
+export { denyListedOperations } from './operations/deny-listed.ts'
 export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
 export { sponsoredPriceMax } from './operations/limit-price.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'

@@ -8,7 +8,7 @@ import { hexOf } from '#lib/hex'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
-import { failUnsent } from './end-unsent.ts'
+import { failUnsentTransactions } from './end-unsent.ts'
 import { requeueAfterOverlookedUse } from './external-nonce-use.ts'
 import type { JournalWriter } from './journal/writer.ts'
 import { feeExceedsMax } from './plan.ts'
@@ -206,7 +206,7 @@ async function recordOutcomes(
       )
     }
     const rejected = mine.filter(({ result }) => result.state === 'rejected')
-    await failUnsent(
+    await failUnsentTransactions(
       tx,
       ctx,
       rejected.map(({ attempt, result }) => ({

@@ -12,7 +12,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
-import { type Failure, failUnsent } from './end-unsent.ts'
+import { type Failure, failUnsentTransactions } from './end-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
@@ -61,7 +61,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
       ...unfit,
       ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(feeNotCovered) : []),
     ]
-    await failUnsent(tx, ctx, failed)
+    await failUnsentTransactions(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
     failpoint('before-attempt-commit')
     return covered.length + failed.length > 0 ? 'advanced' : 'blocked'

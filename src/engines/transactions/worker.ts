@@ -8,7 +8,7 @@ import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
 import { stuckBumper } from './bump-stuck.ts'
 import { gapFiller } from './fill-gaps.ts'
-import { followStep } from './follow.ts'
+import { followStepForTransactions } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
 import { type Journals, journalsOf } from './journal/merged-journals.ts'
 import type { JournaledResources } from './journal/resources.ts'
@@ -60,7 +60,7 @@ export function startTransactionWorker(
 const follow = (ctx: EngineCtx, keeper: JournalKeeper) =>
   followSteps(ctx, engine, async (tx, step) => {
     if (!keeper.isMerged()) throw new Error('waiting for unmerged journals before following blocks')
-    await followStep(ctx, tx, step)
+    await followStepForTransactions(ctx, tx, step)
     // A block frees room for more in-flight attempts, and an orphaned one leaves attempts to send again.
     await announceWork(tx, step.blockchain)
   })

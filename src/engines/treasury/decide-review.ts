@@ -1,5 +1,5 @@
 import {
-  decideReview as decide,
+  applyReviewDecision as decide,
   type Review,
   type ReviewDecision,
   type ReviewScope,

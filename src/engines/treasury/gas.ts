@@ -21,7 +21,7 @@ export async function transactionCost(chain: Chain): Promise<bigint> {
 }
 
 /** Classifies the gas of a treasury. `low`: enough for this transaction, but below the reserve. */
-export async function gasOf(
+export async function treasuryGas(
   db: Db,
   treasury: TreasuryRow,
   costAtomic: bigint,

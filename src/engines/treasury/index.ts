@@ -8,7 +8,7 @@
  * message, to the treasury on a chain where disbursements lack them.
  */
 export { addRecipientAddress, removeRecipientAddress } from './address-book/recipient-addresses.ts'
-export { addRecipient, changeRecipient, removeRecipient } from './address-book/recipients.ts'
+export { addRecipient, applyRecipientChanges, removeRecipient } from './address-book/recipients.ts'
 export { startReviews } from './address-book/reviews.ts'
 export {
   findRecipientAddress,
@@ -20,7 +20,7 @@ export {
 } from './address-book/store/recipient-addresses.ts'
 export {
   findRecipient,
-  listRecipients,
+  findRecipients,
   lockRecipient,
   type Recipient,
   type RecipientStatus,
@@ -55,15 +55,15 @@ export {
 } from './deposits/store/fiat-deposits.ts'
 export {
   findPayment,
-  listPayments,
+  findPayments,
   type Payment,
   type PaymentStatus,
   paymentIdsOf,
   paymentProgressOf,
 } from './deposits/store/payments.ts'
 export {
-  findTransfer,
-  listTransfers,
+  findBusinessTransfer,
+  findBusinessTransfers,
   type Transfer,
   type TransferStatus,
 } from './deposits/store/transfers.ts'
@@ -78,7 +78,7 @@ export {
 } from './disbursements/open-disbursements.ts'
 export {
   findPayout,
-  listPayouts,
+  findPayouts,
   type Payout,
   type PayoutStatus,
   payoutStatuses,
@@ -92,7 +92,7 @@ export { expireOnRequest } from './payment-intents/expire-payment-intents.ts'
 export { openPaymentIntent } from './payment-intents/open-payment-intent.ts'
 export {
   findPaymentIntent,
-  listPaymentIntents,
+  findPaymentIntents,
   lockPaymentIntents,
   type PaymentIntent,
 } from './payment-intents/store.ts'

@@ -4,7 +4,7 @@ import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { actingFor } from './actor.ts'
 import { openPayer } from './bundling/deploy-contracts.ts'
-import { type GasFaucet, gasOf, refillGas, transactionCost } from './gas.ts'
+import { type GasFaucet, refillGas, transactionCost, treasuryGas } from './gas.ts'
 import type { TreasuryRow } from './store/treasuries.ts'
 import { submitTreasuryCall, type TreasuryCall } from './submit-treasury-call.ts'
 
@@ -49,7 +49,7 @@ async function hasGas(
   treasury: TreasuryRow,
   gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
-  const gas = await gasOf(ctx.database, treasury, await transactionCost(chain))
+  const gas = await treasuryGas(ctx.database, treasury, await transactionCost(chain))
   if (gas !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)
   return gas !== 'none'
 }

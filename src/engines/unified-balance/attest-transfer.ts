@@ -18,20 +18,20 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
 import { tokenSymbol } from './networks.ts'
-import { requireCleared, requireDecided } from './screen-transfer.ts'
+import { requireCleared, requireScreenedTransfer } from './screen-transfer.ts'
 import { takeAvailable } from './store/balances.ts'
 import {
   findTransferOf,
   type HourlyLimit,
   insertTransfer,
   type ShownFees,
-  setSignature,
+  setTransferSignature,
   type UnifiedTransfer,
 } from './store/transfers.ts'
 import { insufficient, type PricedIntent, takenBy, type VerifiedTransfer } from './verify.ts'
 
 /** Identifies what was signed, in any order. */
-export function fingerprintOf(entries: readonly SignedEntry[], forwarded: boolean): Buffer {
+function fingerprintOfIntents(entries: readonly SignedEntry[], forwarded: boolean): Buffer {
   const hash = createHash('sha256').update(forwarded ? 'forwarded' : 'unforwarded')
   for (const digest of entries.map(digestOfEntry).sort()) hash.update(bytesOf(digest))
   return hash.digest()
@@ -42,7 +42,7 @@ export const findAttested = (
   db: Db,
   entries: readonly SignedEntry[],
   forwarded: boolean,
-): Promise<UnifiedTransfer | undefined> => findTransferOf(db, fingerprintOf(entries, forwarded))
+): Promise<UnifiedTransfer | undefined> => findTransferOf(db, fingerprintOfIntents(entries, forwarded))
 
 /** Reserves and attests a verified transfer. Throws `unifiedTransferDenied`, `unifiedBalanceInsufficient`, `unifiedSpecUsed` and `unifiedLimitReached`. */
 export async function attestTransfer(
@@ -51,8 +51,8 @@ export async function attestTransfer(
   nowMs: number,
 ): Promise<UnifiedTransfer> {
   const { entries, forwarded } = verified
-  await requireDecided(ctx, verified)
-  const fingerprint = fingerprintOf(entries, forwarded)
+  await requireScreenedTransfer(ctx, verified)
+  const fingerprint = fingerprintOfIntents(entries, forwarded)
   const row = await ctx.database.tx((tx) => attestIn({ ...ctx, db: tx }, verified, fingerprint, nowMs))
   failpoint('after-attestation-commit')
   if (row?.forwarded) await announceWork(ctx.database, row.blockchain)
@@ -92,7 +92,7 @@ async function attestIn(
   if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
   // Late, so that no digest is recorded for a transfer that is recorded already.
   const signature = await signPayload(ctx, intents, payload)
-  if (!(await setSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))
+  if (!(await setTransferSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))
     throw limitReached(ctx, transfer)
   failpoint('before-attestation-commit')
   return {

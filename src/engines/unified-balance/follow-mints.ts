@@ -5,7 +5,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { addChange, type Changes } from './store/balances.ts'
 import { insertBurns } from './store/burns.ts'
 import { finishMints, insertMint, lockMinted, takeMints } from './store/mints.ts'
-import { findTransfer, intentsOf, setIntentStates, setTransferState } from './store/transfers.ts'
+import { findUnifiedTransfer, intentsOf, setIntentStates, setTransferState } from './store/transfers.ts'
 
 export type MintEvent = Extract<ObservedCrosschainEvent, { kind: 'minted' }>
 
@@ -38,7 +38,7 @@ async function reserveAgain(ctx: EngineCtx, tx: Db, id: string, changes: Changes
     returned.map(({ specHash }) => specHash),
     'reserved',
   )
-  const blockchain = (await findTransfer(tx, id))?.blockchain
+  const blockchain = (await findUnifiedTransfer(tx, id))?.blockchain
   raiseAlarm(
     ctx.log,
     'mint-after-expiry',

@@ -32,7 +32,7 @@ import {
 const heldMax = 20
 
 /** Applies one step of the feed of a chain to balances, transfers and reservations. */
-export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+export async function followStepForUnifiedBalances(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const chain = ctx.chains.find(step.blockchain)
   const unified = chain && unifiedChainOf(chain)
   if (!unified) return

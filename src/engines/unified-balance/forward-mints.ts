@@ -13,7 +13,13 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { UnifiedChain } from './networks.ts'
-import { claimForwards, delayUncovered, failForwards, forwardsWait, markForwarded } from './store/forwards.ts'
+import {
+  claimForwards,
+  delayUncoveredMints,
+  failForwards,
+  forwardsWait,
+  markForwarded,
+} from './store/forwards.ts'
 
 const batchMax = 16
 
@@ -33,7 +39,7 @@ export async function forwardMints(
     )
   if (!(await forwardsWait(ctx.database, blockchain))) return false
   const price = await gasPriceNow(ctx, chain)
-  for (const transferId of await delayUncovered(ctx.database, blockchain, price))
+  for (const transferId of await delayUncoveredMints(ctx.database, blockchain, price))
     raiseAlarm(
       ctx.log,
       'forward-costs-more',

@@ -28,7 +28,7 @@ function withdrawalDelayOf({ chain, crosschain }: UnifiedChain): Promise<bigint>
 }
 
 /** The newest blocks of these chains that the indexer followed, by blockchain; throws `unavailable` before the first ones. */
-export async function headsOf(db: Db, chains: readonly UnifiedChain[]): Promise<Map<string, number>> {
+export async function followedHeights(db: Db, chains: readonly UnifiedChain[]): Promise<Map<string, number>> {
   const blockchains = [...new Set(chains.map(({ blockchain }) => blockchain))]
   const rows = await canonicalHeights(db, blockchains)
   if (rows.length < blockchains.length) throw new ApiError('unavailable')
@@ -36,12 +36,12 @@ export async function headsOf(db: Db, chains: readonly UnifiedChain[]): Promise<
 }
 
 /** The newest block that the indexer followed; throws `unavailable` before the first one. */
-export const headOf = async (db: Db, chain: UnifiedChain): Promise<number> =>
-  (await headsOf(db, [chain])).get(chain.blockchain)!
+const followedHeight = async (db: Db, chain: UnifiedChain): Promise<number> =>
+  (await followedHeights(db, [chain])).get(chain.blockchain)!
 
 /** The lowest `maxBlockHeight` of an intent that this service attests: a withdrawal cannot end before its burn. */
 export const expirationHeightOf = async (db: Db, source: UnifiedChain): Promise<bigint> =>
-  expirationHeightAbove(await headOf(db, source), source)
+  expirationHeightAbove(await followedHeight(db, source), source)
 
 /** The same, where the newest block is known. */
 export const expirationHeightAbove = async (head: number, source: UnifiedChain): Promise<bigint> =>

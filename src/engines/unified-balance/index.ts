@@ -13,13 +13,13 @@ import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { followStep } from './follow.ts'
+import { followStepForUnifiedBalances } from './follow.ts'
 import { forwardMints } from './forward-mints.ts'
 import { unifiedChainOf } from './networks.ts'
 import { sendBurns } from './send-burns.ts'
 
 export { attestTransfer, findAttested, shownFees } from './attest-transfer.ts'
-export { expirationHeightOf, headOf, leisureBlocks } from './heights.ts'
+export { expirationHeightOf, leisureBlocks } from './heights.ts'
 export type { SignedEntry } from './intents.ts'
 export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
 export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
@@ -27,7 +27,7 @@ export { availableOf } from './store/balances.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
 export {
   findIntent,
-  findTransfer,
+  findUnifiedTransfer,
   intentsOf,
   signedIntentsOf,
   type UnifiedTransfer,
@@ -38,7 +38,7 @@ const engine = 'unified-balance'
 
 /** Starts following and burning on all chains; `stop` waits for running work. `gasFaucet` gives gas on local chains. */
 export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
-  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
+  const feed = followSteps(ctx, engine, (tx, step) => followStepForUnifiedBalances(ctx, tx, step))
   const burning = startChainLoops(ctx, (chain) => {
     const unified = unifiedChainOf(chain)
     if (!unified) return []

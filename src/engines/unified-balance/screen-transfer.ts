@@ -32,7 +32,7 @@ export async function requireCleared(
  * Throws `unifiedTransferDenied` unless the provider of screening, where one is set, has answered about the recipients. What it
  * answers counts with the lists.
  */
-export async function requireDecided(
+export async function requireScreenedTransfer(
   ctx: EngineCtx,
   { intents, destination: { blockchain } }: VerifiedTransfer,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
 import { feeOf, forwardingFeeOf, mintGasOf } from './fees.ts'
-import { expirationHeightAbove, headsOf, mintableBlocks } from './heights.ts'
+import { expirationHeightAbove, followedHeights, mintableBlocks } from './heights.ts'
 import {
   digestOfEntry,
   isAccountWord,
@@ -237,7 +237,7 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
     const signer = await own[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
     for (const intent of own) await requireSigner(db, intent, signer)
   }
-  const heads = await headsOf(db, [destination, ...intents.map(({ source }) => source)])
+  const heads = await followedHeights(db, [destination, ...intents.map(({ source }) => source)])
   for (const { maxBlockHeight, source, at } of intents) {
     const least = await expirationHeightAbove(heads.get(source.blockchain)!, source)
     if (maxBlockHeight < least)

@@ -48,7 +48,7 @@ export {
   type WebhookSubscription,
   webhookEndpoints,
 } from './store/webhook-subscriptions.ts'
-export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
+export { confirmRegion, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { TopicEvent, Topics, WebhookContent } from './topics.ts'
 export { makeTestWebhook } from './webhook.ts'
 export { subscribeWebhook, unsubscribeWebhook, updateWebhook } from './webhook-subscriptions.ts'

@@ -99,7 +99,7 @@ export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Confirms the region that the token was sent for. Idempotent. */
-export const confirm = (ctx: Ctx, token: string): Promise<DetailRow> =>
+export const confirmRegion = (ctx: Ctx, token: string): Promise<DetailRow> =>
   follow(ctx, token, 'confirm', (status) => (status === 'pending' ? 'confirmed' : status))
 
 /** Ends the region that the token was sent with. */

@@ -33,7 +33,7 @@ export async function admitRequests(
     if (auth === 'none' || auth === 'user') {
       await limit(request, reply, normalizeIP(request.ip))
       // The token is read later, but without one no byte of the body is.
-      if (auth === 'user') requireToken(request.headers['x-user-token'])
+      if (auth === 'user') requireUserToken(request.headers['x-user-token'])
       return
     }
     try {
@@ -56,7 +56,7 @@ export async function admitRequests(
 }
 
 /** The token of a user, as the header has it. */
-export function requireToken(header: string | string[] | undefined): string {
+export function requireUserToken(header: string | string[] | undefined): string {
   if (header !== undefined) return String(header)
   throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
 }

@@ -6,7 +6,7 @@ import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
 import type { Caller, RequestScope, Scope, TokenUser } from '#runtime/scope'
-import { type CallerOf, requireToken } from './admission.ts'
+import { type CallerOf, requireUserToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
@@ -118,12 +118,12 @@ async function contextOf(
     })
   const token = request.headers['x-user-token']
   if (auth === 'user') {
-    const { entity, user } = await readSession!(scopeOf(anonymous), requireToken(token))
+    const { entity, user } = await readSession!(scopeOf(anonymous), requireUserToken(token))
     return Object.assign(scopeOf({ entity, actor: `user:${user.id}` }), { user })
   }
   const ctx = scopeOf(auth === 'none' ? anonymous : callerOf(request))
   if (!userToken || (userToken === 'optional' && token === undefined)) return ctx
-  return Object.assign(ctx, { user: await readUser!(ctx, requireToken(token)) })
+  return Object.assign(ctx, { user: await readUser!(ctx, requireUserToken(token)) })
 }
 
 /** Whether every visitor of a page can send such a request: the key is in pages, or there is none. */

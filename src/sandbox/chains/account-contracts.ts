@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { entryPoint } from '#chains/entry-point'
 import {
-  accountContracts,
   create2Deployer,
   modularContracts,
+  newestAccountContracts,
   runtimeCodeOf,
   senderCreator,
 } from '#chains/evm/accounts/deployment'
@@ -50,7 +50,7 @@ function placeContracts(): Record<string, PlacedContract> {
     },
     [senderCreator]: contract(senderCreatorCode(artifact)),
   }
-  for (const contracts of [accountContracts, modularContracts]) {
+  for (const contracts of [newestAccountContracts, modularContracts]) {
     for (const { address, code } of runtimeCodeOf(contracts)) placed[address] = contract(code)
     placed[contracts.implementation]!.storage = { [initializableSlot]: locked }
   }

@@ -7,8 +7,8 @@ import { createGate } from './gate.ts'
 import { genesisOf } from './genesis.ts'
 import { poolMined } from './mining.ts'
 import { startNode } from './node.ts'
-import { kindOf, requestsIn, waitsForBlock } from './requests.ts'
-import { post } from './rpc.ts'
+import { requestKindOf, requestsIn, waitsForBlock } from './requests.ts'
+import { postToNode } from './rpc.ts'
 
 /** Creates a keeper that persists nothing: a node that dies restarts with the same empty chain. `directory` is temporary. */
 export function ephemeralKeeper(
@@ -36,12 +36,13 @@ export function ephemeralKeeper(
     },
     write: (node, body) => {
       const methods = (requestsIn(body) ?? []).map(({ method }) => method)
-      if (methods.some(waitsForBlock)) return post(node.url, body)
-      const kinds = new Set(methods.map(kindOf))
-      if (!kinds.has('admin') && !kinds.has('replacement')) return gate.shared(() => post(node.url, body))
+      if (methods.some(waitsForBlock)) return postToNode(node.url, body)
+      const kinds = new Set(methods.map(requestKindOf))
+      if (!kinds.has('admin') && !kinds.has('replacement'))
+        return gate.shared(() => postToNode(node.url, body))
       return gate.alone(async () => {
         await poolMined(node.url)
-        return post(node.url, body)
+        return postToNode(node.url, body)
       })
     },
     alone: gate.alone,

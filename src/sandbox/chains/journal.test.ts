@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#testing/local-chains/kit'
 import { createGate } from './gate.ts'
-import { createJournal, type JournalEntry, openJournal } from './journal.ts'
-import { kindOf, mayChange, requestsIn } from './requests.ts'
+import { createChainJournal, type JournalEntry, openChainJournal } from './journal.ts'
+import { mayChange, requestKindOf, requestsIn } from './requests.ts'
 import { createSettings } from './settings.ts'
 import { generationsIn, keepOnly, neededStates, stateFilesIn } from './state-file.ts'
 
@@ -13,25 +13,25 @@ const raw: JournalEntry = { kind: 'raw', atS: 1, txs: ['0xaa', '0xbb'] }
 
 test('a journal returns every appended entry, over several openings', () => {
   const path = join(temporaryDirectory(), 'journal')
-  const first = createJournal(path, [head])
+  const first = createChainJournal(path, [head])
   first.append(raw)
   first.close()
-  const second = openJournal(path)
+  const second = openChainJournal(path)
   expect(second.entries).toEqual([head, raw])
   expect([second.journal.changes(), second.journal.blocks()]).toEqual([2, 0])
   second.journal.append({ kind: 'refused', txs: ['0xbb'] })
   second.journal.close()
-  expect(openJournal(path).entries).toEqual([head, raw, { kind: 'refused', txs: ['0xbb'] }])
+  expect(openChainJournal(path).entries).toEqual([head, raw, { kind: 'refused', txs: ['0xbb'] }])
 })
 
 test('a journal cut anywhere in its last line loses only that line, and accepts further entries', () => {
   const path = join(temporaryDirectory(), 'journal')
-  createJournal(path, [head, raw]).close()
+  createChainJournal(path, [head, raw]).close()
   const whole = readFileSync(path)
   const lastLine = whole.indexOf(10) + 1
   for (let length = lastLine; length < whole.length; length++) {
     writeFileSync(path, whole.subarray(0, length))
-    const { journal, entries } = openJournal(path)
+    const { journal, entries } = openChainJournal(path)
     expect(entries).toEqual([head])
     journal.append(raw)
     journal.close()
@@ -41,10 +41,10 @@ test('a journal cut anywhere in its last line loses only that line, and accepts 
 
 test('a line that a lost write broke in the middle is left out', () => {
   const path = join(temporaryDirectory(), 'journal')
-  createJournal(path, [head]).close()
+  createChainJournal(path, [head]).close()
   appendFileSync(path, '\0\0\0{"kind"\n')
   appendFileSync(path, `${JSON.stringify(raw)}\n`)
-  expect(openJournal(path).entries).toEqual([head, raw])
+  expect(openChainJournal(path).entries).toEqual([head, raw])
 })
 
 test('journals since the oldest state that is needed are kept; what a killed dump left is removed', () => {
@@ -92,7 +92,7 @@ test('requests are classified by their effect on the chain', () => {
     debug_traceTransaction: 'read',
   }
   for (const [method, kind] of Object.entries(kinds)) {
-    expect([method, kindOf(method)]).toEqual([method, kind])
+    expect([method, requestKindOf(method)]).toEqual([method, kind])
     const body = Buffer.from(JSON.stringify([{ id: 1, method }]))
     if (kind !== 'read') expect(mayChange(body)).toBe(true)
   }

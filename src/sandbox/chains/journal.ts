@@ -53,7 +53,7 @@ export type ChainJournal = {
 }
 
 /** Creates a journal; the entries are on disk when this returns. */
-export function createJournal(path: string, entries: readonly JournalEntry[]): ChainJournal {
+export function createChainJournal(path: string, entries: readonly JournalEntry[]): ChainJournal {
   const file = openSync(path, 'w', 0o600)
   const journal = journalOn(file, 0)
   for (const entry of entries) journal.append(entry)
@@ -67,9 +67,9 @@ export function readJournal(path: string): JournalEntry[] {
 }
 
 /** Opens a journal for appending, and returns its entries. Creates a missing journal. */
-export function openJournal(path: string): { journal: ChainJournal; entries: JournalEntry[] } {
+export function openChainJournal(path: string): { journal: ChainJournal; entries: JournalEntry[] } {
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
-  if (!existsSync(path)) return { journal: createJournal(path, [head]), entries: [head] }
+  if (!existsSync(path)) return { journal: createChainJournal(path, [head]), entries: [head] }
   const complete = completeLines(readFileSync(path))
   const sizeBytes = complete.length
   const entries = parseEntries(complete)

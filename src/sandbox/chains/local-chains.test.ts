@@ -20,7 +20,7 @@ import { isDeep } from '#testing/runner/size'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { startLocalChains } from './index.ts'
 import { isRunning } from './leftover-node.ts'
-import { call, callMany, post } from './rpc.ts'
+import { call, callMany, postToNode } from './rpc.ts'
 
 test('every chain starts at once with official ids, stablecoins and funded accounts, and leaves nothing', async () => {
   const wanted = networks.filter((network) => network.environment === 'TEST')
@@ -141,7 +141,7 @@ test('a hook before the requests delays nothing else, answers, drops, and goes a
 test('errors of the node reach the client unchanged', async () => {
   const { chain } = await startBase({ ephemeral: true })
   for (const body of ['', '{"evm_', '[]', '{"jsonrpc":"2.0","id":1,"method":"evm_nothing"}', '"anvil_"']) {
-    const [ours, theirs] = [await post(chain.rpcUrl, body), await post(chain.nodeUrl, body)]
+    const [ours, theirs] = [await postToNode(chain.rpcUrl, body), await postToNode(chain.nodeUrl, body)]
     expect([ours.status, ours.body.toString()]).toEqual([theirs.status, theirs.body.toString()])
   }
 })

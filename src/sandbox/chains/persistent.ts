@@ -8,13 +8,13 @@ import type { Log } from '#runtime/log/log'
 import { attesterAccount } from '../constants.ts'
 import type { StateKeeper } from './chain.ts'
 import { genesisOf } from './genesis.ts'
-import { type ChainJournal, type JournalEntry, openJournal, readJournal } from './journal.ts'
+import { type ChainJournal, type JournalEntry, openChainJournal, readJournal } from './journal.ts'
 import { endLeftover, type NodeRecord, readRecord, writeRecord } from './leftover-node.ts'
 import type { Mining } from './mining.ts'
 import { type LocalNode, startNode } from './node.ts'
-import { DifferentBlocks, replay, setGasLimit } from './replay.ts'
-import { kindOf, requestsIn } from './requests.ts'
-import { call, post } from './rpc.ts'
+import { DifferentBlocks, replayJournal, setGasLimit } from './replay.ts'
+import { requestKindOf, requestsIn } from './requests.ts'
+import { call, postToNode } from './rpc.ts'
 import { closeSession, createSession, dumpSession, type Session } from './session.ts'
 import { createSettings } from './settings.ts'
 import { generationsIn, keepOnly, type SavedState, type StateFiles, stateFilesIn } from './state-file.ts'
@@ -44,7 +44,7 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
     },
     write: (node, body) => {
       const requests = requestsIn(body) ?? []
-      const kinds = new Set(requests.map((request) => kindOf(request.method)))
+      const kinds = new Set(requests.map((request) => requestKindOf(request.method)))
       const open = current()
       if (kinds.has('admin') || kinds.has('replacement')) {
         return open.gate.alone(() => writeAlone(open, body, requests))
@@ -52,7 +52,7 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
       if (kinds.has('raw') || kinds.has('unsigned')) {
         return open.gate.shared(() => writeTransactions(open, body, requests))
       }
-      return post(node.url, body)
+      return postToNode(node.url, body)
     },
     alone: (work) => current().gate.alone(work),
     persist: async () => {
@@ -119,7 +119,7 @@ function openGenerations(files: StateFiles): Generations {
   const journals = new Map<number, JournalEntry[]>()
   for (let generation = first; generation < newest; generation++)
     journals.set(generation, readJournal(files.journal(generation)))
-  const { journal, entries } = openJournal(files.journal(newest))
+  const { journal, entries } = openChainJournal(files.journal(newest))
   journals.set(newest, entries)
   const states = generations.map((generation) => ({ generation, block: headOf(journals, generation) }))
   return { states, journal, journals }
@@ -150,7 +150,7 @@ async function restore(
         node,
         settings,
         entries,
-        replayed: await replay(node.url, entries, settings, minesAtOnce, log),
+        replayed: await replayJournal(node.url, entries, settings, minesAtOnce, log),
       }
     } catch (error) {
       await node.end(0)

@@ -23,7 +23,7 @@ const callsPerRequest = 500
 const setBaseFee = 'anvil_setNextBlockBaseFeePerGas'
 
 /** Replays the entries. The node must not mine by itself; `minesAtOnce` is its mode unless a request has set one. */
-export async function replay(
+export async function replayJournal(
   nodeUrl: string,
   entries: readonly JournalEntry[],
   settings: Settings,

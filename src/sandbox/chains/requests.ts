@@ -24,7 +24,7 @@ export function mayChange(body: Buffer): boolean {
   return markers.some((marker) => body.includes(marker))
 }
 
-export function kindOf(method: string): RequestKind {
+export function requestKindOf(method: string): RequestKind {
   if (/^eth_sendRawTransaction(Sync)?$/.test(method)) return 'raw'
   if (/^(eth|wallet)_send/.test(method)) return 'unsigned'
   if (!changing.test(method) || reading.test(method)) return 'read'

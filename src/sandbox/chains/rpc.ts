@@ -8,7 +8,7 @@ export type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer
 const agent = new Agent({ keepAlive: true, maxSockets: 256, maxFreeSockets: 32 })
 
 /** Posts bytes to a node and returns its whole answer; rejects when the node is unreachable. */
-export function post(url: string, body: Buffer | string): Promise<Reply> {
+export function postToNode(url: string, body: Buffer | string): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const length = Buffer.byteLength(body)
     const headers = { 'content-type': 'application/json', 'content-length': length }
@@ -35,7 +35,7 @@ export async function call<T = unknown>(
   method: string,
   params: readonly unknown[] = [],
 ): Promise<T> {
-  const reply = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const reply = await postToNode(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   const answer = JSON.parse(reply.body.toString()) as RpcAnswer
   if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
   return answer.result as T
@@ -45,7 +45,7 @@ export async function call<T = unknown>(
 export async function callMany(url: string, calls: readonly NodeCall[]): Promise<RpcAnswer[]> {
   if (calls.length === 0) return []
   const body = JSON.stringify(calls.map((entry, id) => ({ jsonrpc: '2.0', id, ...entry })))
-  const reply = await post(url, body)
+  const reply = await postToNode(url, body)
   const answers = JSON.parse(reply.body.toString()) as (RpcAnswer & { id: number })[]
   return answers.sort((a, b) => a.id - b.id)
 }

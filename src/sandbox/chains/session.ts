@@ -4,7 +4,7 @@ import { type Follower, followBlocks } from './follower.ts'
 import { createGate, type Gate } from './gate.ts'
 import {
   type ChainJournal,
-  createJournal,
+  createChainJournal,
   type HeadEntry,
   type JournalEntry,
   type MiningMode,
@@ -119,7 +119,7 @@ export async function dumpSession(session: Session, { isReplaced = false } = {})
   const nextBaseFee = await nextBaseFeeOf(node.url)
   const kept = { block, offsetS, nextBaseFee, settings: settings.list(), mining: session.mining }
   const head: HeadEntry = { kind: 'head', ...kept }
-  const journal = createJournal(files.journal(generation), [head, ...pool])
+  const journal = createChainJournal(files.journal(generation), [head, ...pool])
   await follower.restart(number, () => {
     commitState(files.state(generation))
     session.journal.close()

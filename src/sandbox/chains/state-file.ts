@@ -12,7 +12,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { post } from './rpc.ts'
+import { postToNode } from './rpc.ts'
 
 /**
  * The files of one chain. A state and the journal of everything after it share a generation; generation 0 is genesis. A
@@ -86,7 +86,7 @@ const unzip = promisify(gunzip)
  * block's number. The node is blocked meanwhile. `commitState` renames the file into place.
  */
 export async function dumpState(nodeUrl: string, path: string): Promise<number> {
-  const reply = await post(nodeUrl, '{"jsonrpc":"2.0","id":1,"method":"anvil_dumpState","params":[]}')
+  const reply = await postToNode(nodeUrl, '{"jsonrpc":"2.0","id":1,"method":"anvil_dumpState","params":[]}')
   const marker = Buffer.from('"result":"0x')
   const start = reply.body.indexOf(marker) + marker.length
   const end = reply.body.indexOf('"', start)

@@ -1,6 +1,6 @@
 import { poolMined, setsMining } from './mining.ts'
-import { kindOf, type RpcRequest } from './requests.ts'
-import { call, callMany, post, type Reply, type RpcAnswer } from './rpc.ts'
+import { type RpcRequest, requestKindOf } from './requests.ts'
+import { call, callMany, postToNode, type Reply, type RpcAnswer } from './rpc.ts'
 import { dumpSession, type Session } from './session.ts'
 
 const mining = /_mine(_detailed|Detailed)?$/
@@ -15,7 +15,7 @@ export async function writeTransactions(
   session.lastChangeMs = performance.now()
   const txs = requests.map(rawOf).filter((raw) => raw !== undefined)
   if (txs.length > 0) session.journal.append({ kind: 'raw', atS: nowS(), txs })
-  const reply = await post(session.node.url, body)
+  const reply = await postToNode(session.node.url, body)
   await noteOutcome(session, requests, reply)
   return reply
 }
@@ -34,7 +34,7 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   }
   const reply = await writeTransactions(session, body, requests)
   if (requests.some(setsMining)) await noteMining(session)
-  const isReplaced = requests.some(({ method }) => kindOf(method) === 'replacement')
+  const isReplaced = requests.some(({ method }) => requestKindOf(method) === 'replacement')
   // Only the node knows the contents of a snapshot, so the resulting state is kept instead of the request.
   if (isReplaced) await dumpSession(session, { isReplaced })
   else await follower.flush()
@@ -46,7 +46,7 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
 function isJournaled(request: RpcRequest): boolean {
   const { method } = request
   return (
-    kindOf(method) === 'admin' &&
+    requestKindOf(method) === 'admin' &&
     !mining.test(method) &&
     !method.endsWith('_snapshot') &&
     !setsMining(request)
@@ -64,7 +64,7 @@ async function noteMining(session: Session): Promise<void> {
 }
 
 async function noteOutcome(session: Session, requests: RpcRequest[], reply: Reply): Promise<void> {
-  const hasUnsigned = requests.some(({ method }) => kindOf(method) === 'unsigned')
+  const hasUnsigned = requests.some(({ method }) => requestKindOf(method) === 'unsigned')
   if (!hasUnsigned && !reply.body.includes('"error"')) return
   const outcome: unknown = JSON.parse(reply.body.toString())
   const answers = Array.isArray(outcome)
@@ -79,7 +79,7 @@ async function noteOutcome(session: Session, requests: RpcRequest[], reply: Repl
     const raw = rawOf(request)
     // A timed-out wait is no refusal: the transaction is in the pool.
     if (raw !== undefined && answer?.error && !late.test(answer.error.message)) refused.push(raw)
-    if (kindOf(request.method) === 'unsigned' && answer?.result) await noteSent(session, answer.result)
+    if (requestKindOf(request.method) === 'unsigned' && answer?.result) await noteSent(session, answer.result)
   }
   if (refused.length > 0) session.journal.append({ kind: 'refused', txs: refused })
 }
@@ -113,7 +113,7 @@ async function noteSent(session: Session, result: unknown): Promise<void> {
 }
 
 function rawOf({ method, params }: RpcRequest): string | undefined {
-  if (kindOf(method) !== 'raw' || !Array.isArray(params)) return undefined
+  if (requestKindOf(method) !== 'raw' || !Array.isArray(params)) return undefined
   const raw: unknown = params[0]
   return typeof raw === 'string' ? raw : undefined
 }

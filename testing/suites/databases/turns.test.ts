@@ -15,7 +15,7 @@ import { withoutRevertReason } from '#engines/transactions/store/revert-reasons'
 import { claimOutdated, claimToFreeze, claimUnscreened } from '#engines/transactions/store/screening'
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
-import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
+import { endRecipientHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
 import { settleCalls } from '#engines/treasury/bundling/store'
 import { takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import {
@@ -359,7 +359,7 @@ const starved: Record<Queue, Starved> = {
         'recipients',
         all.map((made) => ({ ...recipient(made), ...held, status: 'inactive' })),
       ),
-    claim: (turn) => endHolds(db(), turn, now, limit),
+    claim: (turn) => endRecipientHolds(db(), turn, now, limit),
   },
   'verifying addresses': {
     fill: (all) =>

@@ -4,14 +4,14 @@ import { notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
 import { findContractAt } from '../store.ts'
 import { requireUsable } from './create-event-monitor.ts'
-import { type Heads, headsOf } from './monitor-progress.ts'
+import { type Heads, headsOfChain } from './monitor-progress.ts'
 import { requireEventMonitor } from './read-event-monitors.ts'
 import { showEventMonitor } from './show-event-monitor.ts'
 
 /** Asks a node for its newest block, so it runs outside a `tx`. */
 export async function headsOfMonitor(ctx: Ctx, id: string): Promise<Heads> {
   const { blockchain } = await requireEventMonitor(ctx, id)
-  return headsOf(ctx, blockchain)
+  return headsOfChain(ctx, blockchain)
 }
 
 /** Enables or disables a monitor. Logs of the time in which it was disabled are not recorded. */

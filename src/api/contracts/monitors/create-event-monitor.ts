@@ -18,7 +18,7 @@ import { recordChanges } from '#runtime/record/store'
 import { abiOfContract } from '../contract-abi.ts'
 import { readOrRefuse, requireAddress, requireContractChain } from '../contract-request.ts'
 import { type ContractRow, findContractAt } from '../store.ts'
-import { type Heads, headsOf } from './monitor-progress.ts'
+import { type Heads, headsOfChain } from './monitor-progress.ts'
 import { showEventMonitor } from './show-event-monitor.ts'
 
 type NewEventMonitorBody = {
@@ -57,7 +57,7 @@ export async function prepareEventMonitor(
     parameters: parametersOf(chain, contract, event, body.eventSignature),
     fromBlock: fromBlock ?? null,
   }
-  return { monitor, heads: await headsOf(ctx, blockchain) }
+  return { monitor, heads: await headsOfChain(ctx, blockchain) }
 }
 
 async function unknownContract(

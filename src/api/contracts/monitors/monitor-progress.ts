@@ -7,7 +7,7 @@ import { type EventMonitor, indexedHead } from '#engines/indexer/index'
 export type Heads = { head: BlockRef | undefined; indexed: { number: number; blockTime: string } | undefined }
 
 /** Asks a node at most about once a second, whatever the number of monitors. Runs outside a `tx`. */
-export async function headsOf(ctx: Ctx, blockchain: string): Promise<Heads> {
+export async function headsOfChain(ctx: Ctx, blockchain: string): Promise<Heads> {
   const chain = ctx.chains.find(blockchain)
   const [head, indexed] = await Promise.all([chain && headOf(chain), indexedHead(ctx.db, blockchain)])
   return { head, indexed }

@@ -8,7 +8,7 @@ import { isHex } from '#lib/hex'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { readOrRefuse } from '../contract-request.ts'
-import { headsOf } from './monitor-progress.ts'
+import { headsOfChain } from './monitor-progress.ts'
 import { showEventMonitor } from './show-event-monitor.ts'
 
 type EventMonitorsQuery = { contractAddress?: string; blockchain?: Blockchain; eventSignature?: string }
@@ -26,7 +26,7 @@ export async function getEventMonitors(
   const found = await eventMonitorsPage(ctx.db, ctx.entity.id, filters, page)
   const blockchains = [...new Set(found.rows.map((row) => row.blockchain))]
   const heads = new Map(
-    await Promise.all(blockchains.map(async (name) => [name, await headsOf(ctx, name)] as const)),
+    await Promise.all(blockchains.map(async (name) => [name, await headsOfChain(ctx, name)] as const)),
   )
   return { found, items: found.rows.map((row) => showEventMonitor(row, heads.get(row.blockchain)!)) }
 }
@@ -48,5 +48,5 @@ export async function requireEventMonitor(ctx: Ctx, id: string): Promise<EventMo
 
 export async function getEventMonitor(ctx: Ctx, id: string) {
   const monitor = await requireEventMonitor(ctx, id)
-  return { eventMonitor: showEventMonitor(monitor, await headsOf(ctx, monitor.blockchain)) }
+  return { eventMonitor: showEventMonitor(monitor, await headsOfChain(ctx, monitor.blockchain)) }
 }

@@ -22,9 +22,9 @@ import {
   type MappingOwner,
   type MappingRequest,
   mappingParams,
+  modularWalletParams,
   ownerParams,
   type WalletRequest,
-  walletParams,
 } from './schema.ts'
 
 const scaCore = 'circle_6900_v1'
@@ -151,7 +151,7 @@ function showMapping({ id, blockchain, walletAddress, owner, createDate }: Owner
 
 /** The wallets of owners. */
 export const modularWalletMethods: RpcMethods<Chain> = {
-  circle_getAddress: checked(walletParams, getAddress),
+  circle_getAddress: checked(modularWalletParams, getAddress),
   circle_createAddressMapping: checked(mappingParams, createMapping),
   circle_getAddressMapping: checked(ownerParams, getMapping),
 }

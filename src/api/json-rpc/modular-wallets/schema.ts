@@ -26,7 +26,7 @@ const walletRequest = Type.Object({
   ),
 })
 export type WalletRequest = Static<typeof walletRequest>
-export const walletParams = Type.Tuple([walletRequest])
+export const modularWalletParams = Type.Tuple([walletRequest])
 
 const owner = Type.Union([
   Type.Object({

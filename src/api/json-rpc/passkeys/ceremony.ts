@@ -3,7 +3,7 @@ import { badParams } from '#api/json-rpc/method'
 import type { Ctx } from '#engines/ctx'
 import { countRows } from '../limit-rows.ts'
 import { relyingPartyOf } from './origin.ts'
-import { type Challenge, insertChallenge, takeChallenge } from './store.ts'
+import { type Challenge, insertPasskeyChallenge, takeChallenge } from './store.ts'
 
 /** How long the user has, also told to the browser. */
 export const lifetimeMs = 300_000
@@ -18,7 +18,7 @@ export async function giveChallenge(
   const nowMs = ctx.clock.nowMs()
   const { userHandle = null, username = null } = user ?? {}
   await ctx.database.tx((tx) =>
-    insertChallenge(tx, ctx.entity.id, challenge, { userHandle, username }, { nowMs, lifetimeMs }),
+    insertPasskeyChallenge(tx, ctx.entity.id, challenge, { userHandle, username }, { nowMs, lifetimeMs }),
   )
   return challenge.toString('base64url')
 }

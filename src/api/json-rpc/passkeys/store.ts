@@ -6,7 +6,7 @@ export type Challenge = { userHandle: Buffer | null; username: string | null }
 /** Number of expired challenges that each new one removes: the table shrinks faster than it grows. */
 const removedEach = 10
 
-export async function insertChallenge(
+export async function insertPasskeyChallenge(
   tx: Db,
   entityId: string,
   challenge: Buffer,

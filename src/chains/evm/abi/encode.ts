@@ -25,11 +25,11 @@ export function encodeCall(signature: string, values: readonly unknown[]): Hex {
 }
 
 /** The canonical signature, `name(type,…)`. */
-export const signatureOf = (name: string, parameters: readonly AbiType[]): string =>
+export const functionSignature = (name: string, parameters: readonly AbiType[]): string =>
   `${name}(${parameters.map(canonicalType).join(',')})`
 
 export const selectorOf = (name: string, parameters: readonly AbiType[]): Hex =>
-  toFunctionSelector(signatureOf(name, parameters))
+  toFunctionSelector(functionSignature(name, parameters))
 
 /** The type as signatures write it: a tuple as the types of its components. */
 export function canonicalType({ type, components }: AbiType): string {

@@ -3,7 +3,7 @@ import type { Hex } from '#lib/hex'
 import type { AbiEvent, AbiParameter, EventSignature } from '../../facets/contracts.ts'
 import { ValueProblem } from '../../value-problem.ts'
 import { decodeValues } from './decode.ts'
-import { signatureOf } from './encode.ts'
+import { functionSignature } from './encode.ts'
 import { type NamedType, parseEventSignature } from './signature.ts'
 import { type AbiType, arrayOf } from './types.ts'
 
@@ -18,7 +18,7 @@ export function readEventSignature(text: string): EventSignature {
   if (inputs.filter(({ indexed }) => indexed).length > indexedMax)
     throw problem(`has more than ${indexedMax} indexed parameters`)
   const isDeclared = inputs.length === 0 || parameters.some((each) => each.name ?? each.indexed)
-  const canonical = signatureOf(name, inputs)
+  const canonical = functionSignature(name, inputs)
   return { name, canonical, hash: keccak256(toBytes(canonical)), inputs: isDeclared ? inputs : undefined }
 }
 
@@ -40,7 +40,7 @@ const component = ({ name = '', type, components }: NamedType): AbiParameter => 
 const isInside = ({ components = [] }: NamedType): boolean =>
   components.some((each: NamedType) => each.indexed || isInside(each))
 
-export const canonicalEvent = ({ name, inputs }: AbiEvent): string => signatureOf(name, inputs)
+export const canonicalEvent = ({ name, inputs }: AbiEvent): string => functionSignature(name, inputs)
 
 /**
  * The values of a log in the order of the declaration, as JSON; an indexed value of dynamic size is its hash. `undefined` where

@@ -14,7 +14,7 @@ import type { AccountCreation, AccountOwners } from '../../facets/accounts.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { type AccountContracts, accountContracts, modularContracts, noSalt } from './deployment.ts'
+import { type AccountContracts, modularContracts, newestAccountContracts, noSalt } from './deployment.ts'
 
 /** Part of the data that initializes an account, and with it of its address. */
 const manifestHash: Hex = '0xa043327d77a74c1c55cfa799284b831fe09535a88b9f5fa4173d334e5ba0fd91'
@@ -98,7 +98,10 @@ export function createdBy({ factory, data }: AccountCreation) {
 }
 
 /** The address of the account of these owners, whether it is deployed or not, in lower case. */
-export function accountAddress(first: FirstOwners, contracts: AccountContracts = accountContracts): Address {
+export function accountAddress(
+  first: FirstOwners,
+  contracts: AccountContracts = newestAccountContracts,
+): Address {
   const initialize = encodeFunctionData({
     abi: smartAccountAbi,
     functionName: 'initializeUpgradableMSCA',
@@ -117,7 +120,7 @@ export function accountAddress(first: FirstOwners, contracts: AccountContracts =
 }
 
 /** The call of the factory that creates the account. */
-export function accountCreation(first: FirstOwners, contracts: AccountContracts = accountContracts) {
+export function accountCreation(first: FirstOwners, contracts: AccountContracts = newestAccountContracts) {
   const data = encodeFunctionData({
     abi: accountFactoryAbi,
     functionName: 'createAccount',

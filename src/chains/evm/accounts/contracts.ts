@@ -10,13 +10,13 @@ import { modularAccountOf } from './account.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import {
   type AccountContracts,
-  accountContracts,
   codeHashesOf,
   create2Deployer,
   create2DeployerCodeHash,
   entryPointAddress,
   entryPointCodeHash,
   modularContracts,
+  newestAccountContracts,
   senderCreator,
   senderCreatorCodeHash,
 } from './deployment.ts'
@@ -59,7 +59,11 @@ function neededOf(of: 'developer' | 'modular', contracts: AccountContracts): Nee
   })
 }
 
-const ownAndShared: readonly Needed[] = [...shared, deployer, ...neededOf('developer', accountContracts)]
+const ownAndShared: readonly Needed[] = [
+  ...shared,
+  deployer,
+  ...neededOf('developer', newestAccountContracts),
+]
 /** The contracts that the client of modular wallets names. Where they are those of a vendor, an operator pins their code. */
 const ofClient: readonly Needed[] = neededOf('modular', modularContracts)
 

@@ -87,7 +87,7 @@ export const contractsOf = (core: ScaCore): AccountContracts => deployedByCore.g
 export const creationsOf = (core: ScaCore): readonly CreatedContract[] => deployedByCore.get(core)!.creations
 
 /** The contracts of new accounts. */
-export const accountContracts = contractsOf(newestCore)
+export const newestAccountContracts = contractsOf(newestCore)
 
 /** The creation of the paymaster of a sponsor, which is at the same address on every chain. */
 export const paymasterOf = (sponsor: Address): CreatedContract =>

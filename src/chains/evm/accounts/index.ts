@@ -17,11 +17,11 @@ import {
   build,
   bundleCall,
   bundleGas,
-  depositCall,
   gasLimitOf,
-  gasOf,
+  gasLimitsOfOperation,
   gasPaidFor,
   hashesOf,
+  paymasterDepositCall,
   postedCallOf,
   requiredDeposit,
   withdrawalCall,
@@ -58,9 +58,9 @@ export const accountsThrough = (rpc: Rpc, network: Network, pinned: PinnedCode):
     // Without an EntryPoint there is no deposit.
     return deposit === '0x' ? 0n : quantity(deposit, 'deposit')
   },
-  depositCall,
+  depositCall: paymasterDepositCall,
   withdrawalCall,
-  gasOf,
+  gasOf: gasLimitsOfOperation,
   dataGasOf: async (request, priceAtomic) =>
     withMargin(await parentGas(rpc, network, postedCallOf(request), priceAtomic)),
   build: (request, sponsor) => build(network.chainId, request, sponsor),

@@ -1,7 +1,7 @@
 import { hashTypedData } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
-import { accountContracts } from './deployment.ts'
+import { newestAccountContracts } from './deployment.ts'
 
 /**
  * The 32 bytes that an owner of an account signs for the hash of a message, so that the account's `isValidSignature` accepts
@@ -14,7 +14,7 @@ export const accountMessageDigest = (chainId: number, account: Address, hash: Bu
         name: 'Weighted Multisig Webauthn Plugin',
         version: '1.0.0',
         chainId,
-        verifyingContract: accountContracts.plugin,
+        verifyingContract: newestAccountContracts.plugin,
         salt: `${account}${'0'.repeat(24)}` as Hex,
       },
       types: { CircleWeightedWebauthnMultisigMessage: [{ name: 'hash', type: 'bytes32' }] },

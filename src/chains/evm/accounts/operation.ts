@@ -65,7 +65,7 @@ const unknownBytesGas = 10_000n
 export const encodeExecution = ({ to, valueAtomic, data }: AddressedCall): Hex =>
   encodeFunctionData({ abi: smartAccountAbi, functionName: 'execute', args: [to as Hex, valueAtomic, data] })
 
-export function gasOf({
+export function gasLimitsOfOperation({
   isDeployed,
   call,
   gas,
@@ -100,7 +100,7 @@ export function build(chainId: number, request: OperationRequest, sponsor: Addre
     nonce,
     creation: isDeployed ? undefined : accountCreation(ownedBy(owner), contractsOf(core)),
     callData: encodeExecution(request.call),
-    ...gasOf(request),
+    ...gasLimitsOfOperation(request),
     ...fee,
     sponsorship: sponsorshipOf(sponsor, anyTime),
   }
@@ -342,7 +342,7 @@ const noise = (bytes: number): Hex =>
     bytes,
   )
 
-export const depositCall = (paymaster: Address, valueAtomic: bigint): AddressedCall => ({
+export const paymasterDepositCall = (paymaster: Address, valueAtomic: bigint): AddressedCall => ({
   to: entryPointAddress,
   valueAtomic,
   data: encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args: [paymaster as Hex] }),

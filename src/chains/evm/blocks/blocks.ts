@@ -47,7 +47,7 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   if (given !== chainId)
     throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
   if (!raw) throw new RpcUnreachable('the node has no latest block')
-  return refOf(raw as RawBlock)
+  return blockRefOf(raw as RawBlock)
 }
 
 export type BlockKey = { number: number } | { hash: Hex }
@@ -67,7 +67,7 @@ export async function readBlock(
       : (['eth_getBlockByNumber', toQuantity(key.number)] as const)
   const raw = await rpc.call<RawBlock | null>(method, [param, true])
   if (!raw) return undefined
-  const ref = refOf(raw)
+  const ref = blockRefOf(raw)
   if ('hash' in key ? ref.hash !== key.hash : ref.number !== key.number)
     throw new RpcUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${param} was asked for`)
   const transactions = transactionsOf(raw, ref, network.chainId)
@@ -101,7 +101,7 @@ const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
 const saysItIsNotEmpty = ({ transactionsRoot }: RawBlock) =>
   typeof transactionsRoot === 'string' && transactionsRoot.toLowerCase() !== emptyRoot
 
-export function refOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'timestamp'>): BlockRef {
+export function blockRefOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'timestamp'>): BlockRef {
   return {
     number: integer(raw.number, 'block number'),
     hash: hash(raw.hash, 'block hash'),

@@ -9,11 +9,11 @@ import { isLimited } from '../rpc/endpoint-health.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
 import { hash, integer, toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
-import { refOf } from './blocks.ts'
+import { blockRefOf } from './blocks.ts'
 import { logFrom } from './receipts.ts'
 
 type RawLog = Record<string, unknown>
-type RawHeader = Parameters<typeof refOf>[0]
+type RawHeader = Parameters<typeof blockRefOf>[0]
 
 const limits = { timeoutMs: 10_000, answerBytesMax: 32 * 1024 * 1024 }
 const headersMax = 100
@@ -58,7 +58,7 @@ async function readLogs(rpc: Rpc, chainId: number, query: LogQuery): Promise<Log
   if (integer(id, 'chain id') !== chainId) throw new RpcUnreachable(`${rpc.host} is a node of another chain`)
   if (!raw) throw new RpcUnreachable(`the node has no block ${to}`)
   if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
-  const last = refOf(raw as RawHeader)
+  const last = blockRefOf(raw as RawHeader)
   if (last.number !== to) throw new RpcUnreachable(`the node gave block ${last.number} in place of ${to}`)
   const logs = (given as RawLog[]).map((each) => placed(each, query))
   requireOrder(logs)
@@ -113,7 +113,7 @@ async function withTimes(
     for (const raw of await rpc.batch<RawHeader | null>(calls, limits)) {
       if (raw instanceof RpcError) throw raw
       if (!raw) throw new RpcUnreachable('the node has no block of its own log')
-      const { hash: blockHash, timeMs } = refOf(raw)
+      const { hash: blockHash, timeMs } = blockRefOf(raw)
       times.set(blockHash, timeMs)
     }
   }

@@ -15,7 +15,7 @@ import { ValueProblem } from '../../value-problem.ts'
 import { readContractAbi } from '../abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from '../abi/creation.ts'
 import { decodeValues } from '../abi/decode.ts'
-import { encodeCall, selectorOf, signatureOf } from '../abi/encode.ts'
+import { encodeCall, functionSignature, selectorOf } from '../abi/encode.ts'
 import { canonicalEvent, decodeLog, readEventSignature } from '../abi/event.ts'
 import { parseSignature } from '../abi/signature.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
@@ -49,15 +49,17 @@ export const contractsThrough = (
   callDataBytesMax,
   readAbi: readContractAbi,
   readConstructor,
-  constructorSignature: (parameters) => signatureOf('constructor', parameters),
+  constructorSignature: (parameters) => functionSignature('constructor', parameters),
   readBytecode,
   encodeCreation,
   createdAddress: (creator, nonce) =>
     getContractAddress({ from: creator as Hex, nonce: BigInt(nonce) }).toLowerCase() as Address,
   functionBySignature: ({ functions }, signature) => {
     const { name, parameters } = parseSignature(signature)
-    const asked = signatureOf(name, parameters)
-    return functions.find((each) => each.type === 'function' && signatureOf(each.name, each.inputs) === asked)
+    const asked = functionSignature(name, parameters)
+    return functions.find(
+      (each) => each.type === 'function' && functionSignature(each.name, each.inputs) === asked,
+    )
   },
   functionByData,
   decodeOutputs: ({ outputs }, data) => decodeValues(outputs, data),

@@ -16,7 +16,13 @@ export const allowanceCall = (tokenMessenger: Address, amountAtomic: bigint): He
   })
 
 /** The call of the token messenger that burns without a fee. */
-export const depositCall = ({ token, amountAtomic, domain, recipient, caller }: CrosschainBurn): Hex =>
+export const encodeDepositForBurn = ({
+  token,
+  amountAtomic,
+  domain,
+  recipient,
+  caller,
+}: CrosschainBurn): Hex =>
   encodeFunctionData({
     abi: tokenMessengerV2Abi,
     functionName: 'depositForBurn',

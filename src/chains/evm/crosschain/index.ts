@@ -23,7 +23,7 @@ import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts
 import { burnPayload, gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
 import { unifiedBalanceContracts } from '../unified-balance/deployment.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
-import { allowanceCall, deliveryCall, depositCall } from './calls.ts'
+import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
 import { crosschainContracts, hasDomain } from './deployment.ts'
 import type { ReadContract } from './left-calls.ts'
 import { openMintObstacles, type ReadMany } from './mint-obstacles.ts'
@@ -76,7 +76,7 @@ export function crosschainAt(
         return fact ? [{ ...fact, txHash: log.txHash, logIndex: log.logIndex }] : []
       }),
     allowBurnCall: (token, amountAtomic) => call(token, allowanceCall(tokenMessenger, amountAtomic)),
-    depositForBurnCall: (burn) => call(tokenMessenger, depositCall(burn)),
+    depositForBurnCall: (burn) => call(tokenMessenger, encodeDepositForBurn(burn)),
     receiveCall: (message, attestation) => call(messageTransmitter, deliveryCall(message, attestation)),
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),

@@ -5,7 +5,7 @@ import type { Hex } from '#lib/hex'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { sizeOf } from '#testing/runner/size'
 import { decodeCall } from './decode-call.ts'
-import { decodeMessage, decodeTypedData } from './decode-signing.ts'
+import { decodePersonalMessage, decodeTypedData } from './decode-signing.ts'
 
 const runs = sizeOf('DECODE_RUNS', { usual: 250, deep: 20_000 })
 const blockchain = 'BASE'
@@ -144,7 +144,7 @@ describe('property 44: what typed data and messages do', () => {
   it('is a hash for whatever is as long as one', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
-        expect(decodeMessage(bytes).dangers).toEqual(['rawHash'])
+        expect(decodePersonalMessage(bytes).dangers).toEqual(['rawHash'])
       }),
     )
   })

@@ -12,7 +12,7 @@ import { addOuterCall, type DecodableCall, effectsOf, type FoundEffects, newEffe
 import { type DecodableTypedData, dangerousShape, type StructFields } from './typed-data-shapes.ts'
 
 /** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
-export function decodeMessage(bytes: Uint8Array): Effects {
+export function decodePersonalMessage(bytes: Uint8Array): Effects {
   const isHash = bytes.length === 32
   const text = bytes.length <= 80 ? Buffer.from(bytes).toString('latin1').trim() : ''
   const spellsHash = /^(0x)?[0-9a-f]{64}$/i.test(text)

@@ -25,7 +25,7 @@ import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
 import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import type { AnswerLimits, RpcCall } from './rpc-errors.ts'
-import { openVerifier, type RpcEndpoint, requireAccepted, requireChain } from './verify.ts'
+import { checkChainId, openVerifier, type RpcEndpoint, requireAccepted } from './verify.ts'
 
 export type Endpoints = Rpc & {
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
@@ -250,7 +250,7 @@ async function look(rpc: Rpc, health: Health, chainId: number): Promise<void> {
     { method: 'eth_blockNumber', params: [] },
   ])
   if (id instanceof RpcError || head instanceof RpcError) throw new RpcUnreachable(`${rpc.host}: no head`)
-  requireChain(rpc, id, chainId)
+  checkChainId(rpc, id, chainId)
   health.head = integer(head, 'block number')
 }
 

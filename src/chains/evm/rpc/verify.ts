@@ -50,11 +50,11 @@ async function verify(
     if (health.refusal) inspection.accepted(health.refusal)
     health.refusal = undefined
     health.refusals = 0
-  } else requireChain(rpc, await rpc.call('eth_chainId', []), network.chainId)
+  } else checkChainId(rpc, await rpc.call('eth_chainId', []), network.chainId)
   health.isVerified = true
 }
 
-export function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
+export function checkChainId(rpc: Rpc, answer: unknown, chainId: number): void {
   const given = integer(answer, 'chain id')
   if (given !== chainId)
     throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)

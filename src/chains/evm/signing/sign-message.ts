@@ -5,7 +5,8 @@ import type { Signature } from '../../facets/payments.ts'
 import { splitSignature } from './signature.ts'
 
 /** The 32 bytes to sign for a personal message (EIP-191). */
-export const messageDigest = (bytes: Uint8Array): Buffer => bytesOf(hashMessage({ raw: hexOf(bytes) }))
+export const personalMessageDigest = (bytes: Uint8Array): Buffer =>
+  bytesOf(hashMessage({ raw: hexOf(bytes) }))
 
 /** The 65 bytes that contracts and clients take: r, s and 27 or 28. */
 export function packSignature(signature: Signature): Hex {

@@ -341,7 +341,7 @@ export const forwardsDue = async (db: Db, deliveries: Deliveries): Promise<boole
   )) !== undefined
 
 /** Tells of deliveries that cost more than their fee now; returns the nonces of those that were not known to wait. */
-export const delayUncovered = async (
+export const delayUncoveredDeliveries = async (
   db: Db,
   deliveries: Deliveries,
   cost: DeliveryCost,

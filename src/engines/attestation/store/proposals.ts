@@ -79,7 +79,7 @@ export const claimProposals = (
     from asked join message_proposals p on p.message_id = asked.message_id join messages m on m.id = p.message_id`)
 
 /** Records the signature of an attester; `false` when the proposal is gone or was replaced meanwhile. */
-export const setSignature = async (
+export const setProposalSignature = async (
   db: Db,
   { messageId, digest }: Pick<AskedProposal, 'messageId' | 'digest'>,
   attester: string,

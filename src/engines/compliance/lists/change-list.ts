@@ -5,7 +5,7 @@ import { installationId, recordChanges } from '#runtime/record/store'
 import { findStagedIn } from '../store/entries.ts'
 import {
   findList,
-  insertVersion,
+  insertListVersion,
   type ListChange,
   type ListVersion,
   lockLists,
@@ -32,7 +32,7 @@ type Apply = (tx: Db, version: number) => Promise<{ added: number; removed: numb
 const namePattern = /^[a-z][a-z0-9-]{0,39}$/
 
 /** The lists named `block` and `allow` are the operator's own, and an issuer's follows its chain; others are of sanctions. */
-export function kindOf(list: string): ListKind {
+function listKindOf(list: string): ListKind {
   if (list.startsWith('issuer-')) return 'issuer'
   return list === 'block' || list === 'allow' ? list : 'sanctions'
 }
@@ -49,12 +49,12 @@ export async function changeList(
 ): Promise<ListVersion> {
   if (!namePattern.test(list))
     throw new ListProblem(`a list is named with small letters, digits and hyphens, not "${list}"`)
-  if (kindOf(list) === 'issuer')
+  if (listKindOf(list) === 'issuer')
     throw new ListProblem(`the list ${list} follows its issuer: no command changes it`)
   return database.tx(async (tx) => {
     const made = await stage(tx)
     await lockLists(tx)
-    await refuseContradiction(tx, kindOf(list))
+    await refuseContradiction(tx, listKindOf(list))
     const by = { nowMs: clock.nowMs(), actor }
     return makeVersion(tx, by, list, made, (version) => apply(tx, version))
   }, longLimits)
@@ -71,9 +71,9 @@ export async function makeVersion(
   const before = (await findList(tx, list))?.version ?? 0
   const entriesBefore = (await presentLists(tx)).find(({ list: name }) => name === list)?.entries ?? 0
   const version = before + 1
-  await putList(tx, { name: list, kind: kindOf(list), version })
+  await putList(tx, { name: list, kind: listKindOf(list), version })
   const { added, removed } = await apply(version)
-  const made = await insertVersion(tx, nowMs, {
+  const made = await insertListVersion(tx, nowMs, {
     ...{ list, version, change, added, removed, actor },
     contentsOf: contentsOf ?? version,
     entries: entriesBefore + added - removed,

@@ -69,7 +69,7 @@ export const putList = (tx: Db, { name, kind, version }: ScreeningList) =>
   tx.run(sql`insert into screening_lists (name, kind, version) values (${name}, ${kind}, ${version})
     on conflict (name) do update set version = excluded.version`)
 
-export const insertVersion = (tx: Db, nowMs: number, made: Omit<ListVersion, 'createDate'>) =>
+export const insertListVersion = (tx: Db, nowMs: number, made: Omit<ListVersion, 'createDate'>) =>
   tx.one<ListVersion>(sql`insert into screening_versions as v (list, version, change, contents_of, entries_count,
       added_count, removed_count, source, source_hash, reason, actor, create_date)
     values (${made.list}, ${made.version}, ${made.change}, ${made.contentsOf}, ${made.entries}, ${made.added},

@@ -30,7 +30,7 @@ const operations = table('observed_operations', {
   blockTime: timestamptz,
 })
 
-export async function insertOperations(tx: Db, rows: readonly ObservedOperation[]): Promise<void> {
+export async function insertObservedOperations(tx: Db, rows: readonly ObservedOperation[]): Promise<void> {
   if (rows.length === 0) return
   await tx.run(sql`${operations.insert(rows)} on conflict do nothing`)
 }

@@ -47,7 +47,7 @@ const transfers = table('modular_transfers', {
 
 const columns = transfers.columns('t')
 
-export const findTransfer = (db: Db, entityId: string, id: string) =>
+export const findModularTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularTransfer>(sql`select ${columns} from modular_transfers t
     where t.entity_id = ${entityId} and t.id = ${id}`)
 

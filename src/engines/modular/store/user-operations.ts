@@ -99,7 +99,7 @@ export async function insertUserOperation(tx: Db, row: NewUserOperation): Promis
 }
 
 /** Records the operations that a block holds, whatever they were before. */
-export const markMined = (tx: Db, nowMs: number, seen: readonly ObservedOperation[]) =>
+export const markOperationsMined = (tx: Db, nowMs: number, seen: readonly ObservedOperation[]) =>
   tx.all<
     Ref & { state: UserOperationState; userOpHash: string; gasUsed: bigint }
   >(sql`update user_operations u
@@ -118,7 +118,7 @@ export const markMined = (tx: Db, nowMs: number, seen: readonly ObservedOperatio
     returning u.entity_id, u.id, u.state, u.user_op_hash, u.gas_used`)
 
 /** Fails waiting operations whose nonce another one used in a block. */
-export const markReplaced = (tx: Db, nowMs: number, seen: readonly ObservedOperation[]) =>
+export const markOperationsReplaced = (tx: Db, nowMs: number, seen: readonly ObservedOperation[]) =>
   tx.all<Ref>(sql`update user_operations u set state = 'FAILED', error_reason = 'FAILED_REPLACED',
       error_details = 'another operation used its nonce', block_hash = n.b, block_number = n.bn,
       update_date = ${formatInstant(nowMs)}
@@ -131,7 +131,7 @@ export const markReplaced = (tx: Db, nowMs: number, seen: readonly ObservedOpera
     returning u.entity_id, u.id`)
 
 /** Completes what is confirmed in blocks up to this one. */
-export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
+export const completeOperationsUpTo = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
   tx.all<Ref>(sql`update user_operations u set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where u.blockchain = ${blockchain} and u.state = 'CONFIRMED' and u.block_number <= ${completeTo}
     returning u.entity_id, u.id`)
@@ -140,7 +140,7 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, complete
  * Returns the operations of an orphaned block to SENT, and those that one in it replaced. Where several have one nonce, or
  * another one with it was sent meanwhile, one waits and the others stay replaced.
  */
-export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+export const returnOperationsToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<Ref & { state: UserOperationState }>(sql`with orphaned as materialized (
       select u.entity_id, u.id,
         row_number() over (partition by u.entity_id, u.sender, u.nonce
@@ -157,7 +157,7 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
     returning u.entity_id, u.id, u.state`)
 
 /** Fails operations that no bundle will carry, unless a block holds them. */
-export const failUnsent = (tx: Db, nowMs: number, rows: readonly (Ref & { reason: string })[]) =>
+export const failUnsentOperations = (tx: Db, nowMs: number, rows: readonly (Ref & { reason: string })[]) =>
   tx.all<Ref>(sql`update user_operations u set state = 'FAILED', error_details = n.r, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.reason)}::text[]) as n(e, i, r)

@@ -4,8 +4,8 @@ import { copyHolds, restoreHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { failUnsent } from '../end-unsent.ts'
-import { inFlightIds, lockUnsigned } from '../store/journal-copies.ts'
+import { failUnsentTransactions } from '../end-unsent.ts'
+import { inFlightIds, lockNeverSigned } from '../store/journal-copies.ts'
 import type { Ref } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 import type { JournaledResources } from './resources.ts'
@@ -113,7 +113,7 @@ async function failDuplicates(
   const taken = twins.map(({ entityId, takenBy: id }) => ({ entityId, id }))
   // Locks them first: a worker that submits their transactions meanwhile has committed, or finds them failed.
   const unpaid = await resources.failUnpaid(tx, ctx.clock.nowMs(), taken)
-  const unsigned = await lockUnsigned(tx, taken)
+  const unsigned = await lockNeverSigned(tx, taken)
   const signed = twins.filter(({ takenBy }) => !unsigned.has(takenBy) && !unpaid.has(takenBy))
   if (signed.length > 0)
     raiseAlarm(ctx.log, 'journal-conflict', { duplicates: signed }, 'these requests were executed twice')
@@ -122,7 +122,7 @@ async function failDuplicates(
     tx,
     twins.filter(({ takenBy }) => unsigned.has(takenBy) || unpaid.has(takenBy)),
   )
-  await failUnsent(
+  await failUnsentTransactions(
     tx,
     ctx,
     ended.map(({ entityId, id, takenBy }) => ({

@@ -21,7 +21,7 @@ const hashAt = 52
 const payloadBytesMax = 256 * 2 ** 20
 
 /** The head that the first frame follows. It depends on the id, so a copy of a journal under another name is invalid. */
-export const genesisOf = (id: string): Head => ({
+export const firstHeadOf = (id: string): Head => ({
   sequence: 0,
   hash: createHash('sha256').update(`bezant journal ${id}`).digest(),
 })

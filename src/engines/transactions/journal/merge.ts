@@ -11,7 +11,7 @@ import {
   stopSigning,
 } from '../store/journals.ts'
 import { type LostAcceptance, restoreAcceptance } from './acceptance.ts'
-import { genesisOf } from './frames.ts'
+import { firstHeadOf } from './frames.ts'
 import { decodeRecords } from './journal.ts'
 import { type LastSeen, wasRolledBack } from './last-seen.ts'
 import type { JournaledResources } from './resources.ts'
@@ -36,7 +36,7 @@ export async function mergeJournal(
     await stopSigning(tx)
     const identity = await readDatabaseIdentity(tx)
     const known = await findJournal(tx, id)
-    let head = known ? { sequence: known.sequence, hash: known.headHash } : genesisOf(id)
+    let head = known ? { sequence: known.sequence, hash: known.headHash } : firstHeadOf(id)
     if (!(await hashAt(path, id, head.sequence))?.equals(head.hash)) throw diverged(path, head.sequence)
     const lost: LostAcceptance[] = []
     for await (const frame of readFrom(path, id, head.sequence)) {
@@ -76,7 +76,7 @@ async function awaitUnknown(
   seen: LastSeen['journals'],
   epoch: number,
 ): Promise<void> {
-  const rows = seen.map((place) => ({ ...place, headHash: genesisOf(place.id).hash }))
+  const rows = seen.map((place) => ({ ...place, headHash: firstHeadOf(place.id).hash }))
   const unknown = await registerUnknown(tx, ctx.clock.nowMs(), rows, epoch - 1)
   if (unknown.length > 0)
     ctx.log.warn({ journals: unknown }, 'the restored copy does not know these journals: waiting for them')

@@ -2,7 +2,7 @@ import { open, readdir, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AlarmName } from '#runtime/log/alarms'
 import { syncDirectory } from '#runtime/make-directory'
-import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
+import { encodeFrame, firstHeadOf, type Head, readSegment } from './frames.ts'
 
 /** A journal that cannot be trusted or used; `alarm` is its name in logs. */
 export class JournalError extends Error {
@@ -44,8 +44,8 @@ export async function openSegments(directory: string, id: string): Promise<Segme
 
 async function findEnd(directory: string, id: string, names: readonly string[]) {
   const name = names.at(-1)
-  if (name === undefined) return { name: nameOf(0), head: genesisOf(id), sizeBytes: 0 }
-  const after = firstOf(name) === 0 ? genesisOf(id) : await endOf(directory, id, names.slice(0, -1))
+  if (name === undefined) return { name: nameOf(0), head: firstHeadOf(id), sizeBytes: 0 }
+  const after = firstOf(name) === 0 ? firstHeadOf(id) : await endOf(directory, id, names.slice(0, -1))
   const { frames, endBytes, rest } = readSegment(await readFile(join(directory, name)), after)
   if (rest === 'damaged') throw damaged(join(directory, name), endBytes)
   const last = frames.at(-1)
@@ -57,7 +57,7 @@ async function findEnd(directory: string, id: string, names: readonly string[]) 
 /** The end of segments that are complete. */
 async function endOf(directory: string, id: string, names: readonly string[]): Promise<Head> {
   const name = names.at(-1)
-  if (name === undefined) return genesisOf(id)
+  if (name === undefined) return firstHeadOf(id)
   const { frames, endBytes, rest } = readSegment(await readFile(join(directory, name)))
   const last = frames.at(-1)
   if (rest !== 'none' || !last) throw damaged(join(directory, name), endBytes)
@@ -138,7 +138,7 @@ export async function* readFrom(directory: string, id: string, sequence: number)
   const names = await namesIn(directory)
   const from = names.findLastIndex((name) => firstOf(name) <= sequence)
   if (from < 0 && names.length > 0) throw damaged(join(directory, nameOf(0)), 0)
-  let last: Head | undefined = from === 0 && firstOf(names[0]!) === 0 ? genesisOf(id) : undefined
+  let last: Head | undefined = from === 0 && firstOf(names[0]!) === 0 ? firstHeadOf(id) : undefined
   for (const [index, name] of names.entries()) {
     if (index < from) continue
     const path = join(directory, name)
@@ -154,7 +154,7 @@ export async function* readFrom(directory: string, id: string, sequence: number)
 
 /** The hash of the frame that ends with this record; `undefined` when no frame ends there. */
 export async function hashAt(directory: string, id: string, sequence: number): Promise<Buffer | undefined> {
-  if (sequence === 0) return genesisOf(id).hash
+  if (sequence === 0) return firstHeadOf(id).hash
   for await (const { head } of readFrom(directory, id, sequence - 1))
     if (head.sequence >= sequence) return head.sequence === sequence ? head.hash : undefined
   return undefined

@@ -13,7 +13,7 @@ import { endOperations, type WaitingOperation } from '../store/operations.ts'
  * can execute those. One that a bundle carried goes into no further one. Returns the ids of the others. No list changes
  * before the `tx` ends.
  */
-export async function denyListed(
+export async function denyListedOperations(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,

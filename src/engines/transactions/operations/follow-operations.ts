@@ -4,7 +4,7 @@ import type { Db } from '#runtime/db/db'
 import { transactionsOfAccounts } from '../store/operations.ts'
 import { setUsedGas, setUsedGasOf } from '../store/sponsorships.ts'
 import type { Ref } from '../store/transactions.ts'
-import { refOf } from './nonce.ts'
+import { transactionOfNonce } from './nonce.ts'
 
 type MinedOperation = Ref & { seen: ObservedOperation }
 
@@ -12,7 +12,7 @@ type MinedOperation = Ref & { seen: ObservedOperation }
 async function operationsIn(tx: Db, { blockchain, blockHash }: Step) {
   const all = await observedOperationsOf(tx, blockchain, blockHash)
   const named = all.flatMap((seen): MinedOperation[] => {
-    const ref = refOf(seen)
+    const ref = transactionOfNonce(seen)
     return ref ? [{ ...ref, seen }] : []
   })
   if (named.length === 0) return { own: [], others: all }

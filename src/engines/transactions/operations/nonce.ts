@@ -11,7 +11,10 @@ const sequenceBits = 64n
 export const nonceOf = (id: string): bigint => BigInt(`0x${id.replaceAll('-', '')}`) << sequenceBits
 
 /** The transaction that an operation belongs to, if its nonce is one of ours. */
-export function refOf({ entityId, nonce }: Pick<ObservedOperation, 'entityId' | 'nonce'>): Ref | undefined {
+export function transactionOfNonce({
+  entityId,
+  nonce,
+}: Pick<ObservedOperation, 'entityId' | 'nonce'>): Ref | undefined {
   if (nonce & ((1n << sequenceBits) - 1n)) return undefined
   const digits = (nonce >> sequenceBits).toString(16).padStart(32, '0')
   if (digits.length > 32) return undefined

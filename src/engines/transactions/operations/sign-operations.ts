@@ -18,7 +18,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { Turn } from '#runtime/turns/store'
-import { type Failure, failUnsent } from '../end-unsent.ts'
+import { type Failure, failUnsentTransactions } from '../end-unsent.ts'
 import { priceNow } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
 import { type Plan, planWaiting } from '../plan.ts'
@@ -27,7 +27,7 @@ import { screenUnsigned } from '../screen.ts'
 import { type Ready, recordQueued, shownFee, sortPlans } from '../sign.ts'
 import { type SignBatch, signRound, throwRefusal } from '../signing-round.ts'
 import { lockNonces } from '../store/attempts.ts'
-import { insertOperations, oldestOperation } from '../store/operations.ts'
+import { insertSignedOperations, oldestOperation } from '../store/operations.ts'
 import { findSponsor, type Sponsor } from '../store/sponsors.ts'
 import { insertSponsorships, lockSponsorships, promisedAmong } from '../store/sponsorships.ts'
 import { waitingOf } from '../store/transactions.ts'
@@ -69,7 +69,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     const { ready, failed } = sortPlans(claimed, plans, unsignable)
     const account = { owner, sponsor, isDeployed, dataGas }
     const { covered, exceeding } = await coverGas({ ...ctx, db: tx }, chain, account, ready)
-    await failUnsent(tx, ctx, [...failed, ...exceeding])
+    await failUnsentTransactions(tx, ctx, [...failed, ...exceeding])
     await signAll(tx, ctx, chain, account, covered)
     failpoint('before-attempt-commit')
     return ready.length + failed.length > 0 ? 'advanced' : 'blocked'
@@ -187,7 +187,7 @@ async function signAll(
     return throwRefusal(tx, error, ids)
   })
   failpoint('after-signature')
-  await insertOperations(
+  await insertSignedOperations(
     tx,
     nowMs,
     blockchain,

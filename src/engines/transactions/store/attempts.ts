@@ -206,7 +206,7 @@ type AttemptRef = {
 }
 
 /** Marks the attempts with these hashes as mined and returns them. */
-export const markMined = (
+export const markAttemptsMined = (
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
@@ -220,7 +220,7 @@ export const markMined = (
     returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
 
 /** Stops sending the other attempts for the nonces of mined ones: no block can contain them now. */
-export const markReplaced = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
+export const markAttemptsReplaced = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
   tx.run(sql`with locked as materialized (
       select l.entity_id, l.id
       from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)

@@ -57,7 +57,7 @@ type ChangedTransaction = Ref & { announced: boolean }
 export type FollowedUpgrade = Ref & { isUpgrade: boolean }
 
 /** Completes confirmed transactions in blocks up to this one, which has its confirmations. */
-export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
+export const completeTransactionsUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
   tx.all<
     ChangedTransaction & FollowedUpgrade
   >(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
@@ -74,7 +74,7 @@ export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, to
       and t.transaction_type = 'OUTBOUND'`)
 
 /** Returns the outbound transactions of an orphaned block to SENT. */
-export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+export const returnTransactionsToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<FollowedUpgrade>(sql`update transactions set state = 'SENT', requested_replacement = null, block_hash = null, block_number = null, network_fee = null,
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'

@@ -97,7 +97,7 @@ export async function inFlightIds(db: Db, refs: readonly Ref[]): Promise<Set<str
 }
 
 /** Returns the ids of the transactions that nothing was ever signed for, locked to stay so until the `tx` ends. */
-export async function lockUnsigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
+export async function lockNeverSigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i

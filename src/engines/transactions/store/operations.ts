@@ -13,7 +13,7 @@ type SignedOperation = Ref & {
 }
 
 /** Records signed operations, before anything else learns of them; one that is signed again takes the place of the first. */
-export async function insertOperations(
+export async function insertSignedOperations(
   tx: Db,
   nowMs: number,
   blockchain: string,

@@ -7,7 +7,7 @@ import { denyRecipients, type Recipient } from './store/recipients.ts'
  * Denies those of the recipients that a rule denies. Returns all of them with their statuses. A rule that asks for a review
  * leaves it to the payouts, of which each is screened by itself.
  */
-export async function denyListed(
+export async function denyListedRecipients(
   scope: ScreeningScope,
   recipients: readonly Recipient[],
   at: string,

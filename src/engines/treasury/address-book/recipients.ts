@@ -6,9 +6,9 @@ import { recordChanges } from '#runtime/record/store'
 import type { RequestOrigin } from '../types.ts'
 import {
   announceReview,
-  deleteRecipient,
   insertRecipient,
   lockRecipient,
+  markRecipientDeleted,
   type Recipient,
   type RecipientMetadata,
   updateRecipient,
@@ -53,7 +53,7 @@ export async function addRecipient(ctx: EngineCtx, input: NewRecipient): Promise
  * Changes a recipient's metadata and reviews it again, unless its status is final. A hold continues unchanged. Undefined when
  * it is not in the address book.
  */
-export async function changeRecipient(
+export async function applyRecipientChanges(
   ctx: EngineCtx,
   { id, metadata, ...by }: RequestOrigin & { id: string; metadata: Partial<RecipientMetadata> },
 ): Promise<Recipient | undefined> {
@@ -78,7 +78,7 @@ export async function removeRecipient(
   { id, ...by }: RequestOrigin & { id: string },
 ): Promise<boolean> {
   const nowMs = ctx.clock.nowMs()
-  const removed = await deleteRecipient(ctx.db, { entityId: by.entityId, id, at: formatInstant(nowMs) })
+  const removed = await markRecipientDeleted(ctx.db, { entityId: by.entityId, id, at: formatInstant(nowMs) })
   if (removed) await record(ctx.db, nowMs, by, id, [{ type: 'recipient.deleted' }])
   return removed
 }

@@ -7,9 +7,9 @@ import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
-import { denyListed } from './deny-listed.ts'
+import { denyListedRecipients } from './deny-listed.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
-import { endHolds, endReviews, type Recipient } from './store/recipients.ts'
+import { endRecipientHolds, endReviews, type Recipient } from './store/recipients.ts'
 
 /** Maximum number of decisions of each kind in one turn. */
 const turnMax = 100
@@ -47,11 +47,11 @@ const ofAddresses =
 const ofRecipients =
   (decide: Decide<Recipient>): ReviewStep['decide'] =>
   async (ctx, tx, turn, at) =>
-    denyListed({ ...ctx, db: tx }, await decide(tx, turn, at, turnMax), at)
+    denyListedRecipients({ ...ctx, db: tx }, await decide(tx, turn, at, turnMax), at)
 
 const newSteps = (): ReviewStep[] => [
   { turn: newTurn('reviewing recipients'), decide: ofRecipients(endReviews) },
-  { turn: newTurn('ending holds of recipients'), decide: ofRecipients(endHolds) },
+  { turn: newTurn('ending holds of recipients'), decide: ofRecipients(endRecipientHolds) },
   { turn: newTurn('verifying addresses'), decide: ofAddresses(verifyAddresses) },
   { turn: newTurn('ending holds of addresses'), decide: ofAddresses(endAddressHolds) },
 ]

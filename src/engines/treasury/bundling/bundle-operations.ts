@@ -17,7 +17,7 @@ import { InsufficientFunds } from '#engines/ledger/index'
 import {
   accountTrouble,
   announceWork,
-  denyListed,
+  denyListedOperations,
   feeAt,
   findSponsor,
   lockWaiting,
@@ -31,7 +31,7 @@ import {
 import { failpoint } from '#lib/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
-import { freeCoinsOf, type GasFaucet, gasOf, refillGas } from '../gas.ts'
+import { freeCoinsOf, type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { availableDeposit, coveredBy } from './fund-paymaster.ts'
 import { treasuryOf } from './sponsor.ts'
@@ -123,7 +123,7 @@ async function bundleOf(
   if (passing.length === 0) return 'set aside'
   const isBundled = await ctx.database.tx(async (tx) => {
     const locked = new Set((await lockWaiting(tx, passing)).map(({ id }) => id))
-    const allowed = await denyListed(
+    const allowed = await denyListedOperations(
       tx,
       ctx,
       chain,
@@ -206,7 +206,7 @@ async function refillFor(
 ): Promise<void> {
   if (rows.length === 0) return
   const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
-  const found = await gasOf(ctx.database, treasury, gasOfBundle(chain, treasury, rows) * maxFeeAtomic)
+  const found = await treasuryGas(ctx.database, treasury, gasOfBundle(chain, treasury, rows) * maxFeeAtomic)
   if (found !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)
 }
 

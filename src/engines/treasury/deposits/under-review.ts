@@ -7,7 +7,7 @@ import { recordIncoming, settleIncoming } from './incoming-transfers.ts'
 import { recordPayments, settlePayments } from './payments.ts'
 import { findPayment } from './store/payments.ts'
 import { blockchainOfDeposit, lockUncredited, setDepositReview } from './store/reviewed-deposits.ts'
-import { findTransfer } from './store/transfers.ts'
+import { findBusinessTransfer } from './store/transfers.ts'
 import type { DepositKind } from './types.ts'
 
 const actions = {
@@ -19,7 +19,7 @@ const actions = {
   transfer: {
     settle: settleIncoming,
     recordFailure: async (tx: Db, nowMs: number, { entityId, id }: Ref) =>
-      recordIncoming(tx, nowMs, [(await findTransfer(tx, entityId, id))!], 'failed'),
+      recordIncoming(tx, nowMs, [(await findBusinessTransfer(tx, entityId, id))!], 'failed'),
   },
 }
 

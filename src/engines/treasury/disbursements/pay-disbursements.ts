@@ -19,8 +19,8 @@ import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { deferralMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
-import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
-import { patienceMs } from '../patience.ts'
+import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
+import { coinsWaitMs } from '../patience.ts'
 import { rebalanceShortage } from '../rebalancing/open-rebalancing.ts'
 import { sourceUnderWay } from '../rebalancing/store.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
@@ -36,7 +36,7 @@ import {
   type DisbursementKind,
   type Ending,
   markSubmitted,
-  postpone,
+  postponeDisbursement,
   setWaiting,
   waitingAmount,
 } from './store/disbursements.ts'
@@ -95,7 +95,7 @@ const isPassing = (error: unknown) => error instanceof InsufficientFunds || erro
 const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseInstant(createDate)!
 
 const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
-  postpone(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
+  postponeDisbursement(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
 
 /** Names in `lacks` the coins or the gas that a waiting disbursement needs. */
 type PayOutcome = { lacks?: { gas: boolean }; submitted?: true; lowOnGas?: TreasuryRow | undefined }
@@ -114,7 +114,7 @@ async function pay(
   // After a restore from a backup the transaction may exist although the disbursement is not marked as submitted.
   if (!(await hasTransaction(ctx.db, disbursement))) {
     const treasury = await requireTreasury(ctx, disbursement.entityId, chain.network)
-    const gas = await gasOf(ctx.db, treasury, costAtomic)
+    const gas = await treasuryGas(ctx.db, treasury, costAtomic)
     const lowOnGas = gas === 'plenty' ? undefined : treasury
     const hasCoins = (await treasuryCoins(ctx.db, treasury, disbursement.tokenId)) >= disbursement.amount
     if (gas === 'none' || !hasCoins)
@@ -142,7 +142,7 @@ async function wait(
   disbursement: Disbursement,
   lacks: { gas: boolean },
 ): Promise<PayOutcome> {
-  const isOver = isStranded(disbursement) && waitedMs(disbursement, ctx.nowMs) > patienceMs
+  const isOver = isStranded(disbursement) && waitedMs(disbursement, ctx.nowMs) > coinsWaitMs
   const isComing = async () =>
     (await sweepingAmount(ctx.db, disbursement)) > 0n || (await sourceUnderWay(ctx.db, disbursement))
   if (isOver && !(await isComing()))

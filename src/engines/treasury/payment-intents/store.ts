@@ -49,7 +49,7 @@ export const findPaymentIntent = (db: Db, entityId: string, id: string) =>
 type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
 
 /** Lists intents; filters apply to the newest timeline entry only. */
-export function listPaymentIntents(
+export function findPaymentIntents(
   db: Db,
   entityId: string,
   filters: PaymentIntentFilters,

@@ -14,8 +14,8 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { deferralMsOf } from '#runtime/turns/store'
 import { actingFor, actor } from '../actor.ts'
-import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
-import { patienceMs } from '../patience.ts'
+import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
+import { coinsWaitMs } from '../patience.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { submitTreasuryCall } from '../submit-treasury-call.ts'
@@ -131,7 +131,7 @@ async function takeStep(ctx: EntityCtx, round: Round, row: Rebalancing): Promise
   const obstacle = await obstacleOf(ctx, round, row)
   if (obstacle !== undefined) return fail(ctx, row, obstacle)
   const treasury = await requireTreasury(ctx, entityId, round.chain.network)
-  const gas = await gasOf(ctx.db, treasury, round.costAtomic)
+  const gas = await treasuryGas(ctx.db, treasury, round.costAtomic)
   if (gas === 'none') return { ...(await rest(ctx, round, row)), lowOnGas: treasury }
   if (!(await hasCoins(ctx, round, treasury, row))) return { ...(await rest(ctx, round, row)), sweeps: row }
   await (given ? burn : approve)(ctx, treasury, row)
@@ -170,7 +170,7 @@ async function obstacleOf(
   { required }: Round,
   row: Rebalancing,
 ): Promise<string | undefined> {
-  if (waitedMs(row, ctx.nowMs) > (row.status === 'collecting' ? collectingMsMax : patienceMs))
+  if (waitedMs(row, ctx.nowMs) > (row.status === 'collecting' ? collectingMsMax : coinsWaitMs))
     return 'the treasury did not get the coins together in time'
   const policy = await findPolicy(ctx.db, row.entityId)
   if (!policy || policy.messageMax < row.amount) return 'the policy of the entity no longer allows it'

@@ -12,7 +12,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { deferralMsOf } from '#runtime/turns/store'
 import { actingFor, actor } from '../actor.ts'
-import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
+import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
 import { submitTreasuryCall } from '../submit-treasury-call.ts'
 import { requireTreasury } from '../treasuries.ts'
 import {
@@ -94,7 +94,7 @@ async function mint(
     if (!(await lockToMint(tx, burned, completeTo))) return undefined
     const scope = actingFor(ctx, tx, burned)
     const treasury = await requireTreasury(scope, entityId, chain.network)
-    const gas = await gasOf(tx, treasury, costAtomic)
+    const gas = await treasuryGas(tx, treasury, costAtomic)
     if (gas === 'none') return { treasury, gas, submitted: false }
     const next = newId(scope.nowMs)
     await setMinting(tx, burned, { mintId: next, nonce: attested.nonce }, formatInstant(scope.nowMs))

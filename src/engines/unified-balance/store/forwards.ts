@@ -10,7 +10,7 @@ const isCovered = (price: bigint) =>
   sql`coalesce(forward_fee * 1000000 >= forward_gas * ${price.toString()}::numeric, true)`
 
 /** Tells of mints that cost more than their fee now; returns the ids of those that were not known to wait. */
-export const delayUncovered = async (db: Db, blockchain: string, price: bigint): Promise<string[]> => {
+export const delayUncoveredMints = async (db: Db, blockchain: string, price: bigint): Promise<string[]> => {
   const rows = await db.all<{
     id: string
   }>(sql`update unified_transfers set forward_delay = 'insufficient_forwarding_fee'

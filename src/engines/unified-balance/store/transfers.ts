@@ -95,7 +95,7 @@ export type HourlyLimit = { blockchain: string; hour: string; maxAtomic: bigint 
  * Stores the signature of a transfer and counts its value against the limit of its hour; `false` when that is reached. All transfers
  * to a chain wait for each other from here until their `tx` ends.
  */
-export const setSignature = async (
+export const setTransferSignature = async (
   tx: Db,
   { id, valueAtomic }: Pick<UnifiedTransfer, 'id' | 'valueAtomic'>,
   signature: Buffer,
@@ -108,7 +108,7 @@ export const setSignature = async (
     update unified_transfers set signature = ${signature} where id = ${id} and exists (select 1 from counted)`)) ===
   1
 
-export const findTransfer = (db: Db, id: string) =>
+export const findUnifiedTransfer = (db: Db, id: string) =>
   db.maybe<UnifiedTransfer>(sql`select ${columns} from unified_transfers where id = ${id}`)
 
 export const findTransferOf = (db: Db, fingerprint: Buffer) =>

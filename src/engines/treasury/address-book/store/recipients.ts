@@ -54,7 +54,7 @@ type RecipientFilters = {
   status?: RecipientStatus | undefined
 }
 
-export function listRecipients(
+export function findRecipients(
   db: Db,
   entityId: string,
   { address, chain, email, status }: RecipientFilters,
@@ -83,7 +83,7 @@ export const updateRecipient = (tx: Db, recipient: Recipient) =>
     where r.entity_id = ${recipient.entityId} and r.id = ${recipient.id} returning ${columns}`)
 
 /** Removes a recipient from the address book; false when it was not in it. */
-export async function deleteRecipient(
+export async function markRecipientDeleted(
   tx: Db,
   { entityId, id, at }: { entityId: string; id: string; at: string },
 ): Promise<boolean> {
@@ -116,7 +116,7 @@ export const denyRecipients = (tx: Db, recipients: readonly Recipient[], at: str
       ${recipients.map((row) => row.id)}::uuid[]))`)
 
 /** Activates recipients whose hold has ended. */
-export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
+export const endRecipientHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
   changeStatus<Recipient>(
     tx,
     turn,

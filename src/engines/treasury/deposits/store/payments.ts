@@ -150,7 +150,7 @@ type PaymentFilters = {
   matchesNothing?: boolean
 }
 
-export function listPayments(
+export function findPayments(
   db: Db,
   entityId: string,
   filters: PaymentFilters,

@@ -113,7 +113,7 @@ export const unsettledTransfers = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select t.currency, sum(t.amount) as amount from transfers t
     where t.entity_id = ${entityId} and ${isComing} and t.block_hash is not null group by t.currency`)
 
-export const findTransfer = (db: Db, entityId: string, id: string) =>
+export const findBusinessTransfer = (db: Db, entityId: string, id: string) =>
   db.maybe<Transfer>(sql`select ${columns} from transfers t where t.entity_id = ${entityId} and t.id = ${id}`)
 
 type TransferFilters = {
@@ -122,7 +122,7 @@ type TransferFilters = {
   matchesNothing: boolean
 }
 
-export function listTransfers(
+export function findBusinessTransfers(
   db: Db,
   entityId: string,
   { direction, matchesNothing }: TransferFilters,

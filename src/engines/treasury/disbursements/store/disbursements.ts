@@ -116,7 +116,7 @@ export async function claimWaiting(
 const lookedAtMax = 50
 
 /** Defers the disbursement by `ms`, behind disbursements that were due before it. */
-export const postpone = (tx: Db, { kind, entityId, id }: Disbursement, ms: number) =>
+export const postponeDisbursement = (tx: Db, { kind, entityId, id }: Disbursement, ms: number) =>
   tx.run(sql`update ${kept[kind].table} set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 

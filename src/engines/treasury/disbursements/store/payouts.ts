@@ -55,7 +55,7 @@ type PayoutFilters = {
   chain?: string | undefined
 }
 
-export function listPayouts(
+export function findPayouts(
   db: Db,
   entityId: string,
   filters: PayoutFilters,
