@@ -212,7 +212,7 @@ const fencedWords = [
     word: blockchainName,
     // Chain codes of the business account, common names in messages, currencies, and examples of schemas are facts of their own.
     allowed:
-      /^src\/(chains\/(networks\/|business-chains\.ts)|sandbox\/|lib\/nearest\.ts|api\/(business\/money\.ts|.*schema\.ts))/,
+      /^src\/(chains\/(networks\/|business-chains\.ts)|sandbox\/|lib\/suggest\.ts|api\/(business\/money\.ts|.*schema\.ts))/,
     reason: 'what one blockchain is like stands in its file in chains/networks',
   },
   { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { nearest } from '#lib/nearest'
+import { nearest } from '#lib/suggest'
 import { type SettingFacts, settings } from '#runtime/settings'
 
 export type Options = NonNullable<ParseArgsConfig['options']>

@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import type { Loop } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { hearNotices } from '#runtime/pg-notifications'
 
 /**
  * Starts the loops of each chain, which every new transaction, disbursement and signed operation and every followed block

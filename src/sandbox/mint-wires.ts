@@ -3,7 +3,7 @@ import { arrivalsOfWire, creditMintedWires, endWire, lockLostWire, takeWire } fr
 import { formatInstant } from '#lib/time'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { firstFaucetTransaction } from './faucet/store.ts'

@@ -384,7 +384,7 @@ const pageMutants: readonly Mutant[] = [
     about: 'pages of an origin that looks like an allowed one use passkeys',
     edits: [
       edit(
-        'src/lib/origins.ts',
+        'src/lib/web-origin.ts',
         'loopbackHosts.includes(hostname)',
         'loopbackHosts.some((host) => hostname.includes(host))',
       ),

@@ -52,7 +52,7 @@ export const screeningMutants: readonly Mutant[] = [
     about: 'money under review is not held',
     edits: [
       edit(
-        `${engine}/hold-received.ts`,
+        `${engine}/hold-reviewed-deposits.ts`,
         'await placeHolds(tx, nowMs, holds, { regardless: true })',
         'void [placeHolds, holds]',
       ),

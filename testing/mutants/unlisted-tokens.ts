@@ -22,7 +22,7 @@ export const unlistedTokenMutants: readonly Mutant[] = [
     about: 'a transfer is shown although no balance proves it',
     edits: [
       edit(
-        `${tokens}/prove.ts`,
+        `${tokens}/prove-transfers.ts`,
         'const covered = claim.amount <= left[claim.place]!',
         'const covered = true',
       ),
@@ -39,7 +39,11 @@ export const unlistedTokenMutants: readonly Mutant[] = [
     name: 'nothing-shown',
     about: 'transfers of nothing are shown by default, and notified',
     edits: [
-      edit(`${tokens}/received.ts`, 'const unproven = isEmpty || !isProven', 'const unproven = !isProven'),
+      edit(
+        `${tokens}/received-transfers.ts`,
+        'const unproven = isEmpty || !isProven',
+        'const unproven = !isProven',
+      ),
     ],
     test: anyToken('property 25: transfers of nothing are hidden'),
   },

@@ -1,7 +1,7 @@
 import { messageDigest } from '#chains/crosschain/attestation'
 import { burnBodyVersion, encodeBurnBody, encodeMessage, messageVersion } from '#chains/crosschain/message'
 import { newId } from '#lib/ids'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { sql } from '#runtime/db/db'
 import type { World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'

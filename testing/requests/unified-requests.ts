@@ -1,4 +1,4 @@
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { sql } from '#runtime/db/db'
 import {
   intentOf,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import type { SocialProviderName } from '#runtime/social/types'
 import type { World } from '#testing/builders/world'
 import type { Harness } from '#testing/platform/harness'

@@ -3,7 +3,7 @@ import { replaceTransaction, requireReplaceable } from '#api/transactions/contro
 import type { ExecutionBody } from '#api/transactions/create-contract-execution'
 import { planExecution, submitExecution } from '#api/transactions/create-contract-execution'
 import { planTransfer, submitTransfer, type TransferBody } from '#api/transactions/create-transfer'
-import { meetSentToken } from '#api/transactions/meet-token'
+import { meetSentToken } from '#api/transactions/register-token'
 import {
   planUpgrade,
   requireUpgradeNow,

@@ -1,7 +1,7 @@
 import { provisionalBalance } from '#api/sources/provisional-balance'
 import { createTransfer, type TransferBody } from '#api/transactions/create-transfer'
 import { transactionAsItIs } from '#api/transactions/created-once'
-import { prepareTransfer } from '#api/transactions/meet-token'
+import { prepareTransfer } from '#api/transactions/register-token'
 import { transferErrors } from '#api/transactions/transfer-errors'
 import type { EntitySecret } from '#custody/index'
 import type { Ctx } from '#engines/ctx'

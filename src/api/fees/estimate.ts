@@ -12,7 +12,7 @@ import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
-import { readableBy } from '#runtime/owner'
+import { readableBy } from '#runtime/row-owner'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 

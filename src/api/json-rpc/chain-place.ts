@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import { networkOfRpcPath } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { suggest } from '#lib/nearest'
+import { suggest } from '#lib/suggest'
 
 /** The connected chain that the path of the endpoint names, on the environment of the key. */
 export function requireChainAt(ctx: Ctx, path: string): Chain {

@@ -1,5 +1,5 @@
+import { ValueProblem } from '#chains/invalid-value'
 import { decodeTypedData, packSignature, readTypedData, type TypedData } from '#chains/signing'
-import { ValueProblem } from '#chains/value-problem'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'

@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { BlockRef } from '#chains/facets/blocks'
-import { keptFor } from '#lib/once'
+import { keptFor } from '#lib/memoize'
 import { resultWithin } from '#lib/time-limit'
 
 /** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */

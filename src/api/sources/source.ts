@@ -2,7 +2,7 @@ import { canonicalAddress } from '#chains/addresses/canonical'
 import { findWallet, findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid, notFound } from '#lib/errors'
-import { usableBy } from '#runtime/owner'
+import { usableBy } from '#runtime/row-owner'
 
 export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
 

@@ -2,7 +2,7 @@ import { type Blockchain, environmentOf, walletBlockchains } from '#chains/block
 import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { suggest } from '#lib/nearest'
+import { suggest } from '#lib/suggest'
 
 /** Lists the chains that the key can use instead: blockchains that this server is connected to, or their codes. */
 const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>

@@ -8,7 +8,7 @@ import {
   type TransactionRow,
 } from '#engines/transactions/index'
 import { ApiError, notFound } from '#lib/errors'
-import { usableBy } from '#runtime/owner'
+import { usableBy } from '#runtime/row-owner'
 
 /**
  * Replaces a pending transaction, or the bundle with its operation, by one with the price of the highest fee level. Its id stays

@@ -4,7 +4,7 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { meetGivenToken } from './meet-token.ts'
+import { meetGivenToken } from './register-token.ts'
 import { type AmountFields, requireLeaving } from './transfer-items.ts'
 import { requireToken, type TokenFields } from './transfer-request.ts'
 

@@ -4,7 +4,7 @@ import { invalid, notFound } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
-import { readableBy } from '#runtime/owner'
+import { readableBy } from '#runtime/row-owner'
 import { showTransaction } from './schema.ts'
 
 export async function getTransaction(ctx: Ctx, id: string, txType?: string) {

@@ -13,8 +13,8 @@ import { createdOnce, transactionAsItIs } from './created-once.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getFeeParameters } from './get-fee-parameters.ts'
-import { prepareTransfer } from './meet-token.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
+import { prepareTransfer } from './register-token.ts'
 import {
   acceleratedAnswer,
   controlBody,

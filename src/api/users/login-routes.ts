@@ -2,7 +2,6 @@ import type { Ctx } from '#engines/ctx'
 import { keepAnswer, openTokenKey, renewSession, tokenIdOf, tokenMaxMs } from '#identity/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { requireDeviceId } from './device-scope.ts'
-import { kept } from './kept.ts'
 import { createEmailToken, enterCode, logInByCode, resendOtp } from './log-in-by-email.ts'
 import {
   emailTokenAnswer,
@@ -14,6 +13,7 @@ import {
   verifyEmailAnswer,
   verifyEmailBody,
 } from './login-schema.ts'
+import { kept } from './replayed-tokens.ts'
 
 const tag = 'Users'
 

@@ -1,8 +1,8 @@
 import type { Ctx } from '#engines/ctx'
 import { openTokenKey } from '#identity/index'
 import { endpoint } from '#runtime/http/endpoint'
-import { kept } from './kept.ts'
 import { checkSocialIdentity, createSocialToken, logInBySocial } from './log-in-by-social.ts'
+import { kept } from './replayed-tokens.ts'
 import { socialTokenAnswer, socialTokenBody, verifySocialAnswer, verifySocialBody } from './social-schema.ts'
 
 const tag = 'Users'

@@ -7,7 +7,7 @@ import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
-import { usableBy } from '#runtime/owner'
+import { usableBy } from '#runtime/row-owner'
 import { requireAccountContracts, sponsorAll } from './create-wallets.ts'
 import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'

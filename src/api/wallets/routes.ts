@@ -2,7 +2,7 @@ import { listWallets, requireWallet, updateWallet, walletsMadeWith } from '#cust
 import type { Ctx } from '#engines/ctx'
 import { orderedWalletCollection, walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { readableBy } from '#runtime/owner'
+import { readableBy } from '#runtime/row-owner'
 import { createWalletsOf, prepareWallets } from './create-wallets.ts'
 import { deriveByAddress, deriveById, prepareByAddress, prepareById } from './derive-wallet.ts'
 import { listWalletsWithBalances, type WalletsWithBalancesQuery } from './list-wallets-with-balances.ts'

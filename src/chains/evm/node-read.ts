@@ -1,7 +1,7 @@
 /** Reads that a page asks for. What it sends is checked and copied field by field, so that a node is sent nothing else. */
 import { type Hex, isHex } from '#lib/hex'
 import type { NodeReadMethod, NodeReadOutcome } from '../facets/node-read.ts'
-import { ValueProblem } from '../value-problem.ts'
+import { ValueProblem } from '../invalid-value.ts'
 import { parseEvmAddress } from './address.ts'
 import { isRevert } from './contracts/revert.ts'
 import { callDataBytesMax } from './payments/build.ts'

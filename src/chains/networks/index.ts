@@ -1,4 +1,4 @@
-import { suggest } from '#lib/nearest'
+import { suggest } from '#lib/suggest'
 import type { Environment, NetworkOf } from '../network.ts'
 import { arb } from './arb.ts'
 import { arbSepolia } from './arb-sepolia.ts'

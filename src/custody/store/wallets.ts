@@ -2,7 +2,7 @@ import type { ScaCore } from '#lib/sca-cores'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { isOwned, type RowOwner } from '#runtime/owner'
+import { isOwned, type RowOwner } from '#runtime/row-owner'
 import type { Wallet, WalletMetadata } from '../wallets/types.ts'
 import { isFrozen } from './freezes.ts'
 

@@ -1,10 +1,10 @@
 import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
-import { succeedOnce } from '#lib/once'
+import { succeedOnce } from '#lib/memoize'
 import type { Db } from '#runtime/db/db'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { hearNotices } from '#runtime/pg-notifications'
 import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
 
 /** The conditions under which an engine processes a step. */

@@ -7,7 +7,7 @@
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
-import { succeedOnce } from '#lib/once'
+import { succeedOnce } from '#lib/memoize'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'

@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Refusal } from './read-span.ts'

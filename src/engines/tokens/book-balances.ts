@@ -11,7 +11,7 @@ import {
 import { failUnsentTransactions, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
-import { proveReceived } from './prove.ts'
+import { proveReceived } from './prove-transfers.ts'
 import { type BlockOfChain, finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
 
 /**

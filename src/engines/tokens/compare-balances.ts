@@ -8,8 +8,8 @@ import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { isDatabaseError } from '#runtime/db/db'
 import { bookBalances } from './book-balances.ts'
-import { describeTokens } from './discover.ts'
-import { handOver } from './hand-over.ts'
+import { describeTokens } from './describe-new-tokens.ts'
+import { handOver } from './hand-to-indexer.ts'
 import { keyOf, postponeComparisons, type TokenCheck, type ToldBalance } from './store.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
 import { driftedAt, insertItems, knownTokens, unlistedTokenId } from '#engines/ledger/index'
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
-import { type FollowedTransfer, receivedIn } from './received.ts'
+import { type FollowedTransfer, receivedIn } from './received-transfers.ts'
 import { compareNow, compareSenders, followable, forgetRises, keyOf } from './store.ts'
 
 /** Applies one step of the feed: lists what wallets received, and marks the balances that may have changed. */

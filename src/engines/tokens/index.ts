@@ -10,15 +10,15 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps, isHalted } from '#engines/indexer/index'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn } from '#runtime/turns/store'
 import { compareUnlistedBalances } from './compare-balances.ts'
-import { discoverTokens } from './discover.ts'
+import { discoverTokens } from './describe-new-tokens.ts'
 import { followStepForTokens } from './follow.ts'
 import { checksOf, claimDueChecks, tokenEngine } from './store.ts'
 
-export { meetItems, meetingEnd, meetToken } from './meet.ts'
 export { metadataOf } from './metadata/fetch.ts'
+export { meetItems, meetingEnd, meetToken } from './register-token.ts'
 export { compareNow } from './store.ts'
 
 const claimMax = 50

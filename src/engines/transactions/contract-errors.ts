@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { AbiError } from '#chains/facets/contracts'
 import { contractsOn } from '#chains/facets/optional'
-import { ValueProblem } from '#chains/value-problem'
+import { ValueProblem } from '#chains/invalid-value'
 import type { Db } from '#runtime/db/db'
 import { abisWithErrors } from './store/contract-abis.ts'
 

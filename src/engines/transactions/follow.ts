@@ -7,11 +7,11 @@ import { reopenHolds, resolveHolds } from '#engines/ledger/index'
 import { releaseHeld } from '#engines/webhooks/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
-import { requeueAfterExternalUse } from './external-nonce-use.ts'
-import { noteStates } from './note-states.ts'
 import { minedOperations, returnGas } from './operations/follow-operations.ts'
 import { followUpgrades } from './operations/follow-upgrades.ts'
 import { failReceived, recordReceived } from './receive.ts'
+import { noteStates } from './record-state-events.ts'
+import { requeueAfterExternalUse } from './requeue-displaced.ts'
 import { markAttemptsMined, markAttemptsReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
   completeTransactionsUpTo,

@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
 

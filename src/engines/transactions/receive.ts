@@ -13,8 +13,8 @@ import { tokensOf } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { holdReviewed, releaseReviewed } from './hold-received.ts'
-import { noteStates } from './note-states.ts'
+import { holdReviewed, releaseReviewed } from './hold-reviewed-deposits.ts'
+import { noteStates } from './record-state-events.ts'
 import { failInbound, markProven, type ReceivedTransfer, upsertInbound } from './store/chain-effects.ts'
 
 /** Records the transfers of listed tokens to wallets in an applied block, with the decisions about their senders. */

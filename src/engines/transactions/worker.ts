@@ -4,7 +4,7 @@ import { followSteps, hasProcessedSteps, isHalted } from '#engines/indexer/index
 import type { Db } from '#runtime/db/db'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn } from '#runtime/turns/store'
 import { stuckBumper } from './bump-stuck.ts'
 import { gapFiller } from './fill-gaps.ts'

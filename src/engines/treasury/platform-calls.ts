@@ -2,7 +2,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
-import { actingFor } from './actor.ts'
+import { actingFor } from './act-for-entity.ts'
 import { openPayer } from './bundling/deploy-contracts.ts'
 import { type GasFaucet, refillGas, transactionCost, treasuryGas } from './gas.ts'
 import type { TreasuryRow } from './store/treasuries.ts'

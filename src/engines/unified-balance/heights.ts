@@ -1,6 +1,6 @@
 import { canonicalHeights } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import type { Db } from '#runtime/db/db'
 import type { UnifiedChain } from './networks.ts'
 

@@ -10,7 +10,7 @@ import { openTestDatabase, type TestDatabase } from '#testing/databases/database
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
 import { movableClock } from '#testing/platform/clock'
 import { sizeOf } from '#testing/runner/size'
-import { replayNotifications } from './delivery-log.ts'
+import { replayNotifications } from './resend-notifications.ts'
 import {
   type DeliveryLane,
   dueDeliveries,

@@ -3,9 +3,9 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import { KeptConnectionEnded, type OutboundCaller } from '#runtime/outbound/call'
 import { backOffMs, keptTryingMs } from './back-off.ts'
+import type { RecordAttempt } from './batch-attempts.ts'
 import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'
 import { handleFailing } from './failing-endpoints.ts'
-import type { RecordAttempt } from './record-attempts.ts'
 import {
   type Delivery,
   type DeliveryLane,

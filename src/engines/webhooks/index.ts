@@ -11,27 +11,27 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { type Service, serviceOf } from '#runtime/lifecycle'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
 import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
+import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn } from '#runtime/turns/store'
+import { attemptRecorder } from './batch-attempts.ts'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
-import { attemptRecorder } from './record-attempts.ts'
 import { claimLanes, type DeliveryLane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
 
 export { timeoutMs as deliveryTimeoutMs } from './deliver.ts'
+export { subscriptionArn, tokenOf } from './envelope.ts'
+export { disableDateOf } from './failing-endpoints.ts'
+export { heldMaxMs } from './fan-out.ts'
+export { notificationTypes } from './notification-types.ts'
 export {
   readNotification,
   readReplay,
   replayNotifications,
   resendNotification,
-} from './delivery-log.ts'
-export { subscriptionArn, tokenOf } from './envelope.ts'
-export { disableDateOf } from './failing-endpoints.ts'
-export { heldMaxMs } from './fan-out.ts'
-export { notificationTypes } from './notification-types.ts'
+} from './resend-notifications.ts'
 export { waitingDeliveries } from './store/deliveries.ts'
 export {
   type LoggedAttempt,
@@ -39,7 +39,7 @@ export {
   type LoggedNotification,
   notificationsPage,
   type Replay,
-} from './store/delivery-log.ts'
+} from './store/logged-notifications.ts'
 export { releaseHeld } from './store/queue.ts'
 export { listSubscriptions, type Subscription } from './store/subscriptions.ts'
 export {

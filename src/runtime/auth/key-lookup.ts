@@ -1,5 +1,5 @@
 import { ApiError } from '#lib/errors'
-import { shareNext } from '#lib/once'
+import { shareNext } from '#lib/memoize'
 import type { Db } from '#runtime/db/db'
 import { type ApiKey, findApiKeys } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { slipsBetween } from '#lib/nearest'
+import { slipsBetween } from '#lib/suggest'
 import type { Endpoint } from './endpoint.ts'
 
 type KnownOperation = Pick<Endpoint, 'method' | 'path'>

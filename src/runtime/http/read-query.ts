@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { invalid } from '#lib/errors'
-import { nearest } from '#lib/nearest'
+import { nearest } from '#lib/suggest'
 import { collectionProperties } from '#runtime/collection/query'
 import type { Endpoint } from './endpoint.ts'
 import { querySchema } from './schemas.ts'

@@ -1,5 +1,5 @@
 import Type, { type TArray, type TObject, type TProperties, type TSchema } from 'typebox'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { collectionProperties } from '#runtime/collection/query'
 import type { Endpoint } from './endpoint.ts'
 

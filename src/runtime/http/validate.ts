@@ -5,7 +5,7 @@ import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { ApiError, ended, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
 import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
-import { nearest, suggest } from '#lib/nearest'
+import { nearest, suggest } from '#lib/suggest'
 import { instantRule, parseInstant } from '#lib/time'
 import type { Annotated } from './openapi/annotate.ts'
 

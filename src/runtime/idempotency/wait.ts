@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import type { Database, Db } from '#runtime/db/db'
 import { type BindingKey, isUnclaimed } from './store.ts'
 

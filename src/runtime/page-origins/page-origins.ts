@@ -1,6 +1,6 @@
 import { invalid } from '#lib/errors'
-import { isLoopback, parseOrigin } from '#lib/origins'
 import { formatInstant } from '#lib/time'
+import { isLoopback, parseOrigin } from '#lib/web-origin'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'

@@ -1,6 +1,6 @@
 import { errors } from 'jose'
 import { ApiError } from '#lib/errors'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Config } from '../config.ts'
 import { raiseAlarm } from '../log/alarms.ts'

@@ -6,7 +6,7 @@ import type { LocalNode } from './node.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
 import { requestsIn } from './requests.ts'
 import type { Reply } from './rpc.ts'
-import { watchPool } from './stranded.ts'
+import { watchPool } from './watch-pool.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
 export type StateKeeper = {

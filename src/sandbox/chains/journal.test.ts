@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#testing/local-chains/kit'
-import { createGate } from './gate.ts'
+import { createGate } from './read-write-lock.ts'
 import { createChainJournal, type JournalEntry, openChainJournal } from './journal.ts'
 import { mayChange, requestKindOf, requestsIn } from './requests.ts'
 import { createSettings } from './settings.ts'

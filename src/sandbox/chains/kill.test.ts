@@ -17,7 +17,7 @@ import {
 } from '#testing/local-chains/kit'
 import { until } from '#testing/platform/until'
 import { isDeep } from '#testing/runner/size'
-import { isRunning } from './leftover-node.ts'
+import { isRunning } from './end-killed-node.ts'
 import { call, callMany } from './rpc.ts'
 
 const inNode = (url: string, hash: string) => call(url, 'eth_getTransactionByHash', [hash])

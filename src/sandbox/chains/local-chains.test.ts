@@ -18,8 +18,8 @@ import { testLog } from '#testing/platform/log'
 import { until } from '#testing/platform/until'
 import { isDeep } from '#testing/runner/size'
 import { faucetAccount, issuerAccount } from '../constants.ts'
+import { isRunning } from './end-killed-node.ts'
 import { startLocalChains } from './index.ts'
-import { isRunning } from './leftover-node.ts'
 import { call, callMany, postToNode } from './rpc.ts'
 
 test('every chain starts at once with official ids, stablecoins and funded accounts, and leaves nothing', async () => {

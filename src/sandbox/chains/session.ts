@@ -1,7 +1,6 @@
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { type Follower, followBlocks } from './follower.ts'
-import { createGate, type Gate } from './gate.ts'
 import {
   type ChainJournal,
   createChainJournal,
@@ -10,6 +9,7 @@ import {
   type MiningMode,
 } from './journal.ts'
 import type { LocalNode } from './node.ts'
+import { createGate, type Gate } from './read-write-lock.ts'
 import { call, callMany } from './rpc.ts'
 import type { Settings } from './settings.ts'
 import {

@@ -12,8 +12,8 @@ import { EmbeddedPostgresError } from './errors.ts'
 import type { ServerAddress } from './join.ts'
 import { type EmbeddedLog, relayLine } from './log.ts'
 import { settingsOf } from './settings.ts'
+import { watch } from './stop-after-kill.ts'
 import { database, user } from './template.ts'
-import { watch } from './watchdog.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 

@@ -1,6 +1,6 @@
 import { badParams } from '#api/json-rpc/method'
 import { ApiError } from '#lib/errors'
-import { isLoopback, parseOrigin } from '#lib/origins'
+import { isLoopback, parseOrigin } from '#lib/web-origin'
 import type { Config } from '#runtime/config'
 
 /** Refuses passkeys where no page may use them, before a user is asked for one. */

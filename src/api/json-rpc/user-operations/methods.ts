@@ -7,7 +7,7 @@ import { entryPoint } from '#chains/entry-point'
 import type { OperationReceipt, UserOperation } from '#chains/facets/accounts'
 import { accountsOn } from '#chains/facets/optional'
 import { operationFromJson } from '#chains/operation-json'
-import { ValueProblem } from '#chains/value-problem'
+import { ValueProblem } from '#chains/invalid-value'
 import type { Ctx } from '#engines/ctx'
 import {
   estimateOperation,

@@ -1,6 +1,6 @@
 /** Reads the ABI of a contract from JSON. The text is untrusted: its items, their nesting and their names are bounded. */
 import type { AbiFunction, AbiParameter, ContractAbi } from '../../facets/contracts.ts'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { isAtomic } from './types.ts'
 
 const itemsMax = 2_000

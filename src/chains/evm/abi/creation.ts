@@ -1,6 +1,6 @@
 import { encodeAbiParameters } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { readValues } from './encode.ts'
 import type { AbiType } from './types.ts'
 

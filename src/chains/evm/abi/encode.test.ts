@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { anyText } from '#testing/requests/any-text'
 import { isDeep } from '#testing/runner/size'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { callDataBytesMax } from '../payments/build.ts'
 import { encodeCall } from './encode.ts'
 

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import type { Hex } from '#lib/hex'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { callDataBytesMax } from '../payments/build.ts'
 import { parseSignature } from './signature.ts'
 import { type AbiType, arrayOf } from './types.ts'

@@ -1,7 +1,7 @@
 import { keccak256, toBytes } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { AbiEvent, AbiParameter, EventSignature } from '../../facets/contracts.ts'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { decodeValues } from './decode.ts'
 import { functionSignature } from './encode.ts'
 import { type NamedType, parseEventSignature } from './signature.ts'

@@ -1,4 +1,4 @@
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { type AbiType, isAtomic } from './types.ts'
 
 type FunctionSignature = { name: string; parameters: AbiType[] }

@@ -1,5 +1,5 @@
 import { isHex } from '#lib/hex'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { parseEvmAddress } from '../address.ts'
 
 /** The values that the encoder accepts for a type without parts. */

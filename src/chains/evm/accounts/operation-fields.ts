@@ -2,7 +2,7 @@
 import type { Address } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
 import type { AccountCreation, Sponsorship, UserOperation } from '../../facets/accounts.ts'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { parseEvmAddress } from '../address.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { named } from './operation.ts'

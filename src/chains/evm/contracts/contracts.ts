@@ -9,9 +9,9 @@ import type {
   Contracts,
   QueryOutcome,
 } from '../../facets/contracts.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
-import { ValueProblem } from '../../value-problem.ts'
 import { readContractAbi } from '../abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from '../abi/creation.ts'
 import { decodeValues } from '../abi/decode.ts'

@@ -1,4 +1,4 @@
-import { keptFor } from '#lib/once'
+import { keptFor } from '#lib/memoize'
 import type { Finalized } from '../../facets/blocks.ts'
 import { isLimited } from './endpoint-health.ts'
 import { hash, integer } from './quantities.ts'

@@ -1,8 +1,8 @@
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { Inspection } from '../../facets/endpoints.ts'
 import type { Network } from '../../networks/index.ts'
+import { inspectEndpoint } from './check-endpoint.ts'
 import type { Health } from './endpoint-health.ts'
-import { inspectEndpoint } from './inspect.ts'
 import { integer } from './quantities.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 

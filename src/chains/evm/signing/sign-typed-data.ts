@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { bytesOf } from '#lib/hex'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { arrayOf, isAtomic } from '../abi/types.ts'
 import { type AtomicValue, readAtomic } from '../abi/values.ts'
 import { type Field, readTypes, requireObject, type StructTypes } from './typed-types.ts'

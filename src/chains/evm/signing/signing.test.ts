@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { isDeep } from '#testing/runner/size'
 import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../../signing.ts'
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 
 const text = fc.oneof(
   fc.constantFrom(

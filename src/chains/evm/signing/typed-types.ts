@@ -1,4 +1,4 @@
-import { ValueProblem } from '../../value-problem.ts'
+import { ValueProblem } from '../../invalid-value.ts'
 import { arrayOf, isAtomic } from '../abi/types.ts'
 
 export type Field = { name: string; type: string }

@@ -1,4 +1,4 @@
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Clock } from '#lib/time'
 import type { Config } from '#runtime/config'

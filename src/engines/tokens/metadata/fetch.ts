@@ -1,4 +1,4 @@
-import { createLanes } from '#lib/lanes'
+import { createLanes } from '#lib/fair-concurrency'
 import { formatInstant } from '#lib/time'
 import type { EntityScope } from '#runtime/scope'
 import { readMetadata } from './read.ts'

@@ -6,7 +6,7 @@
 import type { Chain } from '#chains/chain'
 import type { AccountContract } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#lib/once'
+import { oncePer } from '#lib/memoize'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Scope } from '#runtime/scope'
 

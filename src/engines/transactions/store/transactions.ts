@@ -17,7 +17,7 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
-import { isOwned, type RowOwner } from '#runtime/owner'
+import { isOwned, type RowOwner } from '#runtime/row-owner'
 import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 

@@ -30,7 +30,7 @@ import {
 } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
-import { actingFor } from '../actor.ts'
+import { actingFor } from '../act-for-entity.ts'
 import { freeCoinsOf, type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { availableDeposit, coveredBy } from './fund-paymaster.ts'

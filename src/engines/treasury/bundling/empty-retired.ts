@@ -9,7 +9,7 @@ import {
   type RetiredPaymaster,
   retiredPaymasters,
 } from '#engines/transactions/index'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { treasuryOf } from './sponsor.ts'
 import { openCalls } from './store.ts'

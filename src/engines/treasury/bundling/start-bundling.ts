@@ -1,7 +1,7 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, countFailedBundles, releaseBundles } from '#engines/transactions/index'
-import { succeedOnce } from '#lib/once'
+import { succeedOnce } from '#lib/memoize'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { GasFaucet } from '../gas.ts'

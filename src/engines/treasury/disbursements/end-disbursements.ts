@@ -2,7 +2,7 @@ import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import { changeRefunded } from '../payment-intents/refund-payment-intents.ts'
 import { type Disbursement, type DisbursementKind, type Ending, setEnding } from './store/disbursements.ts'
 

@@ -5,7 +5,7 @@
 import { placeHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import { copyRecipients, restoreRecipients } from '../address-book/store/recipients.ts'
 import { addRefund } from '../payment-intents/refund-payment-intents.ts'
 import { copyIntents, type IntentKey, lockPaymentIntents, restoreIntents } from '../payment-intents/store.ts'

@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import { endDisbursements } from './end-disbursements.ts'
 import { blockedByOperator } from './screen.ts'
 import {

@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import { type PaymentIntent, updatePaymentIntents } from './store.ts'
 import type { TimelineEntry } from './timeline.ts'
 

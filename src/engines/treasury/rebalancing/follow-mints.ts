@@ -2,7 +2,7 @@ import { type ObservedTransfer, observedCrosschainOf, type Step } from '#engines
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import type { SentTransaction } from '../store/platform-transactions.ts'
 import { completeMinted, type Minted, reopenBurns, reopenMinted } from './store.ts'
 

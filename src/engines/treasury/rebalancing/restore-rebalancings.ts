@@ -5,7 +5,7 @@
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from '../actor.ts'
+import { actor } from '../act-for-entity.ts'
 import { lockRebalancings, type Rebalancing, restoreRebalancing } from './store.ts'
 
 /** A copy as `copyRebalancings` makes it. */

@@ -25,7 +25,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
-import { actingFor, actor } from '../actor.ts'
+import { actingFor, actor } from '../act-for-entity.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import {

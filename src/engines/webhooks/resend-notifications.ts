@@ -16,7 +16,7 @@ import {
   type ReplayRange,
   requeueOne,
   requeueRange,
-} from './store/delivery-log.ts'
+} from './store/logged-notifications.ts'
 import { backlogMax, wake } from './store/queue.ts'
 
 /** The scope of a request or of an operator's command; `db` is a `tx` where something is sent again. */

@@ -4,7 +4,7 @@ import { type CanonicalBlock, syncBalances } from '#engines/indexer/index'
 import { openUnlistedHolds, tokensOf } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { endCoveredHolds, heldMs } from './book-balances.ts'
-import { proveReceived } from './prove.ts'
+import { proveReceived } from './prove-transfers.ts'
 import { type BlockOfChain, finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
 
 /** More than any sum of transfers. */

@@ -8,7 +8,7 @@ import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engin
 import type { Hex } from '#lib/hex'
 import { resultWithin } from '#lib/time-limit'
 import { compareUnlistedBalances } from './compare-balances.ts'
-import { keepTokens } from './discover.ts'
+import { keepTokens } from './describe-new-tokens.ts'
 import { areCompared, checksOf, compareNow } from './store.ts'
 
 type TokenOwner = { entityId: string; address: string }

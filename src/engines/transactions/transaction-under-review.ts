@@ -2,7 +2,7 @@ import type { UnderReview } from '#engines/compliance/index'
 import { resolveHolds } from '#engines/ledger/index'
 import { type Clock, formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
-import { denyUnsigned } from './end-unsent.ts'
+import { denyUnsigned } from './fail-unsent.ts'
 import { clearReviewed, lockReviewed } from './store/screening.ts'
 import { announceWork, type Ref } from './store/transactions.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLanes, type LaneLimits } from './lanes.ts'
+import { createLanes, type LaneLimits } from './fair-concurrency.ts'
 
 const crowded = () => new Error('crowded')
 const open = (limits: Partial<LaneLimits>) =>
