@@ -26,7 +26,7 @@ import {
   tenantKeyRule,
 } from './tidy/tables.ts'
 import { drawnFileRule, drawRule, testRule } from './tidy/tests.ts'
-import { leftoverRule, nameRule, sizeRule, typeNameRule, valueNameRule } from './tidy/words.ts'
+import { leftoverRule, nameRule, sizeRule, spreadRule, typeNameRule, valueNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
@@ -47,6 +47,7 @@ const rules: Rule[] = [
   nameRule,
   typeNameRule,
   valueNameRule,
+  spreadRule,
   leftoverRule,
   commentRule,
   docPathRule,

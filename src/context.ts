@@ -214,7 +214,10 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
       Object.assign(request, {
-        ...{ chains: chainsOf(request), custody, identity, mailer },
+        chains: chainsOf(request),
+        custody,
+        identity,
+        mailer,
         ...(sandbox && { faucet: sandbox.faucet }),
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
@@ -256,7 +259,8 @@ function chainsByRequest(chains: Chains, config: Config): (request: RequestScope
     page === undefined
       ? chains.onBehalfOf({ name: id })
       : chains.onBehalfOf({
-          ...{ name: `${id} pages`, part: page },
+          name: `${id} pages`,
+          part: page,
           ...(pageNodeMs > 0 && { time: timeOf(id, page) }),
         })
 }

@@ -100,6 +100,19 @@ export const valueNameRule: Rule = {
   },
 }
 
+export const spreadRule: Rule = {
+  name: 'a spread adds another object',
+  why: 'A spread of a literal is its fields with a detour: a reader looks for the reason and finds none.',
+  check: (repository) =>
+    repository
+      .matching(/^src\/.*\.ts$/)
+      .flatMap((file) =>
+        file.lines.flatMap((line, index) =>
+          line.includes('...{') ? [`${file.path}:${index + 1} spreads a literal`] : [],
+        ),
+      ),
+}
+
 const reminder = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)
 const focused = /\b(it|test|describe)\.(only|skip|todo)\b/
 const machinePath = /(^|[\s'"`(])\/(work|home|Users)\//

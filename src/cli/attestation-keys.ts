@@ -112,6 +112,10 @@ const keysOf = async (db: Db, wanted: readonly AttestationPurpose[]) =>
   (await Promise.all(wanted.map((purpose) => listAttestationKeys(db, purpose)))).flat().map(shownKey)
 
 const shownKey = ({ id, purpose, address, publicKey, createDate, retiredDate }: AttestationKey) => ({
-  ...{ id, purpose, address, publicKey: hexOf(publicKey), createDate },
+  id,
+  purpose,
+  address,
+  publicKey: hexOf(publicKey),
+  createDate,
   retiredDate: retiredDate ?? '',
 })

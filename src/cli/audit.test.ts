@@ -62,7 +62,9 @@ it('verifies the trails of tenants and of the installation, and names what is wr
   const found = await bezant('verify', '--json')
   expect(found.code).toBe(1)
   expect(JSON.parse(found.stdout.split('\n')[0]!)).toEqual({
-    ...{ entityId: installationId, position: expect.any(Number), entryId: id },
+    entityId: installationId,
+    position: expect.any(Number),
+    entryId: id,
     problem: 'the entry or its event is not as it was when it was linked',
   })
   expect((await bezant('verify', '--entity', harness.entityId)).code).toBe(0)

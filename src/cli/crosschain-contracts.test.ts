@@ -136,7 +136,9 @@ async function moveCoins(messenger: Hex, transmitter: Hex, crosschain: Record<st
     connection: harness.connection,
     rootKey: testRootKey,
     nodes: harness.chains.map(({ blockchain, rpcUrl }) => ({
-      ...{ blockchain, rpcUrl, local: true },
+      blockchain,
+      rpcUrl,
+      local: true,
       crosschain: crosschain as never,
     })),
     clock: harness.clock,

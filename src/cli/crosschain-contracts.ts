@@ -16,7 +16,9 @@ import { follow, requireFunds, targetOf } from './paid-calls.ts'
 import { counted, tableLines } from './table.ts'
 
 const text = (value: string, about: string, fallback?: string): Option => ({
-  ...{ type: 'string', value, about: `deploy-crosschain: ${about}` },
+  type: 'string',
+  value,
+  about: `deploy-crosschain: ${about}`,
   ...(fallback !== undefined && { default: fallback }),
 })
 
@@ -140,7 +142,8 @@ async function readTerms(ctx: EngineCtx, args: ParsedArgs, chains: readonly Chai
   return ({ network }: Chain, payer: string): CrosschainTerms => {
     const blocks = BigInt(Math.ceil((days * 86_400_000) / network.blockTimeMs))
     return {
-      ...{ ...shared, payer },
+      ...shared,
+      payer,
       remotes: [...linkedTo(ctx, network.blockchain, payer, given), ...given],
       balance:
         network.unifiedBalance && signer !== undefined

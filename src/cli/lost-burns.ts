@@ -46,8 +46,12 @@ export const shownLoss = ({
   mintTxHash,
   attestedDate,
 }: LostBurn) => ({
-  ...{ nonce, blockchain, amount: formatAmount(amountAtomic, decimals), burn: txHash },
-  ...{ minted: mintTxHash, attested: attestedDate },
+  nonce,
+  blockchain,
+  amount: formatAmount(amountAtomic, decimals),
+  burn: txHash,
+  minted: mintTxHash,
+  attested: attestedDate,
 })
 
 const columns = ['nonce', 'blockchain', 'amount', 'burn', 'minted', 'attested'] as const

@@ -90,8 +90,11 @@ const actions: Record<string, (scope: OperatorScope, args: ParsedArgs) => Promis
     if (subscriptionId === undefined || from === undefined)
       throw new UsageError('--subscription and --from are needed\nSee: bezant notifications --help')
     const range = {
-      ...{ subscriptionId, from, to: dateOf(args, 'to') ?? formatInstant(scope.clock.nowMs()) },
-      ...{ state: stateOf(args, replayStates) ?? 'failed', topics: topicsOf(args) },
+      subscriptionId,
+      from,
+      to: dateOf(args, 'to') ?? formatInstant(scope.clock.nowMs()),
+      state: stateOf(args, replayStates) ?? 'failed',
+      topics: topicsOf(args),
       ratePerSecond: Math.max(1, numberFlag(args, 'rate', 1_000) ?? 50),
     }
     const { id, total } = await scope.database.tx((db) => replayNotifications({ ...scope, db }, range))

@@ -82,7 +82,12 @@ const actions: Record<string, RebalancingAction> = {
     printRows(
       args,
       rows.map(({ id, status, amount, sourceBlockchain, blockchain, errorReason, createDate }) => ({
-        ...{ createDate, id, status, amount: shown(amount), from: sourceBlockchain, to: blockchain },
+        createDate,
+        id,
+        status,
+        amount: shown(amount),
+        from: sourceBlockchain,
+        to: blockchain,
         errorReason,
       })),
       ['createDate', 'id', 'status', 'amount', 'from', 'to', 'errorReason'],

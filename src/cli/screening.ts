@@ -76,7 +76,10 @@ const actions: Record<string, ScreeningAction> = {
     const path = args.positionals[1]
     if (path === undefined) throw new UsageError('import needs a file\nSee: bezant screening --help')
     const made = await importList(scope, {
-      ...{ list: listOf(args), path, format: formatOf(args, path), reason: textFlag(args, 'reason') },
+      list: listOf(args),
+      path,
+      format: formatOf(args, path),
+      reason: textFlag(args, 'reason'),
       skipsMalformed: args.flags['skip-malformed'] === true,
     }).catch((error) => {
       throw error instanceof ListProblem ? new ListProblem(`${path}: ${error.message}`) : error
@@ -113,7 +116,13 @@ async function warnOfListed({ database }: ListScope, list: string): Promise<void
 }
 
 const shown = ({ list, version, change, contentsOf, entries, added, removed }: ListVersion) => ({
-  ...{ list, version, change, contentsOf, entries, added, removed },
+  list,
+  version,
+  change,
+  contentsOf,
+  entries,
+  added,
+  removed,
 })
 
 function listOf(args: ParsedArgs): string {

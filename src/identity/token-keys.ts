@@ -67,7 +67,9 @@ export function openUserTokenKeys(input: KeysInput): UserTokenKeys {
       const rows = await listUserTokenKeys(database, clock.nowMs() - countsMs)
       return rows.map(({ id, publicKey }) => ({
         ...publicKeyOf(publicKey).export({ format: 'jwk' }),
-        ...{ kid: id, alg: 'RS256', use: 'sig' },
+        kid: id,
+        alg: 'RS256',
+        use: 'sig',
       }))
     },
   }

@@ -141,7 +141,13 @@ function answerOf(
   certificate: string | undefined,
 ): SandboxAnswer {
   return {
-    ...{ url: '', apiKey, clientKey, entitySecret, console: '', docs: '', challengeUrl: '' },
+    url: '',
+    apiKey,
+    clientKey,
+    entitySecret,
+    console: '',
+    docs: '',
+    challengeUrl: '',
     ...(certificate !== undefined && { certificate }),
     chains: chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
       blockchain,

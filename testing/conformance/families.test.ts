@@ -3,12 +3,12 @@ import { networkOf } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
 import { familyOfKey } from '#custody/families/index'
 import { openRpcProxy } from '#testing/adversary/proxy'
+import { connectLedger, ledgerFamily } from '#testing/conformance/ledger/family'
+import { ledgerKeys } from '#testing/conformance/ledger/keys'
+import { monadTestnet as ledgerNetwork } from '#testing/conformance/ledger/network'
+import { openLedgerNode } from '#testing/conformance/ledger/node'
 import { startTestChains } from '#testing/platform/chain'
 import { type ChainUnderTest, describeChain } from './describe-chain.ts'
-import { connectLedger, ledgerFamily } from './ledger/family.ts'
-import { ledgerKeys } from './ledger/keys.ts'
-import { monadTestnet as ledgerNetwork } from './ledger/network.ts'
-import { openLedgerNode } from './ledger/node.ts'
 
 describeChain('EVM', async (): Promise<ChainUnderTest> => {
   const network = networkOf('BASE-SEPOLIA')!

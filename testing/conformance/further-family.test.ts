@@ -11,12 +11,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { monadTestnet } from '#chains/networks/monad-testnet'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { dataOf } from '#testing/builders/world'
+import { type LedgerNode, openLedgerNode } from '#testing/conformance/ledger/node'
 import { cloneDatabase } from '#testing/databases/database'
 import { type Tenant, tenantOf } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { compileAll } from '#testing/processes/compile-programs'
 import { startWorker, type Worker } from '#testing/processes/worker'
-import { type LedgerNode, openLedgerNode } from './ledger/node.ts'
 
 const { blockchain, nativeToken, tokens } = monadTestnet
 const usdc = tokens.find(({ symbol }) => symbol === 'USDC')!

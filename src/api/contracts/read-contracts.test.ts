@@ -185,7 +185,8 @@ describe('an import', () => {
       response.end(JSON.stringify({ abi: catalogueAbi, sources: content, match: 'exact_match' }))
     }
     expect(await imported({ address })).toMatchObject({
-      ...{ verificationStatus: 'VERIFIED', abiJson },
+      verificationStatus: 'VERIFIED',
+      abiJson,
       sourceCode: [
         { fileName: 'lib/A.sol', fileContent: 'library A {}' },
         { fileName: 'B.sol', fileContent: 'contract B {}' },
@@ -244,12 +245,16 @@ describe('an import', () => {
     const refreshed = await refresh({ abiJson: own })
     expect(refreshed).toMatchObject({ abiJson: own, functions: [{ name: 'own' }] })
     expect(refreshed.implementationContract).toMatchObject({
-      ...{ contractAddress: address, verificationStatus: 'VERIFIED', abiJson },
+      contractAddress: address,
+      verificationStatus: 'VERIFIED',
+      abiJson,
       sourceCode: [{ fileName: 'A.sol' }],
     })
     await setImplementation(proxy, other)
     expect((await refresh({ abiJson: own })).implementationContract).toMatchObject({
-      ...{ contractAddress: other, verificationStatus: 'UNVERIFIED', functions: [] },
+      contractAddress: other,
+      verificationStatus: 'UNVERIFIED',
+      functions: [],
     })
     expect((await importing({ address: proxy, refreshVerification: true })).status).toBe(503)
   })

@@ -19,7 +19,10 @@ const answerBytesMax = metadataBytesMax + sourcesBytesMax
 const call = createCaller('private')
 /** Questions to the server at once; no entity keeps another one from asking. */
 const lanes = createLanes({
-  ...{ count: 8, leavesRoom: true, waitingMax: 100, waitMs: timeoutMs },
+  count: 8,
+  leavesRoom: true,
+  waitingMax: 100,
+  waitMs: timeoutMs,
   crowded: () => new Error('too many imports ask it at once'),
 })
 

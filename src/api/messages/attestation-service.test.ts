@@ -41,8 +41,13 @@ const messageFrom = (domain: number): Hex => {
 }
 
 const shownMessage = {
-  ...{ message: messageFrom(1), eventNonce: nonce, attestation: `0x${'22'.repeat(65)}`, cctpVersion: 2 },
-  ...{ status: 'complete', delayReason: null, decodedMessage: { sourceDomain: '99' } },
+  message: messageFrom(1),
+  eventNonce: nonce,
+  attestation: `0x${'22'.repeat(65)}`,
+  cctpVersion: 2,
+  status: 'complete',
+  delayReason: null,
+  decodedMessage: { sourceDomain: '99' },
   forwardState: 'PENDING',
 }
 
@@ -75,9 +80,11 @@ it('messages, keys and fees of other domains come from the service, in the shape
     200,
     [
       {
-        ...{ message: messageFrom(1), attestation: shownMessage.attestation, status: 'complete' },
+        message: messageFrom(1),
+        attestation: shownMessage.attestation,
+        status: 'complete',
         // The fields are those of the bytes, whatever the service says of them.
-        ...{ decodedMessage: { sourceDomain: '1', decodedMessageBody: { amount: '10000000' } } },
+        decodedMessage: { sourceDomain: '1', decodedMessageBody: { amount: '10000000' } },
         forwardState: 'PENDING',
       },
     ],

@@ -36,7 +36,11 @@ async function ask(base: string, { method, path, query = {} }: ServiceRequest): 
   asked += 1
   const headers = { Accept: 'application/json' }
   const { status, text, isWhole } = await call({
-    ...{ method, url: `${base}${path}${search}`, headers, timeoutMs, keptBytes },
+    method,
+    url: `${base}${path}${search}`,
+    headers,
+    timeoutMs,
+    keptBytes,
   })
     .catch(() => {
       throw away()
@@ -120,7 +124,11 @@ function messageIn(given: JsonObject, domain: string) {
   if (isComplete && cctpVersion === 2 && decodedMessage?.sourceDomain !== domain) throw away()
   const optional = (name: string) => (isShortText(given[name]) ? { [name]: given[name] } : {})
   return {
-    ...{ message, eventNonce, attestation: String(attestation), decodedMessage, cctpVersion },
+    message,
+    eventNonce,
+    attestation: String(attestation),
+    decodedMessage,
+    cctpVersion,
     status: isComplete ? ('complete' as const) : ('pending_confirmations' as const),
     delayReason: isShortText(given['delayReason']) ? given['delayReason'] : null,
     ...optional('forwardState'),

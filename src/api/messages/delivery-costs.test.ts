@@ -84,7 +84,8 @@ it('property 112: a delivery that costs more than its fee waits, says so, and is
   const hash = await messages.burn(base, ethereum, { to, maxFee: 5n * coin, hookData: hookOf(0) })
   const waiting = await messages.messageWhen(base, hash, ({ forwardDelayReason }) => forwardDelayReason)
   expect(waiting).toMatchObject({
-    ...{ status: 'complete', forwardState: 'PENDING' },
+    status: 'complete',
+    forwardState: 'PENDING',
     forwardDelayReason: 'insufficient_forward_fee',
   })
   expect(raised()).toBe(1)

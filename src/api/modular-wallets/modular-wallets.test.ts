@@ -94,7 +94,12 @@ describe('what wallets did', () => {
     const { transfers } = await get(`${paths.transfers}?walletAddresses=${account.address}`)
     expect(transfers).toMatchObject([
       {
-        ...{ transferType: 'OUTBOUND_TRANSFER', amount: '1', from: address, to, userOpHash, ...block },
+        transferType: 'OUTBOUND_TRANSFER',
+        amount: '1',
+        from: address,
+        to,
+        userOpHash,
+        ...block,
         tokenAddress: harness.chain().tokens.USDC.toLowerCase(),
       },
       { transferType: 'INBOUND_TRANSFER', amount: '1000', to: address },

@@ -33,7 +33,9 @@ export async function listModularTransfers(
 ): Promise<ListResult> {
   const { walletAddresses, blockchain, state, transferType } = query
   const filters = {
-    ...{ blockchain, state, transferType },
+    blockchain,
+    state,
+    transferType,
     walletAddresses: addressesIn(walletAddresses),
     txHash: hashIn(query.txHash),
     userOpHash: hashIn(query.userOpHash),
@@ -70,7 +72,8 @@ export async function listUserOperations(
   page: PageQuery,
 ): Promise<ListResult> {
   const filters = {
-    ...{ blockchain, state },
+    blockchain,
+    state,
     // No operation has a reference.
     senders: refId !== undefined ? [] : senders === undefined ? undefined : addressesIn(senders),
     txHash: hashIn(txHash),

@@ -148,7 +148,13 @@ export const userOperationsAnswer = Type.Object(
 export function showModularTransfer(row: ModularTransfer, token: Pick<Token, 'address' | 'decimals'>) {
   const { id, walletId, walletAddress, blockchain, state, transferType, tokenId, txHash, userOpHash } = row
   return {
-    ...{ id, walletId, walletAddress, blockchain, state, transferType, tokenId },
+    id,
+    walletId,
+    walletAddress,
+    blockchain,
+    state,
+    transferType,
+    tokenId,
     ...(token.address !== null && { tokenAddress: token.address }),
     amount: formatAmount(row.amount, token.decimals),
     from: row.fromAddress,
@@ -167,7 +173,10 @@ export function showModularTransfer(row: ModularTransfer, token: Pick<Token, 'ad
 export function showUserOperation(row: UserOperationRow) {
   const { id, blockchain, state, userOpHash, txHash, blockHash, blockNumber, blockTime } = row
   return {
-    ...{ id, blockchain, state, userOpHash },
+    id,
+    blockchain,
+    state,
+    userOpHash,
     userOperation: showOperation(operationFromJson(row.operation)),
     to: canonicalAddress(entryPoint),
     ...(txHash !== null && {

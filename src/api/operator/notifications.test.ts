@@ -72,14 +72,22 @@ it('lists both lines, by topic, resource, subscription and state, and shows each
   expect(shown).toMatchObject({ id: webhook!.notificationId, topic: webhook!.notificationType })
   expect(deliveries).toEqual([
     {
-      ...{ subscriptionId, endpoint: receiver.url, state: 'delivered', cause: 'auto', attemptCount: 1 },
+      subscriptionId,
+      endpoint: receiver.url,
+      state: 'delivered',
+      cause: 'auto',
+      attemptCount: 1,
       attempts: [
         {
-          ...{ number: 1, cause: 'auto', status: 200, responseBody: '' },
+          number: 1,
+          cause: 'auto',
+          status: 200,
+          responseBody: '',
           durationMs: expect.any(Number),
           createDate: expect.any(String),
           requestHeaders: expect.objectContaining({ 'webhook-id': webhook!.notificationId }),
-          ...{ requestBody: sent.body, requestBytes: sent.bytes.length },
+          requestBody: sent.body,
+          requestBytes: sent.bytes.length,
           responseHeaders: expect.objectContaining({ connection: 'keep-alive' }),
         },
       ],
@@ -109,7 +117,8 @@ it('property 50: resends one under its id, also to a subscription that it was ne
   await until(isRecorded, 'the attempt is recorded')
 
   const later = await world.call('POST', '/v2/notifications/subscriptions', {
-    ...{ endpoint: `${receiver.url}/later`, notificationTypes: ['contracts.*'] },
+    endpoint: `${receiver.url}/later`,
+    notificationTypes: ['contracts.*'],
   })
   await world.call('POST', path, { subscriptionId: later.id })
   const isAtOther = () =>
@@ -128,7 +137,8 @@ it('property 50: resends one under its id, also to a subscription that it was ne
 it('property 50: replays a range in its order, of missing or failed notifications or of all', async () => {
   const from = '2026-01-01T00:00:00Z'
   const later = await world.call('POST', '/v2/notifications/subscriptions', {
-    ...{ endpoint: `${receiver.url}/replayed`, notificationTypes: ['transactions.*'] },
+    endpoint: `${receiver.url}/replayed`,
+    notificationTypes: ['transactions.*'],
   })
   const replays = `/operator/subscriptions/${later.id}/replays`
   const statesAt = () =>

@@ -33,7 +33,10 @@ export const getReplay = async (ctx: Ctx, subscriptionId: string, id: string) =>
   showReplay(await readReplay(ctx, subscriptionId, id))
 
 const showReplay = ({ id, total, waiting, failed }: Replay) => ({
-  ...{ id, total, done: total - waiting - failed, failed },
+  id,
+  total,
+  done: total - waiting - failed,
+  failed,
   state: waiting > 0 ? ('running' as const) : ('done' as const),
 })
 

@@ -62,11 +62,15 @@ export const showReview = (reviewed: ReviewWithValue) => {
   const { id, resource, state, ruleName, createDate, updateDate, ...review } = reviewed
   const known = valueNames.flatMap((name) => (reviewed[name] ? [[name, reviewed[name]]] : []))
   return {
-    ...{ id, resource, state, ruleName },
+    id,
+    resource,
+    state,
+    ruleName,
     ...(Object.fromEntries(known) as Partial<Record<(typeof valueNames)[number], string>>),
     ...(review.firstApprover !== null && { firstApprover: review.firstApprover }),
     ...(review.decidedBy !== null && { decidedBy: review.decidedBy }),
     ...(review.reason !== null && { reason: review.reason }),
-    ...{ createDate, updateDate },
+    createDate,
+    updateDate,
   }
 }

@@ -43,7 +43,8 @@ describe('a documented address of a test network', () => {
       {
         result: actions.includes('DENY') ? 'DENIED' : 'APPROVED',
         decision: { ruleName, actions, reasons: [{ ...reason, type: 'OWNERSHIP', signalSource: null }] },
-        ...{ address, chain: 'ETH-SEPOLIA' },
+        address,
+        chain: 'ETH-SEPOLIA',
       },
     ])
     expect(await screen(address, 'ETH')).toMatchObject({ body: { result: 'APPROVED' } })

@@ -60,7 +60,11 @@ describe('POST /transactions/transfer', () => {
     const { walletId, tokenId, destinationAddress, amounts: amount, idempotencyKey } = requested()
     const fee = { type: 'level' as const, config: { feeLevel: 'MEDIUM' as const } }
     const made = await client.createTransaction({
-      ...{ walletId, tokenId, destinationAddress, amount, idempotencyKey },
+      walletId,
+      tokenId,
+      destinationAddress,
+      amount,
+      idempotencyKey,
       fee,
     })
     const { id } = made.data!

@@ -89,8 +89,11 @@ it.each([oldest, old] as const)('property 80: upgrades a deployed account of %s'
   expect(made).toMatchObject({ status: 201, body: { data: { state: 'INITIATED' } } })
   const { id } = made.body.data
   expect(await completed(id)).toMatchObject({
-    ...{ operation: 'CONTRACT_EXECUTION', contractAddress: wallet.address, walletId: wallet.id },
-    ...{ abiFunctionSignature: 'upgradeToAndCall(address,bytes)', refId: 'mine' },
+    operation: 'CONTRACT_EXECUTION',
+    contractAddress: wallet.address,
+    walletId: wallet.id,
+    abiFunctionSignature: 'upgradeToAndCall(address,bytes)',
+    refId: 'mine',
     userOpHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     abiParameters: [contractsOf(target).implementation.toLowerCase(), '0x'],
   })
@@ -221,7 +224,9 @@ describe('refuses', () => {
         { db, clock, actor: 'operator' },
         { entityId, scope: 'wallet', subjectId: wallet.id },
         {
-          ...{ mode: 'rules', operations: ['contractExecution'], permissions },
+          mode: 'rules',
+          operations: ['contractExecution'],
+          permissions,
           contracts: [
             {
               contract: `${wallet.blockchain}:${wallet.address}`,

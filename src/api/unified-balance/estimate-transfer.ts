@@ -47,7 +47,9 @@ function entryOf(
   if (spec && !intents)
     return {
       intents: [read({ spec, ...(maxBlockHeight && { maxBlockHeight }), ...(maxFee && { maxFee }) })],
-      ...{ isSet: false, signature: '0x', at: `[${index}]` },
+      isSet: false,
+      signature: '0x',
+      at: `[${index}]`,
     }
   if (!intents || spec) throw invalid({ at: `[${index}]`, reason: 'must have either spec or intents' })
   return { intents: intents.map(read), isSet: true, signature: '0x', at: `[${index}].intents` }

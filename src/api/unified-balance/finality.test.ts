@@ -45,7 +45,11 @@ it('property 105: a deposit is pending until its block is final, and counts once
   await until(async () => (await pending(alice.address)).length === 1, 'the deposit is pending')
   expect(await pending(alice.address)).toEqual([
     {
-      ...{ depositor: alice.address, domain: 6, transactionHash: hash, amount: '5000000', status: 'pending' },
+      depositor: alice.address,
+      domain: 6,
+      transactionHash: hash,
+      amount: '5000000',
+      status: 'pending',
       blockHeight: String(await base().height()),
       blockHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       blockTimestamp: expect.stringMatching(/Z$/),

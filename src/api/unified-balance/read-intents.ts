@@ -13,12 +13,20 @@ const lower = (text: string) => text.toLowerCase() as Hex
 
 /** The specification as it is signed; its bytes in lower case. */
 export const readSpec = ({ hookData = '0x', ...spec }: GivenSpec): TransferSpec => ({
-  ...{ version: spec.version, sourceDomain: spec.sourceDomain, destinationDomain: spec.destinationDomain },
-  ...{ sourceContract: lower(spec.sourceContract), destinationContract: lower(spec.destinationContract) },
-  ...{ sourceToken: lower(spec.sourceToken), destinationToken: lower(spec.destinationToken) },
-  ...{ sourceDepositor: lower(spec.sourceDepositor), destinationRecipient: lower(spec.destinationRecipient) },
-  ...{ sourceSigner: lower(spec.sourceSigner), destinationCaller: lower(spec.destinationCaller) },
-  ...{ value: BigInt(spec.value), salt: lower(spec.salt), hookData: lower(hookData) },
+  version: spec.version,
+  sourceDomain: spec.sourceDomain,
+  destinationDomain: spec.destinationDomain,
+  sourceContract: lower(spec.sourceContract),
+  destinationContract: lower(spec.destinationContract),
+  sourceToken: lower(spec.sourceToken),
+  destinationToken: lower(spec.destinationToken),
+  sourceDepositor: lower(spec.sourceDepositor),
+  destinationRecipient: lower(spec.destinationRecipient),
+  sourceSigner: lower(spec.sourceSigner),
+  destinationCaller: lower(spec.destinationCaller),
+  value: BigInt(spec.value),
+  salt: lower(spec.salt),
+  hookData: lower(hookData),
 })
 
 const readIntent = ({ maxBlockHeight, maxFee, spec }: GivenIntent): BurnIntent => ({

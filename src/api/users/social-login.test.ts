@@ -71,8 +71,12 @@ describe('a login by a social provider', () => {
     const deviceId = randomUUID()
     const device = (await client.createDeviceTokenForSocialLogin({ deviceId })).data!
     const claims = {
-      ...{ sub: 'ada', name: 'Ada L.', email: 'Ada@example.com', email_verified: true },
-      ...{ phone_number: '+33 1', phone_number_verified: false },
+      sub: 'ada',
+      name: 'Ada L.',
+      email: 'Ada@example.com',
+      email_verified: true,
+      phone_number: '+33 1',
+      phone_number_verified: false,
     }
     const entered = { deviceId, ...device, provider: 'Google', token: await idToken(claims) } as SentIdentity
     const session = await enter(entered)
@@ -254,8 +258,11 @@ describe('property 98: a token that its provider did not issue to an app of the 
     harness.atClose(graph.close)
     const appId = '1234567890'
     harness.ctx.config.socialProviders.push({
-      ...{ entityId: harness.entityId, provider: 'Facebook' as const, issuer: graph.url },
-      ...{ clientIds: [appId], appSecret: `secret of ${appId}` },
+      entityId: harness.entityId,
+      provider: 'Facebook' as const,
+      issuer: graph.url,
+      clientIds: [appId],
+      appSecret: `secret of ${appId}`,
     })
     const person = { appId, id: '77', name: 'Ada L.', email: 'ada@example.com' }
     const session = await enterToken(graph.accessToken(person), 'Facebook')

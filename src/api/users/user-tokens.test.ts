@@ -111,7 +111,9 @@ describe('property 85: a request acts for a user only with a token that this ser
       'another key under its own kid': signed({ alg: 'RS256', typ: 'JWT', kid: randomUUID() }),
       'no kid': `${encoded({ alg: 'RS256', typ: 'JWT' })}.${payload}.${signature}`,
       'a key in the header': signed({
-        ...{ alg: 'RS256', typ: 'JWT', kid: randomUUID() },
+        alg: 'RS256',
+        typ: 'JWT',
+        kid: randomUUID(),
         jwk: own.publicKey.export({ format: 'jwk' }),
       }),
       'a kid of another form': signed({ alg: 'RS256', typ: 'JWT', kid: "' or true --" }),

@@ -54,7 +54,9 @@ describe('webhook subscriptions', () => {
     const changed = await client.updateSubscription({ id, name: 'Shop', enabled: false })
     expect(changed.data).toEqual({
       ...subscription,
-      ...{ name: 'Shop', enabled: false, updateDate: expect.any(String) },
+      name: 'Shop',
+      enabled: false,
+      updateDate: expect.any(String),
     })
     expect(changed.data!.updateDate! > subscription.updateDate!).toBe(true)
     expect((await client.deleteSubscription(id)).status).toBe(204)
@@ -67,7 +69,9 @@ describe('webhook subscriptions', () => {
     expect(key).toMatchObject({ id: keyId, algorithm: 'ECDSA_SHA_256', createDate: expect.any(String) })
     const der = Buffer.from(key.publicKey!, 'base64')
     const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey({
-      ...{ key: der, format: 'der', type: 'spki' },
+      key: der,
+      format: 'der',
+      type: 'spki',
     })
     expect([asymmetricKeyType, asymmetricKeyDetails?.namedCurve]).toEqual(['ec', 'prime256v1'])
     await expect(client.getNotificationSignature(randomUUID())).rejects.toMatchObject({ status: 404 })

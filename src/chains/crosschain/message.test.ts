@@ -152,7 +152,8 @@ describe('filling', () => {
     const filled = fillMessage(message, filling)
     const { messageBody, ...header } = decodeMessage(filled)
     expect(header).toEqual({
-      ...{ ...envelope, messageBody: undefined },
+      ...envelope,
+      messageBody: undefined,
       nonce: filling.nonce,
       finalityThresholdExecuted: 1000,
     })

@@ -52,7 +52,9 @@ async function addKey(
   const id = newId(nowMs)
   const address = familyOfKey({ family: 'evm' }).addressOf(custody.signer, privateKey)
   const row = {
-    ...{ id, purpose, address },
+    id,
+    purpose,
+    address,
     publicKey: custody.signer.publicKeyOf(privateKey),
     sealedPrivateKey: seal(custody.vault.root, attestationPrivateKey(purpose, id), privateKey),
     createDate: formatInstant(nowMs),
@@ -62,7 +64,10 @@ async function addKey(
       return (await listAttestationKeys(tx, purpose)).find((key) => key.address === address)!
     await recordChanges(tx, nowMs, [
       {
-        ...{ entityId: installationId, actor: 'custody', type: 'attestationKey.created', resourceId: id },
+        entityId: installationId,
+        actor: 'custody',
+        type: 'attestationKey.created',
+        resourceId: id,
         data: { purpose, address },
       },
     ])

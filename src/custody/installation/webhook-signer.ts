@@ -95,7 +95,10 @@ export const rotateWebhookKeys = ({ custody, db, clock }: RotationScope): Promis
 const recordKey = (tx: Db, actor: string, { id, publicKey, ed25519PublicKey, createDate }: WebhookKeyRow) =>
   recordChanges(tx, Date.parse(createDate), [
     {
-      ...{ entityId: installationId, actor, type: 'webhookKey.created', resourceId: id },
+      entityId: installationId,
+      actor,
+      type: 'webhookKey.created',
+      resourceId: id,
       data: { publicKey: publicKey.toString('hex'), ed25519PublicKey: ed25519PublicKey.toString('hex') },
     },
   ])

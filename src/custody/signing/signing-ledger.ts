@@ -31,7 +31,10 @@ export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs:
     tx,
     nowMs,
     taken.map(({ entityId, address, digest, ...payload }) => ({
-      ...{ entityId, actor: 'transactions', type: 'signature.recorded', resourceId: address },
+      entityId,
+      actor: 'transactions',
+      type: 'signature.recorded',
+      resourceId: address,
       data: { ...payload, digest: digest.toString('hex') },
     })),
   )
@@ -58,7 +61,10 @@ export async function recordOperations(
     tx,
     nowMs,
     rows.map(({ entityId, intentId, blockchain, address, digest }) => ({
-      ...{ entityId, actor: 'transactions', type: 'signature.recorded', resourceId: address },
+      entityId,
+      actor: 'transactions',
+      type: 'signature.recorded',
+      resourceId: address,
       data: { blockchain, intentId, digest: digest.toString('hex') },
     })),
   )

@@ -3,8 +3,8 @@ import { newId } from '#lib/ids'
 import type { ScaCore } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { readableBy } from '#runtime/row-owner'
 import { recordChanges } from '#runtime/record/store'
+import { readableBy } from '#runtime/row-owner'
 import type { CustodyCtx, KeyOpener } from '../custody.ts'
 import { walletPrivateKey, walletSetEntropy } from '../sealing/contexts.ts'
 import { seal, unseal } from '../sealing/sealing.ts'
@@ -245,7 +245,11 @@ export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly Wall
     tx,
     nowMs,
     changed.map(({ entityId, id, scaCore }) => ({
-      ...{ entityId, actor: 'transactions', type: 'wallet.upgraded', resourceId: id, data: { scaCore } },
+      entityId,
+      actor: 'transactions',
+      type: 'wallet.upgraded',
+      resourceId: id,
+      data: { scaCore },
     })),
   )
 }

@@ -23,7 +23,8 @@ async function isRefused({ db, config }: Ctx, message: MessageRow): Promise<bool
   if (attestedMessage === null || attestation === null) return false
   const inUse = await attestationKeysInUse(db, 'message')
   const problem = await attestationProblem({
-    ...{ message: attestedMessage as Hex, attestation: attestation as Hex },
+    message: attestedMessage as Hex,
+    attestation: attestation as Hex,
     attesters: [...inUse.map(({ address }) => address), ...attesterAddresses(config)],
     threshold: config.attestationThreshold,
   })

@@ -135,7 +135,11 @@ async function ask(
 ): Promise<AttesterAnswer> {
   try {
     const { status, text } = await call({
-      ...{ method: 'POST', url: `${url}/signatures`, timeoutMs, signal, keptBytes: answerBytesMax },
+      method: 'POST',
+      url: `${url}/signatures`,
+      timeoutMs,
+      signal,
+      keptBytes: answerBytesMax,
       headers: {
         'Content-Type': 'application/json',
         Accept: 'application/json',

@@ -137,8 +137,13 @@ function decide(row: MessageRow, execution: Execution): DecidedMessage {
   const attestedMessage = fill(row, execution)
   const digest = messageDigest(attestedMessage)
   return {
-    ...{ id: row.id, nonce: row.nonce, attestedMessage, digest },
-    ...{ finalityThreshold, forwardFeeAtomic, expirationBlock },
+    id: row.id,
+    nonce: row.nonce,
+    attestedMessage,
+    digest,
+    finalityThreshold,
+    forwardFeeAtomic,
+    expirationBlock,
   }
 }
 

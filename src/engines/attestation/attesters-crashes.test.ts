@@ -49,7 +49,9 @@ async function start(
   const worker = await spawnWorker()
   workers.push(worker)
   await worker.open({
-    ...{ blockchain: base.blockchain, rpcUrl: base.rpcUrl, others: [avalanche] },
+    blockchain: base.blockchain,
+    rpcUrl: base.rpcUrl,
+    others: [avalanche],
     failpoint: point && { point, hit: 1, action: 'kill' },
     ...options,
   })

@@ -34,7 +34,9 @@ beforeAll(async () => {
   base = harness.chain('BASE-SEPOLIA')
   avalanche = harness.chain('AVAX-FUJI')
   const nodes = harness.chains.map(({ blockchain, rpcUrl }) => ({
-    ...{ blockchain, rpcUrl, local: true },
+    blockchain,
+    rpcUrl,
+    local: true,
     ...(blockchain === 'BASE-SEPOLIA' && onBase),
   }))
   attester = await openAttester({ nodes, config: { fastAllowanceAtomic: 100_000_000n } })

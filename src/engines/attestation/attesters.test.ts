@@ -222,7 +222,10 @@ it('property 94: one attester may be away, and with two away messages wait until
   for (const each of waiting) await isProposed(each)
   await until(() => alarmCounts().get('attester-away')! > before, 'the alarm is raised')
   expect((await messages.find(base, waiting[0]!)).body.messages[0]).toMatchObject({
-    ...{ message: '0x', attestation: 'PENDING', status: 'pending_confirmations', decodedMessage: null },
+    message: '0x',
+    attestation: 'PENDING',
+    status: 'pending_confirmations',
+    decodedMessage: null,
   })
   const [proposal] = await proposalsOf(waiting[0]!)
   expect(proposal!.signatures).toBe(1)

@@ -44,7 +44,9 @@ async function start(point?: Failpoint): Promise<Worker> {
   const worker = await spawnWorker()
   workers.push(worker)
   await worker.open({
-    ...{ connection: harness.connection, blockchain: base.blockchain, rpcUrl: base.rpcUrl },
+    connection: harness.connection,
+    blockchain: base.blockchain,
+    rpcUrl: base.rpcUrl,
     others: [avalanche],
     roles: ['attestation'],
     failpoint: point && { point, hit: 1, action: 'kill' },

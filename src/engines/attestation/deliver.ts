@@ -84,7 +84,9 @@ async function submitDeliveries(
   for (const { id, nonce, attestedMessage, attestation } of due) {
     const forwardId = newId(ctx.clock.nowMs())
     await submitPlatformCall(ctx, tx, chain, treasury, {
-      ...{ actor: 'attestation', requestId: id, id: forwardId },
+      actor: 'attestation',
+      requestId: id,
+      id: forwardId,
       refId: `message ${nonce}`,
       call: crosschain.receiveCall(attestedMessage as Hex, attestation as Hex),
     })

@@ -80,17 +80,15 @@ function messageOf(
     const isBurn = sender === wordOfAddress(crosschain.addresses.tokenMessenger)
     const burn = isBurn ? decodeBurnBody(messageBody) : undefined
     return {
-      ...{
-        blockchain,
-        domain,
-        txHash,
-        ordinal,
-        blockHash,
-        blockNumber,
-        logIndex,
-        message,
-        destinationDomain,
-      },
+      blockchain,
+      domain,
+      txHash,
+      ordinal,
+      blockHash,
+      blockNumber,
+      logIndex,
+      message,
+      destinationDomain,
       nonce: nonceOf(domain, txHash as Hex, ordinal),
       amount: burn?.amount ?? null,
       maxFee: burn?.maxFee ?? null,

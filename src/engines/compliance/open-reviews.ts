@@ -10,7 +10,10 @@ export async function openReviews(tx: Db, nowMs: number, opened: readonly NewRev
     tx,
     nowMs,
     made.map(({ entityId, id, ...data }) => ({
-      ...{ entityId, actor: 'screening', type: 'review.opened', resourceId: id },
+      entityId,
+      actor: 'screening',
+      type: 'review.opened',
+      resourceId: id,
       data,
     })),
   )

@@ -16,11 +16,19 @@ export type RiskRule = {
 const denies = ['DENY', 'REVIEW', 'FREEZE_WALLET'] as const
 
 const severe = (name: string, category: RiskCategory, testSuffix: string): RiskRule => ({
-  ...{ name: `Severe ${name} Risk (Owner)`, actions: denies, score: 'SEVERE', category, testSuffix },
+  name: `Severe ${name} Risk (Owner)`,
+  actions: denies,
+  score: 'SEVERE',
+  category,
+  testSuffix,
 })
 
 const high = (name: string, category: RiskCategory, testSuffix: string): RiskRule => ({
-  ...{ name: `High ${name} Risk (Owner)`, actions: ['REVIEW'], score: 'HIGH', category, testSuffix },
+  name: `High ${name} Risk (Owner)`,
+  actions: ['REVIEW'],
+  score: 'HIGH',
+  category,
+  testSuffix,
 })
 
 /**
@@ -29,28 +37,48 @@ const high = (name: string, category: RiskCategory, testSuffix: string): RiskRul
  */
 export const rules: readonly RiskRule[] = [
   {
-    ...{ name: 'Sanctions Blocklist', actions: denies, score: 'BLOCKLIST', category: 'SANCTIONS' },
+    name: 'Sanctions Blocklist',
+    actions: denies,
+    score: 'BLOCKLIST',
+    category: 'SANCTIONS',
     list: 'sanctions',
   },
   {
-    ...{ name: "Circle's Sanctions Blocklist", actions: denies, score: 'BLOCKLIST', category: 'SANCTIONS' },
+    name: "Circle's Sanctions Blocklist",
+    actions: denies,
+    score: 'BLOCKLIST',
+    category: 'SANCTIONS',
     testSuffix: '9999',
   },
   {
-    ...{ name: 'Frozen User Wallet', actions: ['DENY', 'REVIEW'], score: 'BLOCKLIST', category: 'FROZEN' },
+    name: 'Frozen User Wallet',
+    actions: ['DENY', 'REVIEW'],
+    score: 'BLOCKLIST',
+    category: 'FROZEN',
     testSuffix: '8888',
   },
   {
-    ...{ name: 'Issuer Blocklist', actions: ['DENY', 'REVIEW'], score: 'BLOCKLIST', category: 'FROZEN' },
+    name: 'Issuer Blocklist',
+    actions: ['DENY', 'REVIEW'],
+    score: 'BLOCKLIST',
+    category: 'FROZEN',
     list: 'issuer',
   },
   {
-    ...{ name: 'Your blocklist', actions: ['REVIEW', 'DENY'], score: 'BLOCKLIST', category: 'UNSUPPORTED' },
-    ...{ list: 'block', testSuffix: '7777' },
+    name: 'Your blocklist',
+    actions: ['REVIEW', 'DENY'],
+    score: 'BLOCKLIST',
+    category: 'UNSUPPORTED',
+    list: 'block',
+    testSuffix: '7777',
   },
   {
-    ...{ name: 'Your allowlist', actions: ['APPROVE'], score: 'LOW', category: 'TRUSTED' },
-    ...{ list: 'allow', final: true },
+    name: 'Your allowlist',
+    actions: ['APPROVE'],
+    score: 'LOW',
+    category: 'TRUSTED',
+    list: 'allow',
+    final: true,
   },
   severe('Sanctions', 'SANCTIONS', '8999'),
   severe('Terrorist Financing', 'TERRORIST_FINANCING', '8899'),
@@ -66,8 +94,12 @@ export const opaqueCall: RiskDecision = {
   actions: ['REVIEW'],
   reasons: [
     {
-      ...{ source: 'BLOCKCHAIN', sourceValue: 'callData', riskScore: 'UNKNOWN', riskCategories: ['OTHER'] },
-      ...{ type: 'INDIRECT', signalSource: null },
+      source: 'BLOCKCHAIN',
+      sourceValue: 'callData',
+      riskScore: 'UNKNOWN',
+      riskCategories: ['OTHER'],
+      type: 'INDIRECT',
+      signalSource: null,
     },
   ],
 }

@@ -99,8 +99,18 @@ it('property 20: removes the logs of a block with it, and reports both by signed
   ])
   for (const { id, blockHash, blockHeight, blockchain, data, topics, logIndex } of logs)
     expect(shown).toContainEqual({
-      ...{ contractAddress: emitter, blockchain, txHash, userOpHash: '', eventName: 'Moved', topics, data },
-      ...{ id, blockHash, blockHeight, logIndex, removed: false },
+      contractAddress: emitter,
+      blockchain,
+      txHash,
+      userOpHash: '',
+      eventName: 'Moved',
+      topics,
+      data,
+      id,
+      blockHash,
+      blockHeight,
+      logIndex,
+      removed: false,
     })
   await harness.chain().reorg(1)
   await until(async () => receiver.webhooks().length === 4, 'the removal is reported')

@@ -37,7 +37,10 @@ const firstIndex = 2
 export const coinMovements = ({ operations }: BlockOperations): CoinMovement[] =>
   operations.flatMap(({ txHash, logIndex, account, transfers }) =>
     transfers.slice(0, transfersMax).map(({ to, amountAtomic }, position) => ({
-      ...{ txHash, from: account, to, amountAtomic },
+      txHash,
+      from: account,
+      to,
+      amountAtomic,
       logIndex: -(firstIndex + logIndex * transfersMax + position),
     })),
   )
@@ -100,7 +103,10 @@ export function gasPostings(
   const postings = (fact: string, address: string, amountAtomic: bigint, owners: readonly ManagedAddress[]) =>
     owners.map(
       ({ entityId }): Posting => ({
-        ...{ entityId, blockchain, blockHash, fact },
+        entityId,
+        blockchain,
+        blockHash,
+        fact,
         entries: [
           { kind: 'address', tokenId, address, amountAtomic },
           { kind: 'outside', tokenId, amountAtomic: -amountAtomic },

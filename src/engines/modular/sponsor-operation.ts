@@ -90,8 +90,12 @@ export async function reserveGas(
   const nowMs = ctx.clock.nowMs()
   await insertSponsorships(ctx.db, [
     {
-      ...{ entityId, blockchain, walletId: wallet.id },
-      ...{ userOpHash: accountsOn(chain).hashesOf(operation).hash, gas, transactionId: null },
+      entityId,
+      blockchain,
+      walletId: wallet.id,
+      userOpHash: accountsOn(chain).hashesOf(operation).hash,
+      gas,
+      transactionId: null,
       expireDate: formatInstant(nowMs + reservedMs),
       createDate: formatInstant(nowMs),
     },

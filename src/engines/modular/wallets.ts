@@ -77,8 +77,13 @@ function makeWallet(ctx: Ctx, chain: Chain, wallet: OpenedAccount): Promise<Modu
 
 const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: ModularWallet) =>
   watchAddress(tx, {
-    ...{ entityId, blockchain, address, createDate },
-    ...{ keyId: null, purpose: 'modular', ownerId: id },
+    entityId,
+    blockchain,
+    address,
+    createDate,
+    keyId: null,
+    purpose: 'modular',
+    ownerId: id,
   })
 
 /**

@@ -1,13 +1,11 @@
 /** Which incoming transfers of unlisted tokens a balance proves, when comparisons, blocks and other work interleave. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { reconcile } from '#engines/indexer/index'
-import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
 import { unlistedTokenId } from '#engines/ledger/index'
 import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
 import type { Hex } from '#lib/hex'
-import { newId } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
+import { openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import {
   type AnyToken,
   actorOn,
@@ -96,8 +94,12 @@ it('lists do not read past the transfers that no balance proves', async () => {
   await owner.run(raw('analyze transactions'))
   await owner.close()
   const page: PageQuery = {
-    ...{ fromMs: undefined, toMs: Date.now() + 3_600_000, pageSize: 5, pageAfter: undefined },
-    ...{ pageBefore: undefined, order: 'DESC' },
+    fromMs: undefined,
+    toMs: Date.now() + 3_600_000,
+    pageSize: 5,
+    pageAfter: undefined,
+    pageBefore: undefined,
+    order: 'DESC',
   }
   const readBy = async (filters: TransactionFilters, order: 'ASC' | 'DESC' = 'DESC') => {
     const plans: Plan[] = []
@@ -187,7 +189,10 @@ it('what a wallet sends is not missed while the engine of transactions is behind
     body: {
       idempotencyKey: crypto.randomUUID(),
       entitySecretCiphertext: await harness.sealSecret(),
-      ...{ walletId: wallet.id, tokenAddress: fees.address, amounts: ['3'], feeLevel: 'MEDIUM' },
+      walletId: wallet.id,
+      tokenAddress: fees.address,
+      amounts: ['3'],
+      feeLevel: 'MEDIUM',
       destinationAddress: (await makeWallet(world)).address,
     },
   })
@@ -296,45 +301,18 @@ it('an item that another wallet made known can be sent as soon as its contract t
   await cards.call('mintTo', [wallet.address, 0n, '', 3n])
   await applied()
   const body = {
-    ...{ idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() },
-    ...{ walletId: wallet.id, destinationAddress: (await makeWallet(world)).address, feeLevel: 'MEDIUM' },
-    ...{ tokenAddress: cards.address, nftTokenIds: ['0'], amounts: ['1'] },
+    idempotencyKey: crypto.randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    destinationAddress: (await makeWallet(world)).address,
+    feeLevel: 'MEDIUM',
+    tokenAddress: cards.address,
+    nftTokenIds: ['0'],
+    amounts: ['1'],
   }
   const { status, text } = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body })
   await following.done()
   expect(status, text).toBe(201)
-})
-
-it('two workers that decide parts of one log find it complete together', async () => {
-  const { database, entityId } = harness
-  const [blockHash, txHash] = [`0x${'b'.repeat(64)}`, `0x${'c'.repeat(64)}`]
-  const row = (position: number) => ({
-    ...{ entityId, blockchain: wallet.blockchain, blockHash, blockNumber: 1, txHash, logIndex: 0, position },
-    ...{
-      direction: 'in' as const,
-      tokenAddress: fees.address,
-      standard: 'ERC1155',
-      itemId: BigInt(position),
-    },
-    ...{ fromAddress: fees.address, toAddress: wallet.address, amount: 1n, address: wallet.address },
-    ...{ walletId: wallet.id, blockTime: new Date().toISOString() },
-  })
-  await insertTokenTransfers(database, Date.now(), [row(0), row(1)])
-  const ids = await database.all<{ id: string }>(
-    sql`select id from observed_token_transfers where block_hash = ${blockHash} order by position`,
-  )
-  const decide = (tx: Db, index: number) =>
-    decideClaims(tx, newId(Date.now()), [
-      { place: 0, entityId, id: ids[index]!.id, amount: 1n, covered: true },
-    ])
-  let second!: ReturnType<typeof decideClaims>
-  const first = await database.tx(async (tx) => {
-    const complete = await decide(tx, 0)
-    second = database.tx((other) => decide(other, 1))
-    await untilBlockedBy(await sessionOf(tx), database, 'the second waits for the first')
-    return complete
-  })
-  expect([first.length, (await second).length].sort()).toEqual([0, 1])
 })
 
 /** Answers the requests that are `chosen` with an error, as a node that has not the block or has had enough. */
@@ -343,7 +321,8 @@ const refuseWhere = (code: number, chosen: (body: string) => boolean) =>
     const asked = JSON.parse(body.toString('utf8'))
     if (!chosen(body.toString('utf8'))) return 'forward'
     const refuse = ({ id }: { id: number }) => ({
-      ...{ jsonrpc: '2.0', id },
+      jsonrpc: '2.0',
+      id,
       error: { code, message: 'header not found' },
     })
     return { body: JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)) }
@@ -396,7 +375,8 @@ it.each([
     await until(async () => (await amountsOf(holder.id)).length > 0, 'the balance proves it')
     expect(await amountsOf(holder.id)).toEqual(['7'])
     expect((await harness.http('GET', `/v1/w3s/tokens/${tokenId}`)).body.data.token).toMatchObject({
-      ...{ name: 'Fee Token', decimals: 6 },
+      name: 'Fee Token',
+      decimals: 6,
     })
   },
 )

@@ -90,9 +90,13 @@ it('a wallet follows so many unlisted tokens, and further ones only when a reque
   // Refused for lack of gas, after the balance was compared.
   await harness.http('POST', '/v1/w3s/developer/transactions/transfer', {
     body: {
-      ...{ walletId: victim.id, tokenAddress: pushed.address, amounts: ['0.5'], feeLevel: 'MEDIUM' },
+      walletId: victim.id,
+      tokenAddress: pushed.address,
+      amounts: ['0.5'],
+      feeLevel: 'MEDIUM',
       destinationAddress: freshAddress(),
-      ...{ idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() },
+      idempotencyKey: crypto.randomUUID(),
+      entitySecretCiphertext: await harness.sealSecret(),
     },
   })
   await actions.holds(pushed, '1', victim.id)

@@ -24,7 +24,10 @@ export async function holdReviewed(
     tx,
     nowMs,
     asked.map(({ entityId, id, screening }) => ({
-      ...{ entityId, id, resource: 'transaction', ruleName: screening!.ruleName! },
+      entityId,
+      id,
+      resource: 'transaction',
+      ruleName: screening!.ruleName!,
       state: reviewer === 'operator' ? 'pending' : 'denied',
     })),
   )
@@ -38,7 +41,11 @@ export async function holdReviewed(
     .filter((row) => !free.has(keyOf(row)))
     .map(({ address, tokenId, amountAtomic, ...ref }) => ({
       ...intentOf(ref),
-      ...{ blockchain, address, tokenId, amountAtomic, purpose: 'review' as const },
+      blockchain,
+      address,
+      tokenId,
+      amountAtomic,
+      purpose: 'review' as const,
     }))
   await placeHolds(tx, nowMs, holds, { regardless: true })
 }

@@ -99,7 +99,8 @@ describe('a transfer to a wallet', () => {
     const shown = await received(wallet, await pay(sender, wallet.address))
     const { transaction } = (await client.getTransaction({ id: shown.id })).data!
     expect(transaction!.transactionScreeningEvaluation).toMatchObject({
-      ...{ ruleName, actions },
+      ruleName,
+      actions,
       reasons: [{ sourceValue: sender, riskScore, riskCategories: [category], type: 'OWNERSHIP' }],
     })
     expect(await reviewOf(shown.id)).toMatchObject({ resource: 'transaction', state: 'pending', ruleName })
@@ -185,20 +186,23 @@ describe('a deposit', () => {
     const read = (id: string | undefined) => world.call('GET', `/v1/payments/${id}`)
     await harness.chain().mine(20)
     expect(await read(small)).toMatchObject({
-      ...{ status: 'pending', riskEvaluation: { decision: 'review', reason: null } },
+      status: 'pending',
+      riskEvaluation: { decision: 'review', reason: null },
     })
     expect(await reviewOf(small!)).toMatchObject({ resource: 'payment', state: 'pending' })
     expect(await gaps()).toEqual([])
 
     expect((await decide(small!, 'approve')).data.state).toBe('approved')
     expect(await read(small)).toMatchObject({
-      ...{ status: 'paid', riskEvaluation: { decision: 'approved', reason: '1000' } },
+      status: 'paid',
+      riskEvaluation: { decision: 'approved', reason: '1000' },
     })
     expect(Number(await balance())).toBe(before + 1)
 
     expect((await decide(large!, 'deny')).data.state).toBe('denied')
     expect(await read(large)).toMatchObject({
-      ...{ status: 'failed', riskEvaluation: { decision: 'denied', reason: '3000' } },
+      status: 'failed',
+      riskEvaluation: { decision: 'denied', reason: '3000' },
     })
     expect([Number(await balance()), await gaps()]).toEqual([before + 1, []])
 
@@ -209,7 +213,9 @@ describe('a deposit', () => {
 
   it('to an address of the account is reviewed as a transfer', async () => {
     const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
-      ...{ idempotencyKey: crypto.randomUUID(), currency: 'USD', chain: 'BASE' },
+      idempotencyKey: crypto.randomUUID(),
+      currency: 'USD',
+      chain: 'BASE',
     })
     const hash = await pay(screenedAddress('7766'), address)
     const find = async () =>
@@ -223,11 +229,13 @@ describe('a deposit', () => {
     await harness.chain().mine(20)
     const waiting = (await find())!
     expect(waiting).toMatchObject({
-      ...{ status: 'running', riskEvaluation: { decision: 'review', reason: null } },
+      status: 'running',
+      riskEvaluation: { decision: 'review', reason: null },
     })
     await decide(waiting.id, 'deny')
     expect(await find()).toMatchObject({
-      ...{ status: 'failed', errorCode: 'transfer_denied' },
+      status: 'failed',
+      errorCode: 'transfer_denied',
       riskEvaluation: { decision: 'denied', reason: '3000' },
     })
     await decide(waiting.id, 'approve')

@@ -191,7 +191,10 @@ async function apply(
     tx,
     nowMs,
     cleared.map(({ entityId, id, evaluation: { ruleName, actions } }) => ({
-      ...{ entityId, actor, type: 'transaction.cleared', resourceId: id },
+      entityId,
+      actor,
+      type: 'transaction.cleared',
+      resourceId: id,
       data: { state: 'CLEARED', ruleName, actions },
     })),
   )
@@ -253,8 +256,11 @@ async function holdForReview(
     tx,
     nowMs,
     reviewed.map(({ entityId, id, evaluation: { ruleName = '' } }) => ({
-      ...{ entityId, id, ruleName },
-      ...{ resource: 'transaction', state: 'pending' },
+      entityId,
+      id,
+      ruleName,
+      resource: 'transaction',
+      state: 'pending',
     })),
   )
 }
@@ -273,7 +279,11 @@ async function holdForProvider(
     tx,
     nowMs,
     waiting.map(({ entityId, id }) => ({
-      ...{ entityId, id, resource: 'transaction', state: 'pending', ruleName: 'Screening Provider' },
+      entityId,
+      id,
+      resource: 'transaction',
+      state: 'pending',
+      ruleName: 'Screening Provider',
     })),
   )
   const deferrals = waiting.map(({ entityId, id, createDate }) => {

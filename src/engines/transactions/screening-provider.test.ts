@@ -111,7 +111,8 @@ describe('an outside provider', () => {
     )
     expect(await reaches((await transferTo(destination)).id, 'DENIED')).toMatchObject({
       transactionScreeningEvaluation: {
-        ...{ ruleName: 'Stolen funds', actions: ['REVIEW', 'DENY'] },
+        ruleName: 'Stolen funds',
+        actions: ['REVIEW', 'DENY'],
         reasons: [{ riskScore: 'SEVERE', riskCategories: ['HACKING'] }, { riskScore: 'HIGH' }],
       },
     })

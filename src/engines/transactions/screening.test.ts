@@ -125,7 +125,8 @@ describe('a transfer', () => {
         state: 'DENIED',
         errorDetails: expect.stringContaining(ruleName),
         transactionScreeningEvaluation: {
-          ...{ ruleName, actions },
+          ruleName,
+          actions,
           reasons: [
             {
               source: 'ADDRESS',
@@ -168,7 +169,9 @@ describe('a transfer', () => {
     const execute = async (fields: object) =>
       world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
         ...(await keyed()),
-        ...{ contractAddress: USDC, feeLevel: 'MEDIUM', ...fields },
+        contractAddress: USDC,
+        feeLevel: 'MEDIUM',
+        ...fields,
       })
     for (const fields of [
       { abiFunctionSignature: 'approve(address,uint256)', abiParameters: [listed, '7'] },
@@ -187,7 +190,9 @@ describe('a transfer', () => {
     const data = encodeFunctionData({ abi, functionName: 'transfer', args: [listed as Hex, 1n] })
     const { id } = await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
       ...(await keyed()),
-      ...{ contractAddress: harness.chain().tokens.USDC, feeLevel: 'MEDIUM', callData: `${data}00` },
+      contractAddress: harness.chain().tokens.USDC,
+      feeLevel: 'MEDIUM',
+      callData: `${data}00`,
     })
     await until(
       async () => (await read(id)).transactionScreeningEvaluation !== undefined,
@@ -285,8 +290,11 @@ describe("the blocklist of the stablecoin's issuer", () => {
     await untilListed(destination, true)
     const { id: nativeId } = (await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
       ...(await keyed()),
-      ...{ destinationAddress: destination, amounts: ['0.001'], feeLevel: 'MEDIUM' },
-      ...{ tokenAddress: '', blockchain: harness.chain().blockchain },
+      destinationAddress: destination,
+      amounts: ['0.001'],
+      feeLevel: 'MEDIUM',
+      tokenAddress: '',
+      blockchain: harness.chain().blockchain,
     })) as { id: string }
     for (const id of [nativeId, (await makeTransfer(world, '0.01', destination)).id]) {
       expect(await ended(id)).toMatchObject({
@@ -425,7 +433,8 @@ describe('a payout', () => {
     const read = async () => await world.call('GET', `/v1/payouts/${payout.id}`)
     await until(async () => (await read()).status !== 'pending', 'the payout ends')
     expect(await read()).toMatchObject({
-      ...{ status: 'failed', errorCode: 'transaction_denied' },
+      status: 'failed',
+      errorCode: 'transaction_denied',
       riskEvaluation: { decision: 'denied', reason: '3000' },
     })
   })

@@ -77,11 +77,20 @@ async function attestIn(
   const fees = shownFees(intents)
   const createDate = formatInstant(nowMs)
   const transfer = {
-    ...{ id, fingerprint, blockchain, payload, expirationBlock, fees, valueAtomic, forwarded },
+    id,
+    fingerprint,
+    blockchain,
+    payload,
+    expirationBlock,
+    fees,
+    valueAtomic,
+    forwarded,
     createDate,
   }
   const signed = entries.map((entry, index) => ({
-    ...{ entry: index, intents: hexOf(encodeEntry(entry)), signature: entry.signature },
+    entry: index,
+    intents: hexOf(encodeEntry(entry)),
+    signature: entry.signature,
   }))
   const forward = forwardGas && { gas: forwardGas, feeAtomic: intents[0]!.forwardingAtomic }
   const row = { ...transfer, forward: forward || undefined }
@@ -129,8 +138,15 @@ async function signPayload(
 const reservationOf = (intent: PricedIntent) => {
   const { specHash, entry, position, source, depositor, spec, feeAtomic, maxFee, maxBlockHeight } = intent
   return {
-    ...{ specHash, entry, position, blockchain: source.blockchain, depositor, feeAtomic },
-    ...{ valueAtomic: spec.value, maxFeeAtomic: maxFee, maxBlockHeight },
+    specHash,
+    entry,
+    position,
+    blockchain: source.blockchain,
+    depositor,
+    feeAtomic,
+    valueAtomic: spec.value,
+    maxFeeAtomic: maxFee,
+    maxBlockHeight,
   }
 }
 
@@ -144,7 +160,9 @@ export function shownFees(intents: readonly PricedIntent[]): ShownFees {
     total: shown(sum(({ feeAtomic }) => feeAtomic)),
     token: tokenSymbol,
     perIntent: intents.map(({ specHash, source, spec, baseAtomic, transferAtomic }) => ({
-      ...{ transferSpecHash: specHash as string, domain: source.domain, baseFee: shown(baseAtomic) },
+      transferSpecHash: specHash as string,
+      domain: source.domain,
+      baseFee: shown(baseAtomic),
       ...(source.domain !== spec.destinationDomain && { transferFee: shown(transferAtomic) }),
     })),
     ...(forwardingAtomic > 0n && { forwardingFee: shown(forwardingAtomic) }),

@@ -91,8 +91,14 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
   const { kind, amountAtomic } = event
   const movement: UnifiedMovement = {
     ...place,
-    ...{ kind, depositor, amountAtomic, feeAtomic: 0n, fromWithdrawingAtomic: 0n, specHash: null },
-    ...{ sender: null, countedAtomic: 0n },
+    kind,
+    depositor,
+    amountAtomic,
+    feeAtomic: 0n,
+    fromWithdrawingAtomic: 0n,
+    specHash: null,
+    sender: null,
+    countedAtomic: 0n,
   }
   if (event.kind === 'deposited') {
     movement.countedAtomic = null

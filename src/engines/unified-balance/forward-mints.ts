@@ -64,7 +64,9 @@ async function submitMints(
   for (const { id, payload, signature } of due) {
     const forwardId = newId(ctx.clock.nowMs())
     await submitPlatformCall(ctx, tx, chain, treasury, {
-      ...{ actor: 'unified-balance', requestId: id, id: forwardId },
+      actor: 'unified-balance',
+      requestId: id,
+      id: forwardId,
       refId: `mint ${id}`,
       call: crosschain.mintCall(hexOf(payload), hexOf(signature)),
     })

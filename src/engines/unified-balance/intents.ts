@@ -34,7 +34,9 @@ export function placedIntents(entries: readonly SignedEntry[]): PlacedIntent[] {
       const place = isSet ? `${at}[${index}]` : at
       return {
         ...intent,
-        ...{ specHash: refusing(`${place}.spec`, () => transferSpecHash(intent.spec)), entry, at: place },
+        specHash: refusing(`${place}.spec`, () => transferSpecHash(intent.spec)),
+        entry,
+        at: place,
         position: position++,
       }
     }),

@@ -28,9 +28,14 @@ export function unifiedChainOf(chain: Chain): UnifiedChain | undefined {
   const token = network.tokens.find(({ symbol }: NetworkToken) => symbol === tokenSymbol)
   if (!crosschain?.addresses.wallet || !crosschain.addresses.minter || !token) return undefined
   return {
-    ...{ chain, blockchain: network.blockchain, domain: crosschain.domain, crosschain },
-    ...{ wallet: crosschain.addresses.wallet, minter: crosschain.addresses.minter },
-    ...{ token: tokenAddress(token), decimals: token.decimals },
+    chain,
+    blockchain: network.blockchain,
+    domain: crosschain.domain,
+    crosschain,
+    wallet: crosschain.addresses.wallet,
+    minter: crosschain.addresses.minter,
+    token: tokenAddress(token),
+    decimals: token.decimals,
   }
 }
 

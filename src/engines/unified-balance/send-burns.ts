@@ -79,7 +79,9 @@ async function sendBatch(
   const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [request])
   if (!signatures) throw new Error('there is no attestation key for unified balances')
   await submitPlatformCall(ctx, tx, unified.chain, treasury, {
-    ...{ actor: 'unified-balance', requestId: id, id },
+    actor: 'unified-balance',
+    requestId: id,
+    id,
     refId: `burn ${id}`,
     call: unified.crosschain.burnCall(payload, hexOf(signatures[0]!)),
   })

@@ -108,13 +108,11 @@ export function priceTransfer(
     const feeAtomic = totalAtomic + forwardingAtomic
     return {
       ...intent,
-      ...{
-        source,
-        depositor: addressOfWord(spec.sourceDepositor),
-        baseAtomic,
-        transferAtomic,
-        forwardingAtomic,
-      },
+      source,
+      depositor: addressOfWord(spec.sourceDepositor),
+      baseAtomic,
+      transferAtomic,
+      forwardingAtomic,
       feeAtomic,
     }
   })

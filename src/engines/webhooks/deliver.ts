@@ -90,7 +90,10 @@ async function deliver(
   const startedMs = performance.now()
   let isEnded = false
   const answer = await call({
-    ...{ method: 'POST', url: lane.endpoint, timeoutMs: timeoutMs[lane.line], signal },
+    method: 'POST',
+    url: lane.endpoint,
+    timeoutMs: timeoutMs[lane.line],
+    signal,
     ...envelope,
     keepAlive: delivery.attemptCount === 0,
   }).catch((error: Error) => {

@@ -416,7 +416,8 @@ describe('a worker', () => {
       responseBody: '',
       durationMs: 1,
       state: 'delivered',
-      ...{ dueDate: at, at },
+      dueDate: at,
+      at,
     } as const
     await recordAttempts(harness.database, [{ lane: former, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(1)

@@ -187,8 +187,11 @@ describe('the key of a user', () => {
       userKeyStateOf(test.database, { entityId: entity.id, userId: user.userId }, Date.now())
     const unset = { status: 'UNSET', failedAttempts: 0 }
     expect(await state(await newPageUser(entity))).toEqual({
-      ...{ pin: unset, answers: unset, questions: [] },
-      ...{ opensWith: undefined, devices: [] },
+      pin: unset,
+      answers: unset,
+      questions: [],
+      opensWith: undefined,
+      devices: [],
     })
     const user = await newUser(...questions)
     await expect(open(user, '111222')).rejects.toMatchObject({ code: 155112 })

@@ -13,10 +13,16 @@ const waitMs = 5 * 60_000
 /** Sends mails from this address by an SMTP server, such as `smtps://user:password@mail.example`; entities take turns. */
 export function openSmtp(url: string, from: string): Mailer {
   const transport = createTransport({
-    ...{ url, pool: true as const, maxConnections: connectionsMax },
-    ...{ connectionTimeout: stepMs, greetingTimeout: stepMs, socketTimeout: stepMs, dnsTimeout: stepMs },
+    url,
+    pool: true as const,
+    maxConnections: connectionsMax,
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    socketTimeout: stepMs,
+    dnsTimeout: stepMs,
     // A mail is text of our own: it reads neither files nor addresses.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   })
   const lanes = createLanes({ count: connectionsMax, leavesRoom: false, waitingMax, waitMs, crowded })
   return {

@@ -339,13 +339,11 @@ describe('a kept connection', () => {
     await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
     const { port } = server.address() as AddressInfo
     const to = (name = 'receiver', keepAlive = true) => ({
-      ...{
-        method: 'POST' as const,
-        url: `http://${name}.test:${port}/`,
-        body: '{}',
-        timeoutMs: 30_000,
-        keepAlive,
-      },
+      method: 'POST' as const,
+      url: `http://${name}.test:${port}/`,
+      body: '{}',
+      timeoutMs: 30_000,
+      keepAlive,
     })
     const close = () => {
       server.closeAllConnections()

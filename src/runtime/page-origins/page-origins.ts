@@ -67,7 +67,11 @@ const change = (
     for (const origin of added) await insertPageOrigin(tx, entityId, origin, formatInstant(nowMs))
     for (const origin of removed) await deletePageOrigin(tx, entityId, origin)
     const noted = (type: string) => (origin: string) => ({
-      ...{ entityId, actor, type, resourceId: origin, requestId },
+      entityId,
+      actor,
+      type,
+      resourceId: origin,
+      requestId,
     })
     const changes = [...added.map(noted('pageOrigin.allowed')), ...removed.map(noted('pageOrigin.removed'))]
     await recordChanges(tx, nowMs, changes)

@@ -19,7 +19,11 @@ type JsonAnswer = { status: number; body: Record<string, unknown> }
 export async function askJson(url: string, targets: 'public' | 'private'): Promise<JsonAnswer> {
   const headers = { Accept: 'application/json' }
   const { status, text, isWhole } = await callers[targets]!({
-    ...{ method: 'GET', url, headers, timeoutMs, keptBytes },
+    method: 'GET',
+    url,
+    headers,
+    timeoutMs,
+    keptBytes,
   }).catch((error: Error) => {
     throw new ProviderAway(`cannot be asked: ${error.message}`)
   })

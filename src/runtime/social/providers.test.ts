@@ -13,8 +13,11 @@ describe('BEZANT_SOCIAL_PROVIDERS', () => {
     expect(read(google, facebook, own)).toEqual([
       { entityId: entity, provider: 'Google', issuer: 'https://accounts.google.com', clientIds: ['g-1'] },
       {
-        ...{ entityId: other, provider: 'Facebook', issuer: 'https://graph.facebook.com' },
-        ...{ clientIds: ['f'], appSecret: 's' },
+        entityId: other,
+        provider: 'Facebook',
+        issuer: 'https://graph.facebook.com',
+        clientIds: ['f'],
+        appSecret: 's',
       },
       { entityId: other, provider: 'Google', issuer: own.issuer, clientIds: own.clientIds },
     ])

@@ -198,7 +198,10 @@ describe('event monitors', () => {
     const { contractId } = await world.call('POST', '/v1/w3s/contracts/deploy', {
       idempotencyKey: randomUUID(),
       entitySecretCiphertext: await harness.sealSecret(),
-      ...{ name: 'Emitter', walletId, blockchain, feeLevel: 'MEDIUM' },
+      name: 'Emitter',
+      walletId,
+      blockchain,
+      feeLevel: 'MEDIUM',
       abiJson: JSON.stringify(parseAbi(['event Moved(uint256 count)'])),
       bytecode: `0x61${size}600e60003961${size}6000f3${code.slice(2)}`,
     })

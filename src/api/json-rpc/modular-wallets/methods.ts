@@ -86,7 +86,10 @@ const showWallet = (
   { id, address, blockchain, name, owners, createDate, updateDate }: ModularWallet,
   { factory, data }: { factory: string; data: string },
 ) => ({
-  ...{ id, address, blockchain, state: 'LIVE' },
+  id,
+  address,
+  blockchain,
+  state: 'LIVE',
   ...(name !== null && { name }),
   scaCore,
   scaConfiguration: {

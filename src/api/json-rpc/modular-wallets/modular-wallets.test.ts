@@ -57,7 +57,10 @@ describe('wallets of owners', () => {
       const { result } = await ask('circle_getAddress', request(owners))
       expect(result).toMatchObject({
         address: account.address.toLowerCase(),
-        ...{ blockchain: 'BASE-SEPOLIA', state: 'LIVE', name: 'mine', scaCore: 'circle_6900_v1' },
+        blockchain: 'BASE-SEPOLIA',
+        state: 'LIVE',
+        name: 'mine',
+        scaCore: 'circle_6900_v1',
         scaConfiguration: {
           initialOwnershipConfiguration: { weightedMultisig: { ...lower(owners), thresholdWeight: 1 } },
           initCode: expect.stringMatching(/^0x0000000df7e6c9dc387cafc5ecbfa6c3a6179add81d0dff1/),

@@ -197,7 +197,7 @@ describe('property 149: an estimate is refused for what the validation of its op
       'AA36 over paymasterVerificationGasLimit',
       'PaymasterFunctionRevertedError',
       pays(0n),
-      { ...known, ...{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }, paymasterVerificationGasLimit: 800n },
+      { ...known, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, paymasterVerificationGasLimit: 800n },
     ],
   ])('%s', async (details, name, code, fields) => {
     const paymaster = code ? await standing(code) : (freshAddress() as Address)

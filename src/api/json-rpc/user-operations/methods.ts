@@ -6,8 +6,8 @@ import type { Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
 import type { OperationReceipt, UserOperation } from '#chains/facets/accounts'
 import { accountsOn } from '#chains/facets/optional'
-import { operationFromJson } from '#chains/operation-json'
 import { ValueProblem } from '#chains/invalid-value'
+import { operationFromJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
 import {
   estimateOperation,
@@ -111,11 +111,11 @@ const gasPrice: RpcMethod<Chain> = async (_ctx, _params, chain) => {
   }
   return {
     result: {
-      ...{ low: priceAt('LOW'), medium: priceAt('MEDIUM'), high: priceAt('HIGH') },
-      ...{
-        deployed: verificationGas.deployed.toString(),
-        notDeployed: verificationGas.notDeployed.toString(),
-      },
+      low: priceAt('LOW'),
+      medium: priceAt('MEDIUM'),
+      high: priceAt('HIGH'),
+      deployed: verificationGas.deployed.toString(),
+      notDeployed: verificationGas.notDeployed.toString(),
     },
   }
 }
@@ -164,7 +164,10 @@ const withoutLogs = ({
   gasUsed: gasUsed ?? 0n,
   logs: [],
   receipt: {
-    ...{ transactionHash: txHash, blockHash, status: '0x1', logs: [] },
+    transactionHash: txHash,
+    blockHash,
+    status: '0x1',
+    logs: [],
     blockNumber: blockNumber === null ? null : toQuantity(blockNumber),
   },
 })

@@ -94,7 +94,8 @@ describe('property 110: a stranger gains nothing from what a sponsor signed', ()
       [
         'twenty times the price and gas for nothing',
         {
-          ...{ maxFeePerGas: 19n * maxFeeAtomic, maxPriorityFeePerGas: 19n * maxFeeAtomic },
+          maxFeePerGas: 19n * maxFeeAtomic,
+          maxPriorityFeePerGas: 19n * maxFeeAtomic,
           preVerificationGas: 7_200_000n,
         },
       ],

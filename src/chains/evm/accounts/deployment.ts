@@ -130,5 +130,9 @@ export const paymasterCode = (sponsor: Address): Hex =>
     sponsor,
     _hashedName: keccak256(stringToHex('Bezant Sponsor')),
     _hashedVersion: keccak256(stringToHex('1')),
-    ...{ _cachedDomainSeparator: '0x', _cachedChainId: '0x', _cachedThis: '0x', _name: '0x', _version: '0x' },
+    _cachedDomainSeparator: '0x',
+    _cachedChainId: '0x',
+    _cachedThis: '0x',
+    _name: '0x',
+    _version: '0x',
   })

@@ -40,8 +40,15 @@ function aliased(width: number, target: Hex, value: bigint, data: Hex): Hex {
 
 function transfersOf(callData: Hex) {
   const operation: UserOperation = {
-    ...{ account, nonce: 7n, callData, signature: '0x' },
-    ...{ callGas: 1n, verificationGas: 1n, preVerificationGas: 1n, maxFeeAtomic: 1n, priorityFeeAtomic: 1n },
+    account,
+    nonce: 7n,
+    callData,
+    signature: '0x',
+    callGas: 1n,
+    verificationGas: 1n,
+    preVerificationGas: 1n,
+    maxFeeAtomic: 1n,
+    priorityFeeAtomic: 1n,
   }
   const topics = encodeEventTopics({
     abi: entryPoint07Abi,

@@ -155,7 +155,13 @@ export function sponsorDigest(chainId: number, operation: UnsignedOperation): Bu
     signature: '0x',
   })
   const message = {
-    ...{ sender, nonce, initCode, callData, accountGasLimits, preVerificationGas, gasFees },
+    sender,
+    nonce,
+    initCode,
+    callData,
+    accountGasLimits,
+    preVerificationGas,
+    gasFees,
     paymasterVerificationGasLimit: sponsorship!.verificationGas,
     paymasterPostOpGasLimit: sponsorship!.postOpGas,
     validAfter: hexToNumber(slice(sponsorship!.data, 0, 6)),

@@ -49,8 +49,14 @@ it('reads the logs of a range as the chain has them, whether or not logs repeat 
     given.map(async ({ address, topics, data, logIndex, transactionHash, blockHash, blockNumber }) => {
       const { timestamp } = await chain.rpc<{ timestamp: string }>('eth_getBlockByHash', [blockHash, false])
       return {
-        ...{ address, topics, data, logIndex: Number(logIndex), txHash: transactionHash },
-        ...{ blockHash, blockNumber: Number(blockNumber), blockTimeMs: Number(timestamp) * 1_000 },
+        address,
+        topics,
+        data,
+        logIndex: Number(logIndex),
+        txHash: transactionHash,
+        blockHash,
+        blockNumber: Number(blockNumber),
+        blockTimeMs: Number(timestamp) * 1_000,
       }
     }),
   )

@@ -170,7 +170,11 @@ function minterFact(blockchain: string, decoded: Decoded | undefined): Crosschai
   const senders = partiesAt(blockchain, sourceDomain, [sourceDepositor, decoded.args.sourceSigner])
   return {
     kind: 'minted',
-    ...{ token: canonical(token), recipient: canonical(recipient), specHash, sourceDomain, sourceDepositor },
+    token: canonical(token),
+    recipient: canonical(recipient),
+    specHash,
+    sourceDomain,
+    sourceDepositor,
     amountAtomic: value,
     senders,
   }

@@ -64,8 +64,11 @@ async function mintersLeft(view: View, { addresses, token, terms }: Standing): P
   return wanted
     .filter((_, index) => !are[index])
     .map(({ minter, allowance, why }) => ({
-      ...{ to: token, by, signature: 'configureMinter(address,uint256)' },
-      ...{ values: [minter, String(allowance)], why },
+      to: token,
+      by,
+      signature: 'configureMinter(address,uint256)',
+      values: [minter, String(allowance)],
+      why,
     }))
 }
 
@@ -100,18 +103,18 @@ async function remotesLeft(view: View, { addresses, token, terms }: Standing): P
       ])
       const why = `links domain ${domain}`
       const add = {
-        ...{ to: tokenMessenger, by: canonical(owner), why },
-        ...{
-          signature: 'addRemoteTokenMessenger(uint32,bytes32)',
-          values: [String(domain), remote.tokenMessenger],
-        },
+        to: tokenMessenger,
+        by: canonical(owner),
+        why,
+        signature: 'addRemoteTokenMessenger(uint32,bytes32)',
+        values: [String(domain), remote.tokenMessenger],
       }
       const link = {
-        ...{ to: tokenMinter, by: canonical(controller), why },
-        ...{
-          signature: 'linkTokenPair(address,uint32,bytes32)',
-          values: [token, String(domain), remote.token],
-        },
+        to: tokenMinter,
+        by: canonical(controller),
+        why,
+        signature: 'linkTokenPair(address,uint32,bytes32)',
+        values: [token, String(domain), remote.token],
       }
       return [...(messenger === zeroWord ? [add] : []), ...(BigInt(String(local)) === 0n ? [link] : [])]
     }),
@@ -173,8 +176,11 @@ async function signersLeft(view: View, { addresses, terms }: Standing): Promise<
       ? []
       : [
           {
-            ...{ to: minter, by: canonical(minterOwner), signature: 'addAttestationSigner(address)' },
-            ...{ values: [signer], why },
+            to: minter,
+            by: canonical(minterOwner),
+            signature: 'addAttestationSigner(address)',
+            values: [signer],
+            why,
           },
         ]),
   ]

@@ -33,8 +33,10 @@ export function addBurnIntents(found: FoundEffects, data: DecodableTypedData): b
   found.dangers.add('transferAuthorization')
   for (const { blockchain, spec, maxFee } of read as ReadIntent[]) {
     addBurn(found, blockchain, {
-      ...{ token: addressOfWord(spec.sourceToken), account: spec.destinationRecipient },
-      ...{ domain: spec.destinationDomain, amountAtomic: spec.value + maxFee },
+      token: addressOfWord(spec.sourceToken),
+      account: spec.destinationRecipient,
+      domain: spec.destinationDomain,
+      amountAtomic: spec.value + maxFee,
     })
     for (const deed of metBySpec(spec))
       addDeed(found, blockchain, addressOfWord(spec.sourceContract), deed, 0)

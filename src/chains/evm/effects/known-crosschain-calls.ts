@@ -58,8 +58,12 @@ type Bridge = {
 }
 const bridged = (params: Bridge, hookData?: Hex): KnownEffect[] => [
   ...burn({
-    ...{ amount: params.amount, domain: params.destinationDomain, recipient: params.mintRecipient },
-    ...{ token: params.burnToken, caller: params.destinationCaller, ...(hookData && { hookData }) },
+    amount: params.amount,
+    domain: params.destinationDomain,
+    recipient: params.mintRecipient,
+    token: params.burnToken,
+    caller: params.destinationCaller,
+    ...(hookData && { hookData }),
   }),
   {
     does: 'transfer',

@@ -35,8 +35,10 @@ const query = (tenant: Tenant, callData = calm) =>
 const estimate = (tenant: Tenant, callData = calm) =>
   tenant.http('POST', '/v1/w3s/transactions/contractExecution/estimateFee', {
     body: {
-      ...{ sourceAddress: `0x${'a1'.repeat(20)}`, blockchain: 'BASE-SEPOLIA' },
-      ...{ contractAddress: burner, callData: `0x${callData}` },
+      sourceAddress: `0x${'a1'.repeat(20)}`,
+      blockchain: 'BASE-SEPOLIA',
+      contractAddress: burner,
+      callData: `0x${callData}`,
     },
   })
 

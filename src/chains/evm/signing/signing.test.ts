@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { isDeep } from '#testing/runner/size'
-import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../../signing.ts'
 import { ValueProblem } from '../../invalid-value.ts'
+import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../../signing.ts'
 
 const text = fc.oneof(
   fc.constantFrom(

@@ -74,7 +74,12 @@ export async function makeVersion(
   await putList(tx, { name: list, kind: listKindOf(list), version })
   const { added, removed } = await apply(version)
   const made = await insertListVersion(tx, nowMs, {
-    ...{ list, version, change, added, removed, actor },
+    list,
+    version,
+    change,
+    added,
+    removed,
+    actor,
     contentsOf: contentsOf ?? version,
     entries: entriesBefore + added - removed,
     source: source ?? null,

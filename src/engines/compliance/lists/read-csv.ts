@@ -9,8 +9,12 @@ const recordCharactersMax = 100_000
 
 async function* recordsOf(chunks: AsyncIterable<string>): AsyncIterable<CsvRecord> {
   const parser = parse({
-    ...{ bom: true, info: true, relax_column_count: true, skip_empty_lines: true },
-    ...{ skip_records_with_empty_values: true, max_record_size: recordCharactersMax },
+    bom: true,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    max_record_size: recordCharactersMax,
   })
   const source = Readable.from(chunks)
   source.on('error', (error) => parser.destroy(error))

@@ -60,7 +60,11 @@ const keyOf = ({ chain, address }: AskedAddress) => `${chain} ${address}`
 async function ask(config: Config, asked: AskedAddress, signal: AbortSignal): Promise<ProviderAnswer> {
   const { screeningUrl: url, screeningToken: token } = config
   const { status, text, isWhole } = await call({
-    ...{ method: 'POST', url: url!, timeoutMs, signal, keptBytes: answerBytesMax },
+    method: 'POST',
+    url: url!,
+    timeoutMs,
+    signal,
+    keptBytes: answerBytesMax,
     headers: {
       'Content-Type': 'application/json',
       Accept: 'application/json',

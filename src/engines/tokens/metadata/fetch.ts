@@ -13,7 +13,10 @@ const firstRetryMs = 60_000
 
 /** Lanes for all fetches of this process: no entity keeps another one from them. */
 const lanes = createLanes({
-  ...{ count: 4, leavesRoom: true, waitingMax: 200, waitMs: 60_000 },
+  count: 4,
+  leavesRoom: true,
+  waitingMax: 200,
+  waitMs: 60_000,
   crowded: () => new Error('too much metadata is fetched at once: it is fetched when it is asked for again'),
 })
 const underWay = new Set<string>()

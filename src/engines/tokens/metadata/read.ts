@@ -34,7 +34,10 @@ async function fetched(uri: string, gateway: string | undefined): Promise<string
   const url = path === undefined ? uri : `${gateway}/ipfs/${path}`
   const call = path === undefined ? ask : askGateway
   const { status, text, isWhole } = await call({
-    ...{ method: 'GET', url, timeoutMs, keptBytes: bytesMax },
+    method: 'GET',
+    url,
+    timeoutMs,
+    keptBytes: bytesMax,
     headers: { Accept: 'application/json' },
   })
   if (status !== 200) throw new Error(`the answer is ${status}`)

@@ -94,7 +94,8 @@ it('property 164: records of earlier versions are merged, of every kind', async 
   await journal.append(records.map(recordOfBefore))
   await journal.close()
   const merged = await runCommand({
-    ...{ command: 'journal', args: ['merge', journal.path, '--json'] },
+    command: 'journal',
+    args: ['merge', journal.path, '--json'],
     env: { DATABASE_URL: urlOf(harness.connection), BEZANT_ROOT_KEY: testRootKey.toString('hex') },
   })
   expect(merged.code, merged.stderr).toBe(0)

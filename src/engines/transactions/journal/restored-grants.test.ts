@@ -155,7 +155,10 @@ describe('a transaction in flight without a grant', () => {
     await until(async () => (await on.booked(user.wallet)).length === 2, 'the funds have arrived')
     await harness.chain().setAutomine(false)
     const transfer = {
-      ...{ walletId: user.wallet.id, tokenId: on.world.usdcId, amounts: ['1'], feeLevel: 'MEDIUM' },
+      walletId: user.wallet.id,
+      tokenId: on.world.usdcId,
+      amounts: ['1'],
+      feeLevel: 'MEDIUM',
       destinationAddress: freshAddress(),
     }
     const asked = await askUser(on.world, user, 'transactions/transfer', transfer)

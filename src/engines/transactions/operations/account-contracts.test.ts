@@ -47,8 +47,12 @@ async function startProcess(accountCode?: Record<string, string>) {
   const { ctx: former, connection } = harness
   const { rpcUrl } = harness.chain()
   const { ctx, close } = await openContext({
-    ...{ config: { ...former.config, publicUrl: undefined }, log: former.log, connection },
-    ...{ rootKey: testRootKey, clock: harness.clock, inspects: true },
+    config: { ...former.config, publicUrl: undefined },
+    log: former.log,
+    connection,
+    rootKey: testRootKey,
+    clock: harness.clock,
+    inspects: true,
     nodes: [{ blockchain, rpcUrl, local: true, accountCode }],
   })
   undo.push(close)

@@ -117,8 +117,10 @@ async function repeatUntilRefused(
   for (let executed = 0; ; executed++) {
     const price = isDear ? await highPrice(operation) : (operation['maxFeePerGas'] as bigint)
     const next = {
-      ...{ ...operation, nonce: keyedNonce(500 + executed) },
-      ...{ maxFeePerGas: price, maxPriorityFeePerGas: price },
+      ...operation,
+      nonce: keyedNonce(500 + executed),
+      maxFeePerGas: price,
+      maxPriorityFeePerGas: price,
     }
     const { result: sponsorship, error } = await sponsor(next)
     if (error) {
@@ -292,11 +294,15 @@ describe('property 82: a developer spends within the limits', () => {
     const { result } = await ask('circle_getUserOperationGasPrice', [])
     const price = BigInt(result.high.maxFeePerGas)
     return {
-      ...{ sender: page.account.address, nonce: keyedNonce(9_999), callData },
-      ...{ callGasLimit: gas.callGasLimit, preVerificationGas: gas.preVerificationGas },
+      sender: page.account.address,
+      nonce: keyedNonce(9_999),
+      callData,
+      callGasLimit: gas.callGasLimit,
+      preVerificationGas: gas.preVerificationGas,
       verificationGasLimit: gas.verificationGasLimit,
       signature: await page.account.getStubSignature(),
-      ...{ maxFeePerGas: price, maxPriorityFeePerGas: price },
+      maxFeePerGas: price,
+      maxPriorityFeePerGas: price,
     }
   }
 })

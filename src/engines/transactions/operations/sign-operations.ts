@@ -208,7 +208,11 @@ async function signAll(
   await insertSponsorships(
     tx,
     plans.map(({ row: { entityId, id, walletId } }, index) => ({
-      ...{ entityId, blockchain, walletId: walletId!, transactionId: id, expireDate: undefined },
+      entityId,
+      blockchain,
+      walletId: walletId!,
+      transactionId: id,
+      expireDate: undefined,
       userOpHash: hashes[index]!.hash,
       gas: accountsOn(chain).gasPaidFor(operations[index]!),
       createDate: formatInstant(nowMs),
@@ -224,7 +228,12 @@ function unsponsored(
   { row, fee, gasLimit }: Ready,
 ) {
   const request = {
-    ...{ account: row.address, owner: owner.address, core: owner.core, isDeployed, fee, gas: gasLimit },
+    account: row.address,
+    owner: owner.address,
+    core: owner.core,
+    isDeployed,
+    fee,
+    gas: gasLimit,
     dataGas: dataGas.get(row.id)!,
     nonce: nonceOf(row.id),
     call: calledBy(row),

@@ -207,7 +207,9 @@ it('signs messages and typed data that the contract of the account accepts', asy
   const types = { Order: [{ name: 'total', type: 'uint256' }] } as const
   const typed = { domain, types, primaryType: 'Order', message: { total: 5n } } as const
   const data = JSON.stringify({
-    ...{ domain, primaryType: 'Order', message: { total: '5' } },
+    domain,
+    primaryType: 'Order',
+    message: { total: '5' },
     types: { ...types, EIP712Domain: domainFields },
   })
   const message = await client.signMessage({ walletId: wallet.id, message: 'hello' })

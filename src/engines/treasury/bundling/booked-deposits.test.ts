@@ -202,14 +202,12 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
       sql`select owner_id as id from managed_addresses where address = ${paymaster}`,
     )
     await watchAddress(owner, {
-      ...{
-        entityId: harness.entityId,
-        blockchain,
-        address: earlier,
-        keyId: null,
-        purpose: 'paymaster',
-        ownerId,
-      },
+      entityId: harness.entityId,
+      blockchain,
+      address: earlier,
+      keyId: null,
+      purpose: 'paymaster',
+      ownerId,
       createDate: new Date().toISOString(),
     })
     const deposited = encodeFunctionData({ abi, functionName: 'depositTo', args: [earlier] })

@@ -37,8 +37,13 @@ const watchPaymaster = (
   createDate: string,
 ) =>
   watchAddress(tx, {
-    ...{ entityId, blockchain, address, createDate },
-    ...{ keyId: null, purpose: 'paymaster', ownerId: treasuryId },
+    entityId,
+    blockchain,
+    address,
+    createDate,
+    keyId: null,
+    purpose: 'paymaster',
+    ownerId: treasuryId,
   })
 
 const registeredMax = 100

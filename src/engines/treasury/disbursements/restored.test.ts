@@ -73,12 +73,17 @@ function ordersTo({ recipient, own, intentId }: Payees): Order[] {
   const address = freshAddress()
   return [
     {
-      ...{ path: '/v1/payouts', kind: 'payouts', to: recipient.address, amountAtomic: payout.amountAtomic },
+      path: '/v1/payouts',
+      kind: 'payouts',
+      to: recipient.address,
+      amountAtomic: payout.amountAtomic,
       body: { ...key(), destination: { type: 'address_book', id: recipient.id }, amount: payout.amount },
     },
     {
-      ...{ path: '/v1/businessAccount/transfers', kind: 'businessAccount/transfers' },
-      ...{ to: own.address, amountAtomic: transfer.amountAtomic },
+      path: '/v1/businessAccount/transfers',
+      kind: 'businessAccount/transfers',
+      to: own.address,
+      amountAtomic: transfer.amountAtomic,
       body: {
         ...key(),
         destination: { type: 'verified_blockchain', addressId: own.id },
@@ -86,10 +91,14 @@ function ordersTo({ recipient, own, intentId }: Payees): Order[] {
       },
     },
     {
-      ...{ path: `/v1/paymentIntents/${intentId}/refund`, kind: 'payments' },
-      ...{ to: address, amountAtomic: refund.amountAtomic },
+      path: `/v1/paymentIntents/${intentId}/refund`,
+      kind: 'payments',
+      to: address,
+      amountAtomic: refund.amountAtomic,
       body: {
-        ...{ ...key(), destination: { address, chain: 'BASE' }, amount: { currency: 'USD' } },
+        ...key(),
+        destination: { address, chain: 'BASE' },
+        amount: { currency: 'USD' },
         toAmount: refund.amount,
       },
     },
@@ -106,7 +115,9 @@ async function makePayees(tenant: Tenant, chain: TestChain, paidAtomic = 50_000_
   const addresses = '/v1/businessAccount/wallets/addresses/recipient'
   const own = await made(addresses, { ...at(), description: 'Our cold wallet' })
   const intent = await made('/v1/paymentIntents', {
-    ...{ currency: 'USD', settlementCurrency: 'USD', type: 'continuous' },
+    currency: 'USD',
+    settlementCurrency: 'USD',
+    type: 'continuous',
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
   })
   const before = await available(tenant)
@@ -236,7 +247,8 @@ async function journalOfBefore(home: string): Promise<string> {
 
 const merge = (clone: Clone, directory: string) =>
   runCommand({
-    ...{ command: 'journal', args: ['merge', directory, '--json'] },
+    command: 'journal',
+    args: ['merge', directory, '--json'],
     env: { DATABASE_URL: urlOf(clone.connection), BEZANT_ROOT_KEY: testRootKey.toString('hex') },
   })
 

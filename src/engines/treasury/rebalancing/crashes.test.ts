@@ -61,7 +61,9 @@ async function start(failpoint?: { point: Failpoint; hit: number }): Promise<Wor
   const worker = await spawnWorker()
   workers.push(worker)
   await worker.open({
-    ...{ connection: harness.connection, blockchain: own.base.blockchain, rpcUrl: own.base.rpcUrl },
+    connection: harness.connection,
+    blockchain: own.base.blockchain,
+    rpcUrl: own.base.rpcUrl,
     others: [own.ethereum],
     roles: ['treasury', 'attestation'],
     failpoint: failpoint && { ...failpoint, action: 'kill' },

@@ -66,7 +66,8 @@ const made = (path: string, fields: object) => call('POST', path, { idempotencyK
 async function makePayee(): Promise<{ id: string; address: string }> {
   const address = freshAddress()
   const { id } = await made('/v1/addressBook/recipients', {
-    ...{ chain: 'BASE', address },
+    chain: 'BASE',
+    address,
     metadata: { nickname: 'Ada', email: 'ada@example.com' },
   })
   await until(
@@ -144,7 +145,9 @@ beforeAll(async () => {
   })
   expect(allowed.code, allowed.stderr).toBe(0)
   const intent = await made('/v1/paymentIntents', {
-    ...{ currency: 'USD', settlementCurrency: 'USD', type: 'continuous' },
+    currency: 'USD',
+    settlementCurrency: 'USD',
+    type: 'continuous',
     paymentMethods: [{ type: 'blockchain', chain: 'ETH' }],
   })
   const shown = () => call('GET', `/v1/paymentIntents/${intent.id}`)
