@@ -5,7 +5,7 @@ import { addressIn, type ScreenedAddress } from './screening-chains.ts'
 
 type BusinessCurrency = 'USD' | 'EUR'
 
-/** Limits of the memo or tag that tells apart recipients who share an address. */
+/** Limits of the memo or tag that distinguishes recipients who share an address. */
 const tags = {
   memo28: { fits: (tag: string) => Buffer.byteLength(tag) <= 28, reason: 'must have at most 28 bytes' },
   memo100: { fits: (tag: string) => Buffer.byteLength(tag) <= 100, reason: 'must have at most 100 bytes' },

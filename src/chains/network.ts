@@ -48,7 +48,7 @@ export type NetworkOf<Name extends string> = {
   businessAccountOnly?: true
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
-  /** Set where the chain takes part in unified balances: the names by which clients of these may tell chains apart. */
+  /** Set where the chain takes part in unified balances: the names by which clients of these distinguish chains. */
   unifiedBalance?: { chain: string; network: string }
   eip1559: boolean
   /** Set where a transaction pays for its whole gas limit, whatever it uses. */

@@ -108,7 +108,7 @@ export type Config = {
   mailFrom: string
   /** The social providers with which the users of entities log in. */
   socialProviders: SocialProvider[]
-  /** Whether to fetch the metadata of NFTs from the addresses that their contracts tell. */
+  /** Whether to fetch the metadata of NFTs from the addresses that their contracts return. */
   nftMetadata: boolean
   /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
   ipfsGateway: string | undefined

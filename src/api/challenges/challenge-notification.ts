@@ -5,7 +5,10 @@ import { showChallenge } from './show-challenge.ts'
 import { findChallengeOf } from './store.ts'
 import { challengeTypes } from './types.ts'
 
-/** An ended challenge. Kinds without a notification type, such as signatures, and challenges just made tell nothing. */
+/**
+ * An ended challenge. No notification is sent for a challenge that was just made, nor for kinds without a notification type,
+ * such as signatures.
+ */
 export async function challengeNotification(
   db: Db,
   { entityId, resourceId, type, updateDate }: TopicEvent,

@@ -120,7 +120,7 @@ const newWalletErrors = [
 ] as const
 const signErrors = [...sourceErrors, 'keyOnOtherEnvironment', 'blockchainUnsupportedForOperation'] as const
 
-/** The API has this operation under two names, as the one of developers. */
+/** This operation has two paths, like the same operation for developers. */
 const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) =>
   challengeEndpoint(
     signTypedDataChallenge as ChallengeKind<object>,

@@ -112,7 +112,9 @@ export const answered = <Answer>(ctx: Ctx, chain: Chain, asking: Promise<Answer>
     throw unanswered(ctx, chain, error, 'unavailable')
   })
 
-/** Logs that a node does not answer, and returns the error of this kind that tells the caller; its own error of the server. */
+/**
+ * Logs that a node does not answer, and returns the error of this kind for the caller, or an error of the server's own.
+ */
 export function unanswered(ctx: Ctx, { network }: Chain, error: unknown, kind: ErrorName): ApiError {
   if (error instanceof ApiError) return error
   const { blockchain } = network

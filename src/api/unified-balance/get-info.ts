@@ -29,6 +29,6 @@ const domainOf = (unified: UnifiedChain, finalTo: number, expiration: bigint) =>
   burnIntentExpirationHeight: String(expiration),
 })
 
-/** The names by which clients may tell chains apart. */
+/** The names by which clients distinguish chains. */
 const namesOf = ({ unifiedBalance, name, environment }: Network): { chain: string; network: string } =>
   unifiedBalance ?? { chain: name, network: environment === 'TEST' ? 'Testnet' : 'Mainnet' }

@@ -24,7 +24,7 @@ type MailCtx = Ctx & { mailer?: Mailer }
 const addressPattern =
   /^[^\s@"(),:;<>[\]\\\p{C}]{1,64}@[^\s@"(),:;<>[\]\\\p{C}]+\.[^\s@"(),:;<>[\]\\.\p{C}]+$/u
 
-/** The address as it is counted and compared: letter case does not make it another one. */
+/** The address in lower case, in which it is counted and compared: letter case does not distinguish addresses. */
 function requireEmail(text: string): string {
   if (!addressPattern.test(text))
     throw invalid({

@@ -13,7 +13,10 @@ export type CrosschainAddresses = {
   minter?: Address
 }
 
-/** A fact that a contract of cross-chain messages or of unified balances tells by a log. Amounts are base units of the token. */
+/**
+ * A fact that a contract of cross-chain messages or of unified balances reports in a log. Amounts are base units of the
+ * token.
+ */
 export type CrosschainFact =
   /** `message` as it was emitted, with the fields that attesters fill in empty. */
   | { kind: 'messageSent'; message: Hex }

@@ -78,7 +78,7 @@ export type PreVerificationGas = { estimated: bigint; least: bigint; most: bigin
 /** The gas limits of an operation. */
 export type OperationGas = { callGas: bigint; verificationGas: bigint; preVerificationGas: bigint }
 
-/** An operation in a block, as the EntryPoint tells of it. `transfers`: the native coins that its calls carried. */
+/** An operation in a block, as the EntryPoint logs it. `transfers`: the native coins that its calls carried. */
 export type ExecutedOperation = {
   hash: Hex
   txHash: TxId
@@ -128,7 +128,7 @@ export type OwnersAdded = { account: Address; ownerIds: readonly Hex[]; logIndex
 
 export type AccountCreation = { factory: Address; data: Hex }
 
-/** An operation in a block as a node tells of it, in the form of JSON-RPC. */
+/** An operation in a block as JSON-RPC returns it. */
 export type OperationReceipt = {
   success: boolean
   /** Why its call reverted, where the contract said so. */

@@ -17,7 +17,7 @@ export type AbiFunction = {
 export type AbiEvent = { name: string; anonymous: boolean; inputs: AbiParameter[] }
 export type AbiError = { name: string; inputs: AbiParameter[] }
 
-/** An event by its signature. `inputs` are absent when the signature does not tell which of them topics hold. */
+/** An event by its signature. `inputs` are absent when the signature does not show which of them are in topics. */
 export type EventSignature = {
   name: string
   canonical: string

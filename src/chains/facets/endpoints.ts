@@ -9,7 +9,7 @@ export type EndpointHealth = {
   p95Ms: number | undefined
   /** Its newest block; `undefined` while it is in backoff, and for the only endpoint of a chain. */
   headNumber: number | undefined
-  /** Number of blocks by which it is behind the highest of them. */
+  /** Number of blocks by which this endpoint is behind the most advanced one. */
   lagBlocks: number | undefined
 }
 
@@ -28,7 +28,7 @@ export type RefusedEndpoint = {
 /** Turns on the verification of endpoints before use, and receives its results. */
 export type Inspection = {
   refused(endpoint: RefusedEndpoint): void
-  /** Reports that a refused endpoint is of its network now, and is used. */
+  /** Reports that an endpoint that was refused belongs to the right network now, and is used. */
   accepted(endpoint: RefusedEndpoint): void
 }
 

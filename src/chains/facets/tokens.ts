@@ -2,7 +2,7 @@ import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
 import type { ChainLog } from './blocks.ts'
 
-/** ERC20 tokens are fungible; the items of the others are told apart by an id. */
+/** ERC20 tokens are fungible; the items of the others are distinguished by an id. */
 const tokenStandards = ['ERC20', 'ERC721', 'ERC1155'] as const
 export type TokenStandard = (typeof tokenStandards)[number]
 
@@ -10,7 +10,7 @@ export type TokenStandard = (typeof tokenStandards)[number]
 export type ClaimedTransfer = {
   txHash: TxId
   logIndex: number
-  /** The place in a log that tells of several items. */
+  /** The position of the item in a log of several items. */
   position: number
   token: Address
   standard: TokenStandard
@@ -24,7 +24,7 @@ export type ClaimedTransfer = {
 /** The description of a token by its contract, within bounds; empty, or zero, where the contract gives none. */
 export type TokenFacts = { name: string; symbol: string; decimals: number }
 
-/** The reason why an address is of no token; `no token` is a contract that follows no standard, or several. */
+/** The reason why there is no token at an address; `no token` is a contract that follows no standard, or several. */
 export type NoToken = 'no code' | 'no token'
 
 /** The standard of a contract by its own answers, with the decimals of an ERC20 token. */
@@ -52,11 +52,11 @@ export type Tokens = {
   /** Returns the addresses that the issuer of the token blocks at present; none where the contract keeps no such list. */
   blockedBy(token: Address, addresses: readonly Address[]): Promise<Address[]>
   findStandard(token: Address): Promise<FoundStandard | NoToken>
-  /** Asks for decimals that are not given; `undefined` where the node, not the contract, refuses to tell them. */
+  /** Asks for decimals that are not given; `undefined` where the node, not the contract, refuses the call. */
   factsOf(token: Address, found: FoundStandard): Promise<TokenFacts | undefined>
-  /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
+  /** The balances at a recent block: 0 where the contract refuses the call, `undefined` where the node does. */
   balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>
-  /** The addresses of the metadata of items; `undefined` where the contract tells none. */
+  /** The addresses of the metadata of items; `undefined` where the contract returns none. */
   urisOf(items: readonly (Omit<Holding, 'owner'> & { itemId: bigint })[]): Promise<(string | undefined)[]>
   /** The call of `from` that moves items: one of an ERC721 contract, one or several of an ERC1155 contract. */
   itemsCall(

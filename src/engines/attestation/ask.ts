@@ -24,7 +24,7 @@ const answerBytesMax = 4_096
 const pauseMs = { first: 250, soon: 5_000, late: 60_000 }
 /** Pause of all requests to an attester that cannot be reached. */
 const awayMs = 1_000
-/** Rest of a loop: the next tries are due at times that no notice tells. */
+/** Pause of the loop. It also polls, because no notification announces when the next try is due. */
 const restMs = 500
 
 const call = createCaller('private')
@@ -85,7 +85,10 @@ function reporterOf({ log }: EngineCtx, { address }: Attester): Reporter {
   }
 }
 
-/** Asks for one signature and records it, or when to ask again. Returns whether the attester cannot be reached. */
+/**
+ * Asks an attester for one signature. Records the signature or, without one, the time of the next try. Returns whether the
+ * attester cannot be reached.
+ */
 async function askFor(
   ctx: EngineCtx,
   attester: Attester,

@@ -8,7 +8,7 @@ export type MessageChain = { chain: Chain; blockchain: string; domain: number; c
 
 type AttestingScope = Scope & { chains: Chains }
 
-/** The chain, if it has messages and is of the environment that this server answers for. */
+/** The chain, if it has messages and belongs to the environment that this server answers for. */
 export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | undefined {
   const { crosschain, network } = chain
   if (!crosschain || network.environment !== config.crosschainEnvironment) return undefined

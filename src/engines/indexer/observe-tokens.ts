@@ -7,7 +7,9 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** Maximum number of transfers that are kept of one block: a contract can claim more than the block's other work takes. */
 export const claimedMax = 20_000
-/** Maximum number of transfers of nothing to one wallet that are kept of one block: they cost a stranger gas alone. */
+/**
+ * Maximum number of transfers of amount zero to one wallet that are kept for one block: they cost their sender only gas.
+ */
 const emptyMax = 20
 /**
  * Maximum number of transfers of unlisted tokens that are kept of one block for one wallet, and for one entity: a stranger

@@ -27,7 +27,7 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 type Observation = {
   transfers: Omit<ObservedTransfer, 'id'>[]
   tokenTransfers: Omit<ObservedTokenTransfer, 'id'>[]
-  /** Number of transfers of nothing that are not recorded. */
+  /** Number of transfers of amount zero that are not recorded. */
   emptyOmitted: number
   transactions: ObservedTransaction[]
   operations: ObservedOperation[]

@@ -93,7 +93,7 @@ const insertAll = (
 
 const idsOf = (rows: readonly OwnerMapping[]) => rows.map(({ id }) => id)
 
-/** Binds claims whose owners the chain names by now: no block that is followed later tells of them. */
+/** Binds claims whose owners are on the chain already: no block that is followed later will report them. */
 async function bindKnown(
   ctx: Ctx,
   chain: Chain,
@@ -119,7 +119,7 @@ export async function mappingsOfOwner(ctx: Ctx, chain: Chain, owner: string): Pr
   return found.filter((row) => byWallet.get(row.walletAddress) === row).map((row) => ({ ...row, owner }))
 }
 
-/** Compares claims whose wallets moved before blocks told of owners. */
+/** Compares claims whose wallets had operations before owners were read from blocks. */
 async function compareEarlier(ctx: Ctx, chain: Chain, owner: string): Promise<void> {
   const place = placeOf(ctx, chain)
   const claims = await movedClaims(ctx.database, place, owner, comparedMax)

@@ -14,7 +14,7 @@ import { keyOf, postponeComparisons, type TokenCheck, type ToldBalance } from '.
 
 /**
  * Asks the contracts for these balances at the newest applied block, which every node still has, and books the differences.
- * A balance that the node does not tell is asked for again later, and delays no other.
+ * A balance that the node does not return is asked for again later, and delays no other.
  */
 export async function compareUnlistedBalances(
   ctx: EngineCtx,
@@ -87,7 +87,7 @@ async function handOverSafely(
 
 type Units = ReadonlyMap<string, BalanceUnit>
 
-/** The unlisted tokens among those of these balances; asks again for decimals that no node has told. */
+/** The unlisted tokens among those of these balances; asks again for decimals that no node has returned yet. */
 async function unitsOf(ctx: EngineCtx, chain: Chain, checks: readonly TokenCheck[]): Promise<Units> {
   const find = () => balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])
   const found = await find()
@@ -97,7 +97,7 @@ async function unitsOf(ctx: EngineCtx, chain: Chain, checks: readonly TokenCheck
   return new Map(units.map((unit) => [unit.id, unit]))
 }
 
-/** Returns the balances that the contracts tell; every token is one of `units`. */
+/** Returns the balances that the contracts report; every token is one of `units`. */
 async function ask(
   ctx: EngineCtx,
   chain: Chain,

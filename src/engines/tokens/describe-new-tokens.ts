@@ -26,7 +26,7 @@ export async function discoverTokens(ctx: EngineCtx, chain: Chain, step: Step): 
 
 /**
  * Asks the contracts of these tokens for their names and decimals, and keeps them. The blocks of all tenants do not wait for
- * one token: one whose decimals no node tells is kept without them.
+ * one token: one whose decimals no node returns is kept without them.
  */
 export async function describeTokens(
   ctx: EngineCtx,

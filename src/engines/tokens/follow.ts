@@ -65,7 +65,10 @@ async function ofFollowed(
   return moved.filter((_, index) => followed.has(keyOf(balances[index]!)))
 }
 
-/** The transfers of wallets with keys here: what modular wallets receive is no transaction, and changes balances alike. */
+/**
+ * The transfers of wallets whose keys are held here. What a modular wallet receives is not listed as a transaction; it
+ * changes balances all the same.
+ */
 async function ofWallets(
   tx: Db,
   blockchain: string,

@@ -9,7 +9,7 @@ export type FollowedTransfer = ObservedTokenTransfer & {
 
 /**
  * One received transfer for each log: a batch names several items. `covered`: the ids of transfers that a balance shows.
- * Logs that move nothing are counted apart and downwards, so that each other log keeps its ordinal.
+ * Logs of amount zero have negative ordinals of their own, so that they never shift the ordinals of the others.
  */
 export function receivedIn(
   transfers: readonly FollowedTransfer[],

@@ -12,7 +12,7 @@ export const tokenEngine = 'tokens'
  */
 export type TokenCheck = UnlistedBalance & { waitedMs: number; risenAtomic: bigint }
 
-/** A balance as its contract tells it. */
+/** A balance as its contract reports it. */
 export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint }
 
 export type BlockOfChain = { blockchain: string; number: number; hash: string }
@@ -84,7 +84,7 @@ export async function compareSenders(
   await announce(tx, blockchain)
 }
 
-/** Drops what is left of the rises that were measured in a block, or above it. */
+/** Deletes what claims have not used of the rises of balances that were measured in this block or above it. */
 export const forgetRises = (tx: Db, blockchain: string, blockNumber: number) =>
   tx.run(sql`update token_checks set risen = 0
     where blockchain = ${blockchain} and risen > 0 and block_number >= ${blockNumber}`)

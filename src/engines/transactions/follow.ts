@@ -74,7 +74,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   for (const row of cancelled) await noteStates(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
-/** Operations of smart accounts are confirmed by the nonce that the EntryPoint tells of. */
+/** Operations of smart accounts are confirmed by the nonce that the EntryPoint logs. */
 async function confirmOperations(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const mined = await minedOperations(tx, nowMs, step)

@@ -121,7 +121,10 @@ function encodePayload(intents: readonly PricedIntent[], maxBlockHeight: bigint)
     : encodeAttestationSet({ attestations })
 }
 
-/** One signature, recorded under the hash of each specification, for which there is never another one. */
+/**
+ * Signs a transfer and records the signature under the hash of each of its specifications. A hash never gets a second
+ * signature.
+ */
 async function signPayload(
   ctx: EngineCtx,
   intents: readonly PricedIntent[],

@@ -14,7 +14,7 @@ const delays = oncePer((_chain: UnifiedChain['chain']) => ({
   delay: undefined as Promise<bigint> | undefined,
 }))
 
-/** Blocks between the start and the end of a withdrawal; throws `unavailable` when no node tells. */
+/** Blocks between the start and the end of a withdrawal; throws `unavailable` when no node answers. */
 function withdrawalDelayOf({ chain, crosschain }: UnifiedChain): Promise<bigint> {
   const kept = delays(chain)
   if (!kept.delay || performance.now() - kept.atMs > keptMs) {

@@ -6,7 +6,7 @@ import { type DeliveryLane, endDeliveries } from './store/deliveries.ts'
 import { disableFailing, lockFailing, setNoticeDate } from './store/webhook-subscriptions.ts'
 
 const dayMs = 86_400_000
-/** Time of failures alone after which the owner and the operator are told that the endpoint will be disabled. */
+/** Time without a success after which the owner and the operator are notified that the endpoint will be disabled. */
 export const noticeAfterMs = dayMs
 /** Time of failures alone after which the endpoint is disabled. */
 export const disableAfterMs = 5 * dayMs

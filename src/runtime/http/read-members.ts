@@ -19,7 +19,7 @@ type Schema = {
 export const readMembers = (schema: TSchema, value: unknown): unknown =>
   read([schema as Schema], value, admitsNull)
 
-/** The same without any null in a field: what a null field means is of no account where two requests are compared. */
+/** The same without any null in a field: the meaning of a null field does not matter where two requests are compared. */
 export const comparedMembers = (schema: TSchema, value: unknown): unknown =>
   read([schema as Schema], value, () => false)
 

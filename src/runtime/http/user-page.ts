@@ -12,7 +12,7 @@ export type UserPage = {
 
 const folder = fileURLToPath(new URL('../../../page/', import.meta.url))
 
-/** The addresses that the browser client opens; the script of the page tells them apart. */
+/** The addresses that the browser client opens; the script of the page distinguishes them. */
 const pages = ['/', '/device-id', '/social/verify-token', '/social/verify-email']
 
 const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' }

@@ -28,7 +28,7 @@ export async function readAccessToken(provider: SocialProvider, text: string): P
   }
 }
 
-/** The app that the token is of, which has to be one of the entity. */
+/** The app for which the token was issued; it has to be an app of the entity. */
 async function requireOwnApp(
   { issuer, clientIds, appSecret }: SocialProvider,
   text: string,

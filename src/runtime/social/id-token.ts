@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { SocialIdentity, SocialProvider } from './types.ts'
 
-/** Seconds after its issue until which a token logs in, and by which clocks may differ. */
+/** Maximum age in seconds of a token that logs in, and the tolerated difference between clocks. */
 const ageMaxSeconds = 3_600
 const skewSeconds = 30
 
@@ -43,7 +43,7 @@ export async function readIdToken(
   }
 }
 
-/** Google has named itself in tokens with and without the scheme. */
+/** Google's tokens name their issuer with or without `https://`. */
 const namesOf = (issuer: string) =>
   issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer]
 

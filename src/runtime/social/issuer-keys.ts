@@ -48,7 +48,7 @@ async function readKeys(issuer: string) {
   }
 }
 
-/** The issuer is the operator's choice. It leads to no other server of the operator's network. */
+/** The operator chooses the issuer. Its document must not lead to another server of the operator's network. */
 const reachOfKeys = (issuer: string, address: string) =>
   URL.canParse(address) && new URL(address).origin === new URL(issuer).origin ? 'private' : 'public'
 

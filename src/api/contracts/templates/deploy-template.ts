@@ -33,7 +33,7 @@ function creationOf(ctx: Ctx, { params, body }: DeployTemplateRequest): Creation
   return { inputType: 'TEMPLATE', abiJson, bytecode, constructorParameters }
 }
 
-/** One contract in the list that the interface prepares for templates of several. */
+/** The contract as a list of one: the interface allows for templates that deploy several. */
 const inList = ({ contractId, transactionId }: { contractId: string; transactionId: string }) => ({
   contractIds: [contractId],
   transactionId,

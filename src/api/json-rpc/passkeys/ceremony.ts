@@ -5,7 +5,7 @@ import { countRows } from '../limit-rows.ts'
 import { relyingPartyOf } from './origin.ts'
 import { type Challenge, insertPasskeyChallenge, takeChallenge } from './store.ts'
 
-/** How long the user has, also told to the browser. */
+/** How long the user has; the browser gets the same limit. */
 export const lifetimeMs = 300_000
 
 /** Gives out a challenge, for the registration of a user or for a login. */

@@ -7,7 +7,9 @@ import type { LoginAnswer } from './schema.ts'
 import { advanceCounter, findPasskey, type Passkey } from './store.ts'
 import { loadWebauthn } from './webauthn.ts'
 
-/** Gives out the options of a login. The id of a credential is not looked up: the answer does not tell whether it exists. */
+/**
+ * Gives out the options of a login. The id of a credential is not looked up: the answer does not reveal whether it exists.
+ */
 export async function loginOptions(ctx: Ctx, [credentialId]: [(string | null)?]) {
   requirePasskeys(ctx.config)
   return {

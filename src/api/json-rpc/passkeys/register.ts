@@ -14,7 +14,9 @@ import { loadWebauthn, type Webauthn } from './webauthn.ts'
 /** ES256, the only algorithm that contracts verify. */
 const es256 = -7
 
-/** Gives out the options of a registration. Each is of a new user: a username is a label and may occur again. */
+/**
+ * Returns the options of a registration. Each registration makes a new user: a username is a label and may occur again.
+ */
 export async function registrationOptions(ctx: Ctx, [username]: [string]) {
   requirePasskeys(ctx.config)
   const userHandle = randomBytes(32)
@@ -36,7 +38,7 @@ export async function registrationOptions(ctx: Ctx, [username]: [string]) {
   }
 }
 
-/** Verifies the answer of an authenticator to such options, and stores its passkey. */
+/** Verifies the answer of an authenticator to the options of a registration, and stores its passkey. */
 export async function verifyRegistration(ctx: Ctx, [credential]: [RegistrationAnswer]) {
   const { challenge, origin, rpId, userHandle, username } = await takeCeremony(
     ctx,

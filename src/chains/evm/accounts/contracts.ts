@@ -115,7 +115,10 @@ function problemOf(
     : undefined
 }
 
-/** The account of any owner. Where the factory makes it tells the code of the proxy that it makes accounts of. */
+/**
+ * The account of an arbitrary owner. The address at which the factory makes it depends on the code of the proxy, and so
+ * proves that code.
+ */
 const sample = modularAccountOf({
   owners: [{ address: canonical(modularContracts.plugin), weight: 1n }],
   keys: [],
@@ -124,7 +127,7 @@ const sample = modularAccountOf({
 
 const getAddress = toFunctionSelector('function getAddress(bytes32,bytes32,bytes)')
 
-/** The call that creates the account takes the same values as the one that tells its address. */
+/** The call that creates the account takes the same values as the call that returns its address. */
 const derivation = {
   method: 'eth_call',
   params: [

@@ -71,7 +71,7 @@ function contractsWith(implementation: CreatedContract): DeployedContracts {
   }
 }
 
-/** The name of an earlier version is part of its code, and with it of all addresses. */
+/** The name of a version is part of the code of its contracts: another name would change all of their addresses. */
 const deployedByCore = new Map<ScaCore, DeployedContracts>(
   scaCores.map((core) => {
     const name = core === newestCore ? [] : [stringToHex(core, { size: 32 })]

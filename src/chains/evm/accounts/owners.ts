@@ -1,4 +1,4 @@
-/** Owners of modular wallets, as their contracts name them and tell of them. */
+/** Owners of modular wallets, as their contracts store them and report them in logs. */
 import {
   decodeAbiParameters,
   decodeFunctionResult,
@@ -49,7 +49,7 @@ export async function readOwners(rpc: Rpc, account: Address, owners: readonly st
 }
 
 const plugin = modularContracts.plugin.toLowerCase()
-/** Accounts of these contracts tell of their owners themselves. */
+/** Accounts of these contracts report changes of their owners in logs of their own. */
 const ownTopic = toEventSelector('OwnersAdded(bytes30[],uint256)')
 const removedTopic = toEventSelector('OwnersRemoved(address,bytes30[],uint256)')
 

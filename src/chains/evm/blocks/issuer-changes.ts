@@ -6,7 +6,7 @@ import type { IssuerChange } from '../../facets/tokens.ts'
 const blockedTopic = '0xffa4e6181777692565cf28528fc88fd1516ea86b56da075235fa575af6a4b855'
 const unblockedTopic = '0x117e3210bb9aa7d9baff172026820255c6f6c30ba8999d1c2fd88e2848137c4e'
 
-/** The change of an issuer's blocklist that a log of any contract tells of. */
+/** The change of an issuer's blocklist that a log reports, whichever contract wrote it. */
 export function issuerChangesBy({ address: token, topics }: ChainLog): IssuerChange[] {
   const [topic, account] = topics
   if (account === undefined || (topic !== blockedTopic && topic !== unblockedTopic)) return []

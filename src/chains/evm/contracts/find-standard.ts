@@ -24,7 +24,7 @@ const questions = (token: Address): Hex[] => [
 ]
 
 /**
- * Asks a contract for its standard. An ERC-20 token has to tell its decimals here: without them an amount of a request
+ * Asks a contract for its standard. An ERC-20 token has to return its decimals here: without them an amount of a request
  * could mean anything, such as the id of an NFT of before ERC-721.
  */
 export async function findStandard(rpc: Rpc, token: Address): Promise<FoundStandard | NoToken> {

@@ -85,7 +85,7 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
   },
 })
 
-/** Tries of a question that a node refuses although the contract may answer it. */
+/** Number of tries of a call that a node refuses: the contract itself might answer it. */
 const factTries = 3
 const isRefusal = (answer: unknown) => answer instanceof RpcError
 

@@ -52,7 +52,10 @@ export function plannedAddresses(payer: Address): Required<CrosschainAddresses> 
 
 const creatorOf = (payer: Address) => createdAt(contractCreatorCode.creation, payer as Evm)
 
-/** Reads how far the contracts of a chain are, and plans the calls that are missing; `undefined` where it has no domain. */
+/**
+ * Reads which contracts of a chain are deployed and configured, and plans the calls that are missing; `undefined` where it
+ * has no domain.
+ */
 export async function planSetup(
   network: Network,
   terms: CrosschainTerms,

@@ -32,7 +32,7 @@ export async function parentFee(
   return firstWord(await ask(rpc, oracle, asked, limits)) || undefined
 }
 
-/** Answers for all chains of Arbitrum; no contract stands there. */
+/** The address at which nodes of all Arbitrum chains answer calls themselves; no contract is deployed there. */
 const nodeInterface = '0x00000000000000000000000000000000000000c8'
 const nodeAbi = parseAbi([
   'function gasEstimateL1Component(address to, bool contractCreation, bytes data) view returns (uint64, uint256, uint256)',

@@ -106,7 +106,7 @@ export function listOf(answer: unknown, host: string): JsonRpcResponse[] {
   throw isLimitCode(error?.code) ? new RpcUnreachable(message) : new BatchRefused(message)
 }
 
-/** Whether an error refuses the list. The text of a revert comes from a contract and is not matched. */
+/** Whether an error is about the batch as a whole. The text of a revert comes from a contract and is not matched. */
 const isAboutTheList = (answer: JsonRpcResponse) => {
   const message = answer?.error?.message ?? ''
   return refusalPattern.test(message) && !/revert/i.test(message)

@@ -105,7 +105,7 @@ export const proposalsWait = async (db: Db, blockchain: string): Promise<boolean
 export type SignedProposal = FilledMessage & {
   destinationDomain: number
   blockHash: string
-  /** As many as were asked for. */
+  /** Exactly as many signatures as the proposal asked for. */
   signatures: readonly Hex[]
 }
 

@@ -47,7 +47,7 @@ export async function undoIssuers(tx: Db, nowMs: number, block: IssuerBlock): Pr
     await change(tx, nowMs, list, undone, `block ${block.blockHash} was orphaned`)
 }
 
-/** Adds addresses that the contract says are blocked, although no event told of it. */
+/** Adds addresses that the contract reports as blocked although no event said so. */
 export async function addBlocked(tx: Db, nowMs: number, entries: readonly IssuerEntry[]): Promise<void> {
   if (entries.length === 0) return
   await lockLists(tx)

@@ -14,7 +14,7 @@ type UnlistedToken = {
   standard: string
   name: string
   symbol: string
-  /** Null before a node tells them. */
+  /** Null until a node has returned them. */
   decimals: number | null
   lookAlike: boolean
 }

@@ -23,7 +23,7 @@ export const boundMappings = (db: Db, place: MappingPlace, owners: readonly stri
     where ${at(place)} and m.owner = any(${owners}::text[]) and m.bound_date is not null
     order by m.bound_block, m.bound_log, m.bound_date, m.id limit ${limit}`)
 
-/** Claims whose wallets moved before blocks told of owners, and so may have added the owner. */
+/** Claims whose wallets had operations before owners were read from blocks, and so may have added the owner unseen. */
 export const movedClaims = (db: Db, place: MappingPlace, owner: string, limit: number) =>
   db.all<OwnerMapping>(sql`select ${columns} from owner_mappings m
     where ${at(place)} and m.owner = ${owner} and m.bound_date is null and m.moved_date is not null

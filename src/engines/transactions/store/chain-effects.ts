@@ -107,7 +107,7 @@ export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purp
   /** In whole tokens; several for the items of one log. Null before the decimals of the token are known. */
   amounts: readonly string[] | null
   itemIds: readonly string[] | null
-  /** A transfer of nothing, or one that no balance shows yet: not listed by default. */
+  /** A transfer of amount zero, or one that no balance proves yet: not listed by default. */
   unproven: boolean
   announced: boolean
   /** The decision about its sender; null where a contract can name any sender. */

@@ -189,7 +189,7 @@ export const bundledCalls = (db: Db, bundles: readonly Ref[]) =>
     left join transactions t on t.entity_id = q.entity_id and t.id = q.id`,
   )
 
-/** Ends operations that no bundle will carry; `reason` is told of external ones. */
+/** Ends operations that no bundle will carry; the modular engine learns the `reason` of external ones. */
 export const endOperations = (tx: Db, refs: readonly Ref[], reason: string | null = null) =>
   tx.run(sql`update operations q set state = 'ended', end_reason = ${reason}
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -204,7 +204,7 @@ export async function signAgain(tx: Db, nowMs: number, refs: readonly Ref[], det
     where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT') and t.block_hash is null`)
 }
 
-/** The transactions among these ids that are of a smart account; the EntryPoint's nonces name them. */
+/** The transactions among these ids that belong to a smart account; the nonces of the EntryPoint identify them. */
 export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
   db.all<Ref>(sql`select t.entity_id, t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -228,7 +228,7 @@ export const insertExternalOperation = (tx: Db, nowMs: number, row: ExternalOper
 /** An external operation that no bundle carries any more. `spoiledBundles`: a block held one that it made fail. */
 type EndedOperation = Ref & { userOpHash: string; reason: string; spoiledBundles: boolean }
 
-/** Takes the external operations that ended with a reason which was not told yet. */
+/** Takes the external operations that ended with a reason which has not been passed on yet. */
 export const takeEndedExternal = (tx: Db, blockchain: string) =>
   tx.all<EndedOperation>(sql`with ended as materialized (
       select entity_id, id, user_op_hash, end_reason, failed_bundles from operations

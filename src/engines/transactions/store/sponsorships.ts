@@ -8,7 +8,7 @@ export type PromisedGas = {
   blockchain: string
   userOpHash: string
   walletId: string
-  /** The transaction that the operation is of, if it is of one. */
+  /** The transaction that the operation belongs to, if there is one. */
   transactionId: string | null
   gas: bigint
   expireDate: string | undefined
@@ -83,7 +83,9 @@ export const setUsedGas = (
       ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, h, g)
     where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)
 
-/** The same by transaction, whichever of its signed operations was executed. */
+/**
+ * The same for transactions: any one of the operations signed for a transaction counts, since only one can be executed.
+ */
 export const setUsedGasOf = (
   tx: Db,
   nowMs: number,

@@ -3,7 +3,7 @@ import type { Crosschain } from '#chains/crosschain/crosschain'
 import type { NetworkToken } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 
-/** A chain between which and others coins of a token can be moved. */
+/** A chain from and to which coins of a token can be moved. */
 export type RebalancingEnd = { chain: Chain; blockchain: string; crosschain: Crosschain; token: NetworkToken }
 
 /** The only token that messages move. */

@@ -25,12 +25,12 @@ export const finishMints = async (tx: Db, blockchain: string, finalTo: number): 
 type MintProgress = {
   id: string
   state: string
-  /** The transaction that minted all of it; null while it did not, or not wholly. */
+  /** The transaction that minted the whole transfer; null until then. */
   txHash: string | null
   isFinal: boolean
 }
 
-/** Locks the transfers of these specifications to their destination, and tells how far their mints have come. */
+/** Locks the transfers of these specifications to their destination, and returns how much of each was minted. */
 export const lockMinted = (tx: Db, blockchain: string, specHashes: readonly string[]) =>
   tx.all<MintProgress>(sql`select t.id, t.state,
       (select max(m.tx_hash) from unified_intents i
