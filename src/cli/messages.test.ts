@@ -35,7 +35,7 @@ const rows = (stdout: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe('a wrong input is an error that names it and the remedy', () => {
-  it('an unknown option', async () => {
+  it('an unknown option is an error that names it', async () => {
     const { code, stderr } = await runProgram({ command: 'migrate', args: ['--prot', '1'] })
     expect([code, stderr]).toEqual([2, 'bezant: unknown option --prot\nSee: bezant migrate --help\n'])
   })

@@ -99,7 +99,7 @@ describe('bezant policy', () => {
     expect(audit).toHaveLength(2)
   })
 
-  it('freezes and unfreezes', async () => {
+  it('bezant policy freezes and unfreezes an entity', async () => {
     const stateOf = async () =>
       (await harness.http('GET', `/v1/w3s/wallets/${wallet.id}`)).body.data.wallet.state
     for (const subject of [

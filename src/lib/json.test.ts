@@ -31,7 +31,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('distinguishes different values', () => {
+  it('canonical JSON distinguishes different values', () => {
     const small = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', '"', '0') })
     fc.assert(
       fc.property(small, small, (one, other) => {

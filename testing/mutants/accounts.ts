@@ -137,7 +137,7 @@ const operationMutants: readonly Mutant[] = [
         "const returned = await returnOperationsToSent(tx, ctx.clock.nowMs(), blockchain, '')",
       ),
     ],
-    test: paged('or another one with its nonce has'),
+    test: paged('another operation with its nonce takes effect'),
   },
   {
     name: 'deposit-not-filled',
@@ -161,7 +161,7 @@ const operationMutants: readonly Mutant[] = [
         "if (outcome.kind !== 'unknown') return left",
       ),
     ],
-    test: paged('or none, when its sponsorship ended'),
+    test: paged('has none when its sponsorship ended'),
   },
   {
     name: 'spoiler-carried-for-ever',

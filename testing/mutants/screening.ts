@@ -45,7 +45,7 @@ export const screeningMutants: readonly Mutant[] = [
     name: 'listed-recipient-cleared',
     about: 'a transaction to a listed address is cleared',
     edits: [edit(`${engine}/screen.ts`, "actions.includes('DENY')", 'actions.length > 9')],
-    test: proof(`${engine}/screening.test.ts`, 'that calls data with a listed recipient inside'),
+    test: proof(`${engine}/screening.test.ts`, 'a call with a listed recipient in its data'),
   },
   {
     name: 'received-under-review-is-free',

@@ -81,6 +81,6 @@ export const unifiedBalanceMutants: readonly Mutant[] = [
     edits: [
       edit(`${engine}/attest-transfer.ts`, 'if (inserted.fresh < intents.length)', 'if (inserted.fresh < 0)'),
     ],
-    test: refusals('never in another composition'),
+    test: refusals('never attested in another composition'),
   },
 ]

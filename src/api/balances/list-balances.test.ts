@@ -131,7 +131,7 @@ describe('GET /v1/w3s/wallets/{id}/nfts', () => {
 })
 
 describe('GET /v1/w3s/tokens/{id}', () => {
-  it('returns a token', async () => {
+  it('returns the token of an id', async () => {
     const { token } = await world.call('GET', `/v1/w3s/tokens/${usdc!.id}`)
     expect(token).toMatchObject({ id: usdc!.id, symbol: 'USDC', isNative: false })
     const { token: coin } = await world.call('GET', `/v1/w3s/tokens/${native.id}`)

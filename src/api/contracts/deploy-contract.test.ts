@@ -328,7 +328,7 @@ describe('a deployment is refused before anything is sent', () => {
     ])
   })
 
-  it('with a used or a wrong ciphertext', async () => {
+  it('a deployment with a used or a wrong ciphertext is refused', async () => {
     const entitySecretCiphertext = await harness.sealSecret()
     expect((await deploy({ entitySecretCiphertext })).status).toBe(201)
     const reused = await deploy({ entitySecretCiphertext })
@@ -337,7 +337,7 @@ describe('a deployment is refused before anything is sent', () => {
     expect([wrong.status, wrong.body.code]).toEqual([400, 177604])
   })
 
-  it('and so is an estimate without a sender, with two, or without the types of its parameters', async () => {
+  it('an estimate without a sender, with two, or without the types of its parameters is refused', async () => {
     const estimate = (body: object) =>
       harness.http('POST', estimatePath, { body: { bytecode: catalogueBytecode, ...body } })
     const sourceAddress = harness.chain().outsider

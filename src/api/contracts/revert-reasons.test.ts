@@ -97,7 +97,7 @@ const estimate = (contractAddress: string, http = harness.http) =>
   })
 
 describe('a revert is explained with the errors', () => {
-  it('of an imported contract: in an estimate, and by a transaction that is never sent', async () => {
+  it('errors of an imported contract explain a revert: in an estimate, and by a transaction that is never sent', async () => {
     const address = await placeCode(reverting(refused))
     expect((await estimate(address)).body.message).toContain('custom error 0x')
     await importAt(address)
@@ -111,7 +111,7 @@ describe('a revert is explained with the errors', () => {
     })
   })
 
-  it('of the implementation behind a proxy', async () => {
+  it('errors of the implementation behind a proxy explain a revert', async () => {
     const implementation = await placeCode(reverting(refused))
     const proxy = await placeCode(
       `0x363d3d373d3d3d363d73${implementation.slice(2)}5af43d82803e903d91602b57fd5bf3`,
@@ -123,7 +123,7 @@ describe('a revert is explained with the errors', () => {
     expect((await estimate(proxy)).body.message).toContain(named)
   })
 
-  it('of a deployed contract: by its constructor, and by a call that reverts in its block', async () => {
+  it('errors of a deployed contract explain a revert: by its constructor, and by a call that reverts in its block', async () => {
     const limited = [wallet.address, [13, 'late'], [1, 2]]
     const catalogue = { abiJson: JSON.stringify(catalogueAbi), bytecode: catalogueBytecode }
     const deploy = async (constructorParameters: unknown[], code = catalogue) =>

@@ -192,7 +192,7 @@ describe('an endpoint', () => {
     expect(await list()).toEqual([])
   })
 
-  it('of this machine without a scheme is refused with the address that is meant', async () => {
+  it('an endpoint of this machine without a scheme is refused with the address that is meant', async () => {
     const { status, body } = await subscribe('localhost:3000')
     expect([status, body.errors[0].message]).toEqual([
       400,

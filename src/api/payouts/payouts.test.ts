@@ -196,7 +196,7 @@ describe('a payout is refused for', () => {
     expect(await post({ ...body, source })).toMatchObject({ status: 400, body: { code: 5000 } })
   })
 
-  it('an inactive recipient', async () => {
+  it('a payout to an inactive recipient is refused', async () => {
     const recipient = await makeActiveRecipient(world)
     await harness.database.run(sql`update recipients set status = 'inactive' where id = ${recipient.id}`)
     const answer = await post({ destination: to(recipient.id), amount: usd('1') })
@@ -260,7 +260,7 @@ describe('the list of payouts', () => {
     expect(answer).toMatchObject({ status: 400, body: { code } })
   })
 
-  it('excludes other merchants', async () => {
+  it('the list of payouts excludes those of other merchants', async () => {
     const other = await harness.newEntity()
     expect((await other.http('GET', '/v1/payouts')).body.data).toEqual([])
     const [{ id }] = await list()

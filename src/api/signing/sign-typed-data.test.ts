@@ -55,7 +55,7 @@ describe('typed data', () => {
     expect(older.body.data).toEqual({ signature: data!.signature })
   })
 
-  it('that permits a spender is accepted by the token contract', async () => {
+  it('a signed permit for a spender is accepted by the token contract', async () => {
     const { rpc, tokens, outsider, oracle } = kit.harness.chain()
     const owned = { ...permit.message, owner: address, spender: outsider, nonce: '0' }
     const { body } = await kit.post('typedData', { data: JSON.stringify({ ...permit, message: owned }) })

@@ -92,7 +92,7 @@ describe('property 106: an intent is refused', () => {
     },
   )
 
-  it('with numbers that do not fit', async () => {
+  it('an intent with numbers that do not fit is refused', async () => {
     const { burnIntent, signature } = await signed()
     const with_ = (changes: object) => [
       { burnIntent: { ...burnIntent, spec: { ...burnIntent.spec, ...changes } }, signature },
@@ -121,14 +121,14 @@ describe('property 106: an intent is refused', () => {
     }
   })
 
-  it('with values whose sum is above 256 bits', async () => {
+  it('intents with values whose sum is above 256 bits are refused', async () => {
     const two = [spec({ value: greatest }), spec({ value: greatest })].map((each) => intentOf(each))
     expect((await refusal([await signedSet(alice, two)])).slice(0, 2)).toEqual([400, 2])
     const one = [intentOf(spec({ value: greatest - 1n }), { maxFee: greatest })]
     expect((await refusal([await signedSet(alice, one)])).slice(0, 2)).toEqual([400, 2])
   })
 
-  it('that expires before a withdrawal could end, or pays too little', async () => {
+  it('an intent that expires before a withdrawal could end, or pays too little, is refused', async () => {
     const { body } = await unified.http('GET', '/v1/info')
     const { burnIntentExpirationHeight } = body.domains.find(({ domain }: { domain: number }) => domain === 6)
     const least = BigInt(burnIntentExpirationHeight)
@@ -142,7 +142,7 @@ describe('property 106: an intent is refused', () => {
     expect((await refusal(poor))[2]).toBe('[0].burnIntent.maxFee')
   })
 
-  it('that others signed, or that is changed since', async () => {
+  it('an intent that others signed, or that was changed after its signature, is refused', async () => {
     const theirs = intentOf(specOf(base(), avax(), bob.address))
     expect((await refusal([await signedIntent(alice, theirs)])).slice(0, 2)).toEqual([400, 178003])
     const asMine = intentOf(specOf(base(), avax(), bob.address, { sourceSigner: word(alice.address) }))
@@ -154,7 +154,7 @@ describe('property 106: an intent is refused', () => {
       expect((await refusal([{ burnIntent, signature: bad }])).slice(0, 2)).toEqual([400, 178003])
   })
 
-  it('that a contract signed', async () => {
+  it('an intent that a contract signed is refused', async () => {
     const item = { ...(await signed()), contractSigner: true }
     expect((await refusal([item])).slice(0, 2)).toEqual([400, 178004])
     expect((await unified.transfer([{ ...item, contractSigner: false }])).status).toBe(201)
@@ -190,7 +190,7 @@ describe('property 106: an intent is refused', () => {
     ])
   })
 
-  it('that the minter would refuse, because it is paused or has the account on its denylist', async () => {
+  it('an intent that the minter would refuse, because it is paused or has the account on its denylist, is refused', async () => {
     const asIssuer = async (data: string) => {
       await avax().rpc('anvil_impersonateAccount', [issuerAccount.address])
       await unified.send(avax(), issuerAccount.address, minter, data as `0x${string}`)
@@ -225,7 +225,7 @@ describe('property 106: an intent is refused', () => {
 })
 
 describe('property 107: a transfer is attested once', () => {
-  it('and answered alike when it is repeated, at once or in another order', async () => {
+  it('a repeated request gets the same answer, at once or in another order', async () => {
     const items = [await signed(), await signed()]
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => unified.transfer(index % 2 ? items.toReversed() : items)),
@@ -236,7 +236,7 @@ describe('property 107: a transfer is attested once', () => {
     expect((await unified.transfer(items)).text).toBe(answers[0]!.text)
   })
 
-  it('and never in another composition', async () => {
+  it('an attested intent is never attested in another composition', async () => {
     const [one, two] = [intentOf(spec()), intentOf(spec())]
     expect((await unified.transfer([await signedIntent(alice, one)])).status).toBe(201)
     expect(await refusal([await signedSet(alice, [one])])).toEqual([400, 178005, expect.any(String)])
@@ -244,7 +244,7 @@ describe('property 107: a transfer is attested once', () => {
     expect((await refusal([await signedIntent(alice, { ...one, maxFee: one.maxFee + 1n })]))[1]).toBe(178005)
   })
 
-  it('and parallel transfers never take more than there is', async () => {
+  it('parallel transfers never take more than the balance', async () => {
     await unified.fund(avax(), carol.address, 10_000_000n, '10')
     const each = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -279,7 +279,7 @@ describe('property 105: a balance', () => {
     await unified.fund(base(), dave.address, 5_000_000n, '3.98995')
   })
 
-  it('of an estimate completes both forms', async () => {
+  it('an estimate completes single intents and sets', async () => {
     const { spec: json } = jsonOfIntent(intentOf(spec()))
     const plain = await unified.http('POST', '/v1/estimate', { body: [{ spec: json }] })
     expect(plain.body[0].burnIntent).toMatchObject({ maxFee: '10050', spec: { salt: json.salt } })

@@ -149,7 +149,7 @@ describe('a transfer', () => {
     await unified.fund(base(), dave.address, 2_000_000n, '2')
   })
 
-  it('that is not minted up to its last block returns the reservation', async () => {
+  it('a transfer that is not minted up to its last block returns the reservation', async () => {
     await unified.fund(base(), erin.address, 3_000_000n, '3')
     const answer = await unified.transfer([
       await signedIntent(erin, intentOf(specOf(base(), op(), erin.address))),
@@ -212,7 +212,7 @@ describe('a transfer', () => {
     expect(bytes).toBeLessThanOrEqual(callDataBytesMax)
   })
 
-  it('with a forwarder is minted by the treasury, which keeps the fee', async () => {
+  it('a transfer with a forwarder is minted by the treasury, which keeps the fee', async () => {
     await unified.fund(avax(), carol.address, 3_000_000n, '3')
     const before = await unified.tokens(op(), carol.address)
     const intent = intentOf(specOf(avax(), op(), carol.address))
@@ -231,7 +231,7 @@ describe('a transfer', () => {
     })
   })
 
-  it('that the minter refuses is shown as failed, and returned after its last block', async () => {
+  it('a transfer that the minter refuses is shown as failed, and returned after its last block', async () => {
     await unified.fund(avax(), erin.address, 3_000_000n, '3')
     // The token refuses to mint for its own contract.
     const intent = intentOf(

@@ -71,7 +71,7 @@ describe('GET /v1/w3s/wallets', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 2, errors: [{ location }] } })
   })
 
-  it('excludes other tenants', async () => {
+  it('the list of wallets excludes those of other tenants', async () => {
     const other = await harness.newEntity()
     const answer = await other.http('GET', '/v1/w3s/wallets', { query: { walletSetId: one!.id } })
     expect(answer.body.data.wallets).toEqual([])

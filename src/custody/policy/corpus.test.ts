@@ -19,7 +19,7 @@ const shown = ({ name, operation: { effects, dangers: found } }: Case) =>
   `${name}: ${JSON.stringify({ effects, found }, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}`
 
 describe(`property 44: of ${cases.length} cases`, () => {
-  it('there are at least 300, no two alike', () => {
+  it('the corpus has at least 300 policies, no two alike', () => {
     expect(cases.length).toBeGreaterThanOrEqual(300)
     const names = cases.map((each) => `${each.operation.kind} ${each.name}`)
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])

@@ -90,7 +90,7 @@ it('property 23: applies every block that was mined while the indexer was stoppe
   await appliedOnce()
 })
 
-it('lists inbound transfers', async () => {
+it('the API lists inbound transfers', async () => {
   for (let index = 0; index < arrivals; index++) {
     const txHash = await chain.send(address, 1n, index % 2 === 0 ? 'USDC' : undefined)
     await until(() => isVisible(txHash), 'the transfer is seen')

@@ -165,7 +165,7 @@ describe('an ERC-20 that nobody lists', () => {
     expect(refused).toMatchObject({ status: 503, body: { message: expect.stringContaining('tokenAddress') } })
   })
 
-  it('is promised once', async () => {
+  it('the balance of an unlisted token is promised once', async () => {
     const [{ token }] = await list('balances', wallet.id, { tokenAddress: fees.address })
     await harness.chain().setAutomine(false)
     const first = await transfer({ tokenId: token.id, amounts: ['2'] })
@@ -184,7 +184,7 @@ describe('an ERC-20 that nobody lists', () => {
 })
 
 describe('NFTs', () => {
-  it('of an ERC-721 and an ERC-1155 contract are listed with their metadata and filters', async () => {
+  it('NFTs of an ERC-721 and an ERC-1155 contract are listed with their metadata and filters', async () => {
     await pictures.call('mintTo', [wallet.address, 'ipfs://picture'])
     await cards.call('mintTo', [wallet.address, 2n ** 256n - 1n, 'ipfs://card', 7n])
     await cards.call('mintTo', [wallet.address, 2n ** 256n - 1n, 'ipfs://other', 2n])

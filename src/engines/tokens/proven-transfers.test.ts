@@ -19,7 +19,7 @@ import {
 } from '#testing/builders/any-tokens'
 import { tokenActions } from '#testing/builders/token-actions'
 import { makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
-import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
+import { unlimited } from '#testing/databases/blocked-sessions'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { readMetrics } from '#testing/platform/metrics'
 import { until } from '#testing/platform/until'

@@ -133,7 +133,7 @@ describe('a transfer to a wallet', () => {
     expect((await decide(id, 'deny')).code).toBe(280004)
   })
 
-  it('that a reorg removes is reviewed no longer and holds nothing', async () => {
+  it('a received transfer that a reorg removes is reviewed no longer and holds nothing', async () => {
     const wallet = await makeWallet(world)
     const { id, blockHeight } = await received(wallet, await pay(screenedAddress('7666'), wallet.address))
     await harness.chain().reorg((await harness.chain().height()) - blockHeight + 1)

@@ -158,7 +158,7 @@ describe('an outside provider', () => {
     },
   )
 
-  it('that is away is replaced by an operator, and by a list that denies', async () => {
+  it('a provider that is away is replaced by an operator, and by a list that denies', async () => {
     provider.behave((_, response) => response.destroy())
     const listed = freshAddress()
     await addEntry(

@@ -150,7 +150,7 @@ describe('a transfer', () => {
     },
   )
 
-  it('that calls data with a listed recipient inside is DENIED', async () => {
+  it('a call with a listed recipient in its data is DENIED', async () => {
     const listed = freshAddress()
     await list(listed)
     const { USDC } = harness.chain().tokens
@@ -183,7 +183,7 @@ describe('a transfer', () => {
       })
   })
 
-  it('whose data is not understood to the last byte is left to an operator: it may pay anyone', async () => {
+  it('a call whose data is not understood to the last byte is left to an operator: it may pay anyone', async () => {
     const listed = freshAddress()
     await list(listed)
     const abi = parseAbi(['function transfer(address to, uint256 amount)'])

@@ -152,7 +152,7 @@ it('a delivery waits until the one that blocks it is due, and then comes after i
   expect((await dueDeliveries(test.database, lane, formatInstant(laterMs), 8)).due).toHaveLength(2)
 })
 
-it('of a backlog that is full the oldest are dropped, counted, and shown', async () => {
+it('the oldest notifications of a full backlog are dropped, counted, and shown', async () => {
   const lane = await subscribe()
   const states = () =>
     test.database.all(sql`select state, min(position) as first, count(*) as count from notification_deliveries

@@ -142,7 +142,7 @@ describe('an endpoint', () => {
     },
   )
 
-  it('that is slow delays no other endpoint', async () => {
+  it('a slow endpoint delays no other endpoint', async () => {
     const slow = await subscriber()
     const honest = await subscriber()
     const held: (() => void)[] = []
@@ -171,7 +171,7 @@ describe('an endpoint', () => {
     harness.startEngines()
   })
 
-  it('that never answers times out after ten seconds', async () => {
+  it('an endpoint that never answers times out after ten seconds', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave((received, _, taken) => (received.method === 'POST' ? undefined : taken()))
     await harness.stopEngines()
@@ -367,7 +367,7 @@ describe('an endpoint', () => {
 })
 
 describe('a worker', () => {
-  it('that is killed after an endpoint answered leaves the message to be resent unchanged', async () => {
+  it('a worker that is killed after an endpoint answered leaves the message to be resent unchanged', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     const killed = await killDelivery(harness, subscriptionId, () => makePaymentIntent(world))
     const { id } = killed.cause
@@ -384,7 +384,7 @@ describe('a worker', () => {
     })
   })
 
-  it('that lost its lease records nothing', async () => {
+  it('a worker that lost its lease records nothing', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     sink.behave(failing(1, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)

@@ -56,7 +56,7 @@ const transient = (amount: string) => ({
 })
 
 describe('notifications', () => {
-  it('of an intent and its payment equal their GET, in the documented envelope', async () => {
+  it('notifications of an intent and its payment equal their GET, in the documented envelope', async () => {
     await subscribe()
     const intent = await world.call('POST', '/v1/paymentIntents', transient('3.5'))
     await until(async () => sink.notices('paymentIntents').length === 1, 'the new intent is reported')
@@ -109,7 +109,7 @@ describe('notifications', () => {
     await world.call('DELETE', `/v1/notifications/subscriptions/${id}`)
   })
 
-  it('of payouts and of transfers in both directions equal their GET', async () => {
+  it('notifications of payouts and of transfers in both directions equal their GET', async () => {
     await fundMerchantWallet(world, 10_000_000n)
     await subscribe()
     const last = (type: string, key: string, id: string) =>

@@ -282,7 +282,7 @@ describe('event logs', () => {
     expect((await other.http('GET', '/v1/w3s/contracts/events')).body.data.eventLogs).toEqual([])
   })
 
-  it('of a disabled monitor are not recorded, and stay when it is deleted', async () => {
+  it('logs of a disabled monitor are not recorded, and recorded ones stay when the monitor is deleted', async () => {
     const emitter = await makeEmitter(world)
     const { id } = await makeMonitor(world, emitter)
     const control = await makeEmitter(world)
@@ -305,7 +305,7 @@ describe('event logs', () => {
     ).toEqual([movedSignature, movedSignature])
   })
 
-  it('that do not fit their event, or are too large to keep, stop nothing', async () => {
+  it('logs that do not fit their event, or are too large to keep, stop nothing', async () => {
     const short = await makeEmitter(world, 5)
     await makeMonitor(world, short, { eventSignature: declared })
     const wrong = await makeEmitter(world)

@@ -74,23 +74,26 @@ describe('property 111: the gas of an operation that is charged and counted is a
     return BigInt(/preVerificationGas must be at least (\d+)/.exec(message)![1]!)
   }
 
-  it.each([0, 4_000, 20_000])('also where it executes nothing and has %i bytes of data', async (bytes) => {
-    const [page] = pages as [ModularPage]
-    const callData = executing(freshAddress(), `0x${'ff'.repeat(bytes)}`)
-    const operation = { ...(await prepared(page.bundler, [payment()])), callData, callGasLimit: 1n }
-    // The first operation of a nonce's key writes more than the next one.
-    for (const sequence of [0n, 1n]) {
-      const nonce = ((100n + key) << 64n) + sequence
-      const preVerificationGas = (await leastOverhead({ ...operation, nonce })) + 200n
-      const hash = await send(page, { ...operation, nonce, preVerificationGas })
-      const { receipt, actualGasUsed, success } = await receiptOf(page, hash)
-      expect(success).toBe(false)
-      expect(actualGasUsed).toBeGreaterThanOrEqual(receipt.gasUsed)
-      expect(await counted(hash)).toBeGreaterThanOrEqual(receipt.gasUsed)
-    }
-  })
+  it.each([0, 4_000, 20_000])(
+    'covers an operation that executes nothing and has %i bytes of data',
+    async (bytes) => {
+      const [page] = pages as [ModularPage]
+      const callData = executing(freshAddress(), `0x${'ff'.repeat(bytes)}`)
+      const operation = { ...(await prepared(page.bundler, [payment()])), callData, callGasLimit: 1n }
+      // The first operation of a nonce's key writes more than the next one.
+      for (const sequence of [0n, 1n]) {
+        const nonce = ((100n + key) << 64n) + sequence
+        const preVerificationGas = (await leastOverhead({ ...operation, nonce })) + 200n
+        const hash = await send(page, { ...operation, nonce, preVerificationGas })
+        const { receipt, actualGasUsed, success } = await receiptOf(page, hash)
+        expect(success).toBe(false)
+        expect(actualGasUsed).toBeGreaterThanOrEqual(receipt.gasUsed)
+        expect(await counted(hash)).toBeGreaterThanOrEqual(receipt.gasUsed)
+      }
+    },
+  )
 
-  it('also where a client takes the estimate for much data', async () => {
+  it('covers an operation with much data whose client takes the estimate', async () => {
     const [page] = pages as [ModularPage]
     const good = await prepared(page.bundler, [payment()])
     const callData = executing(freshAddress(), `0x${'ff'.repeat(20_000)}`)
@@ -109,7 +112,7 @@ describe('property 111: the gas of an operation that is charged and counted is a
     expect(actualGasUsed).toBeGreaterThanOrEqual(receipt.gasUsed)
   })
 
-  it('also where the chain charges the whole limit of the bundle', async () => {
+  it('covers a chain that charges the whole limit of the bundle', async () => {
     const [page] = pages as [ModularPage]
     const { network } = chain()
     Object.assign(network, { chargesGasLimit: true })

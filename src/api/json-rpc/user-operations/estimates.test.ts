@@ -206,7 +206,7 @@ describe('property 149: an estimate is refused for what the validation of its op
     if (!details.startsWith('AA36')) expect(error.name).toBe(name)
   })
 
-  it('and of its call, whose reason and error the client decodes', async () => {
+  it('a call that reverts is refused with the reason and error that the client decodes', async () => {
     const { bundler } = page
     const beyond = usdcPayment(harness, freshAddress(), 10n ** 15n)
     expect(await failed(bundler.estimateUserOperationGas({ calls: [beyond] } as never))).toMatchObject({

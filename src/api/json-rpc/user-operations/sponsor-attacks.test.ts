@@ -161,7 +161,7 @@ async function executed({ account, bundler }: ModularPage, operation: Prepared) 
 }
 
 describe('property 111: a sponsor pays what an operation used, and the treasury gets it', () => {
-  it('so that the treasury loses the gas of a bundle alone, and counts at least as much', async () => {
+  it('the treasury loses only the gas of a bundle, and counts at least as much', async () => {
     const { bundler } = page
     const { address } = await harness.database.one<{ address: Hex }>(
       sql`select address from sponsors where entity_id = ${harness.entityId}`,

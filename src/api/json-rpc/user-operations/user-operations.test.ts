@@ -338,7 +338,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     expect(await balanceOf(to)).toBe(1_000_000n)
   })
 
-  it('or another one with its nonce has, which was sent while its block was orphaned', async () => {
+  it('another operation with its nonce takes effect, which was sent while its block was orphaned', async () => {
     const { bundler, account } = await accountOf(byAddress())
     const recipients = [freshAddress(), freshAddress()] as const
     const { userOpHash: first, nonce, receipt } = await executed(bundler, [payment(recipients[0])])
@@ -422,7 +422,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     expect(paid.toSorted()).toEqual([0n, 1_000_000n])
   })
 
-  it('or none, when a stranger deploys its account before its bundle, and the next one has its effect', async () => {
+  it('has none when a stranger deploys its account before its bundle, and the next operation has its effect', async () => {
     const { bundler, account } = await accountOf(byAddress())
     await harness.stopEngines()
     const recipients = [freshAddress(), freshAddress()] as const
@@ -442,7 +442,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     expect([await balanceOf(recipients[0]), await balanceOf(recipients[1])]).toEqual([0n, 1_000_000n])
   })
 
-  it('or none, when its sponsorship ended before a bundle carried it', async () => {
+  it('has none when its sponsorship ended before a bundle carried it', async () => {
     const { bundler, account } = await accountOf(byAddress())
     await executed(bundler, [payment(freshAddress())])
     await harness.stopEngines()

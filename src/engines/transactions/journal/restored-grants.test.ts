@@ -129,7 +129,7 @@ describe('a transaction in flight without a grant', () => {
 
   const isComplete = async (id: string) => (await on.read(id)).state === 'COMPLETE'
 
-  it('of a treasury is replaced by itself once prices rise', async () => {
+  it("a treasury's transaction is replaced by itself once prices rise", async () => {
     await fundMerchantWallet(on.world, 10_000_000n)
     const pay = async () => (await makePayout(on.world, { amount: { amount: '1', currency: 'USD' } })).id
     const statusOf = async (id: string) => (await on.world.call('GET', `/v1/payouts/${id}`)).status
@@ -149,7 +149,7 @@ describe('a transaction in flight without a grant', () => {
     await isMined(id, async () => (await statusOf(payout)) === 'complete')
   })
 
-  it('of a user is accelerated with the PIN', async () => {
+  it("a user's transaction is accelerated with the PIN", async () => {
     const user = await makePinUser(on.world)
     await harness.fundWallet(user.wallet.address, { usdc: '10', native: '1' })
     await until(async () => (await on.booked(user.wallet)).length === 2, 'the funds have arrived')

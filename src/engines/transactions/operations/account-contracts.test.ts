@@ -99,7 +99,7 @@ async function startProcess(accountCode?: Record<string, string>) {
 }
 
 describe('property 83: no account relies on code that is neither known nor pinned', () => {
-  it('of modular wallets, until the operator pins it; nothing else stops', async () => {
+  it('unknown code stops modular wallets until the operator pins it, and nothing else', async () => {
     const restore = await change(addresses.clientImplementation)
     const before = raised()
     const process = await startProcess()
@@ -128,7 +128,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
     await until(async () => raised() === known + 1, 'the start tells')
   })
 
-  it('of a factory that makes accounts of another proxy or implementation, though it is pinned', async () => {
+  it('a pinned factory that makes accounts of another proxy or implementation is refused', async () => {
     const ownFactory = await codeAt(harness.ctx.chains.find(blockchain)!.accounts!.creations[2]!.address)
     await change(addresses.clientFactory, ownFactory)
     const process = await startProcess({ [addresses.clientFactory]: keccak256(ownFactory) })
@@ -136,7 +136,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
     expect(await process.problems()).toEqual([['client factory', 'other-accounts']])
   })
 
-  it('of developer wallets: no smart account is created, and others are', async () => {
+  it('unknown code creates no smart account of a developer, and other wallets are created', async () => {
     const accounts = harness.ctx.chains.find(blockchain)!.accounts!
     const restore = await change(accounts.creations[0]!.address)
     const before = raised()
@@ -149,7 +149,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
     await until(async () => (await process.createWallet('SCA'))[0] === 201, 'it creates them again')
   })
 
-  it('of an EntryPoint: nothing is deposited or bundled until it is the one that all chains have', async () => {
+  it('nothing is deposited or bundled until the EntryPoint is the one that all chains have', async () => {
     const world = worldOf(harness)
     const accounts = accountActions(world)
     const from = await accounts.make()

@@ -223,7 +223,7 @@ describe('property 82: a developer spends within the limits', () => {
       )
     ).held
 
-  it('of a wallet, though many operations come at once; what exceeds them is not signed', async () => {
+  it('the limits of a wallet hold for many operations at once; what exceeds them is not signed', async () => {
     const busy = await developer.make()
     await served(busy)
     const start = await counted(busy.id)
@@ -254,7 +254,7 @@ describe('property 82: a developer spends within the limits', () => {
     await served(await developer.make())
   })
 
-  it('with no call that needs more gas than a block has room for, which holds up no other', async () => {
+  it('a call that needs more gas than a block has room for is refused, and holds up no other', async () => {
     const to = freshAddress()
     await harness.chain().rpc('anvil_setCode', [to, longCode])
     const id = await developer.callPaying(wallet, to, '0x01020304', '0')
@@ -267,7 +267,7 @@ describe('property 82: a developer spends within the limits', () => {
     await served(wallet)
   })
 
-  it('of the entity, in which pages and developers count; one that is known to exceed them is refused', async () => {
+  it('the limits of the entity count pages and developers; an operation that is known to exceed them is refused', async () => {
     harness.ctx.config.developerGasPerEntity = Number(await counted())
     await expect(developer.transfer(wallet, freshAddress())).rejects.toThrow(/177022.*of all wallets/)
     expect(await heldOf(wallet)).toBe(0n)

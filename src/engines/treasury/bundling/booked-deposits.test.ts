@@ -113,7 +113,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     expect(await gaps(treasury)).toEqual([])
   })
 
-  it('with what strangers add, by the EntryPoint and by the paymaster, and with what is withdrawn', async () => {
+  it('books what strangers add, by the EntryPoint and by the paymaster, and what is withdrawn', async () => {
     const { entryPoint } = chain().accounts!
     const before = await deposit()
     await send({ to: entryPoint, data: depositTo(), value: 5n })
@@ -135,7 +135,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     expect(await gaps(treasury)).toEqual([])
   })
 
-  it('with what another contract adds, which the reconciler finds', async () => {
+  it('books what another contract adds, which the reconciler finds', async () => {
     await harness.fundWallet(wallet.address, { native: '1' })
     const before = await deposit()
     await completed(await accounts.callPaying(wallet, chain().accounts!.entryPoint, depositTo(), '0.5'))
@@ -144,7 +144,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     await agrees()
   })
 
-  it('and without what an orphaned block added', async () => {
+  it('takes back what an orphaned block added', async () => {
     const { entryPoint } = chain().accounts!
     await completed(await accounts.transfer(wallet, freshAddress()))
     await send({ to: entryPoint, data: depositTo(), value: 1_000n })
@@ -190,7 +190,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     await agrees()
   })
 
-  it('with that of an earlier paymaster, which the treasury takes back', async () => {
+  it('books the deposit of an earlier paymaster, which the treasury takes back', async () => {
     const { entryPoint, paymasterOf } = chain().accounts!
     const { call } = paymasterOf(treasury as Hex)
     const salt = numberToHex(1, { size: 32 })
@@ -226,7 +226,7 @@ describe('property 81: the deposit of a paymaster is in the books', () => {
     await agrees()
   })
 
-  it('of an entity that had a deposit before the books had it', async () => {
+  it('books the deposit that an entity had before deposits were booked', async () => {
     const tenant = await harness.newEntity()
     const theirs = accountActions(worldOf(harness, tenant))
     const account = await theirs.make()

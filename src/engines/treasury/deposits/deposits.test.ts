@@ -81,7 +81,7 @@ const send = (address: Hex, amountAtomic: bigint, token: 'USDC' | 'EURC' = 'USDC
   harness.chain().send(address, amountAtomic, token)
 
 describe('a deposit', () => {
-  it('of any sender becomes a payment, is paid after its confirmations, and is credited to its intent', async () => {
+  it('a deposit of any sender becomes a payment, is paid after its confirmations, and is credited to its intent', async () => {
     const { id, address } = await open()
     const hash = await send(address, 2n * unit)
     const payment = await settled(address)
@@ -141,7 +141,7 @@ describe('a deposit', () => {
     expect((await intentOf(id)).amountPaid.amount).toBe('0.00')
   })
 
-  it('of EURC pays an intent in EUR', async () => {
+  it('a deposit of EURC pays an intent in EUR', async () => {
     const { id, address } = await open({ currency: 'EUR', settlementCurrency: 'EUR' })
     await send(address, 7n * unit, 'EURC')
     await settled(address)

@@ -59,7 +59,7 @@ describe('timeline', () => {
     expect(entryAfterCredit(intent, nowMs)).toEqual(entry && { ...entry, time: formatInstant(nowMs) })
   })
 
-  it('repeats no entry', () => {
+  it('the timeline of an intent repeats no entry', () => {
     const amount = fc.bigInt({ min: 0n, max: 200n })
     const status = fc.constantFrom('pending', 'complete', 'expired') as fc.Arbitrary<IntentState['status']>
     fc.assert(
