@@ -1,8 +1,8 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
- * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, reconciliation. Files beside this one are shared by
- * all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`, `merchant-balances.ts` and `reviewed-values.ts`, which
- * join them like this one.
+ * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, reconciliation. Files beside
+ * this one are shared by all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`,
+ * `merchant-balances.ts` and `reviewed-values.ts`, which join them like this one.
  *
  * Sweep: the collection of the tokens of a deposit address by the treasury. Rebalancing: the move of coins, by a cross-chain
  * message, to the treasury on a chain where disbursements lack them.
