@@ -58,7 +58,7 @@ async function ask(base: string, { method, path, query = {} }: ServiceRequest): 
 }
 
 /** The service that answers for other domains; `undefined` where none is set. */
-export const serviceOf = ({ config }: Scope) => config.attestationServiceUrl
+export const attestationServiceOf = ({ config }: Scope) => config.attestationServiceUrl
 
 /** The messages of a transaction of a domain, or the one with a nonce. */
 export async function askForMessages(

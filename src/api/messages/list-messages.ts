@@ -10,7 +10,7 @@ import {
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
-import { askForMessages, serviceOf } from './attestation-service.ts'
+import { askForMessages, attestationServiceOf } from './attestation-service.ts'
 
 type MessageFilters = { transactionHash?: string; nonce?: string }
 
@@ -27,7 +27,7 @@ export function elsewhere(ctx: Ctx, text: string, location: string): string | un
       value: text,
       kind: 'domainUnknown',
     })
-  return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : serviceOf(ctx)
+  return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : attestationServiceOf(ctx)
 }
 
 /** The blockchain of a domain; 404 for a number that no network has, and for one that this server does not follow. */

@@ -3,12 +3,12 @@ import { askAgain, messageByNonce } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
-import { askToReattest, serviceOf } from './attestation-service.ts'
+import { askToReattest, attestationServiceOf } from './attestation-service.ts'
 
 /** Has the service that answers for other domains attest a message that this server does not have; `undefined` without one. */
 export async function reattestElsewhere(ctx: Ctx, givenNonce: string) {
   const nonce = canonicalTxId(givenNonce)
-  const service = serviceOf(ctx)
+  const service = attestationServiceOf(ctx)
   if (service === undefined || (await messageByNonce(ctx.db, nonce))) return undefined
   return askToReattest(service, nonce)
 }

@@ -3,7 +3,7 @@ import { burnFees, forwardFees, messageChains, usedAllowance } from '#engines/at
 import type { Ctx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
 import { formatInstant } from '#lib/time'
-import { askForAllowance, askForFees, askForKeys, serviceOf } from './attestation-service.ts'
+import { askForAllowance, askForFees, askForKeys, attestationServiceOf } from './attestation-service.ts'
 import { elsewhere, sourceOf } from './list-messages.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function listPublicKeys(ctx: Ctx) {
   const own = (await listAttestationKeys(ctx.db, 'message')).map(({ publicKey }) => hexOf(publicKey))
   const keys = new Set([...own, ...ctx.config.attesters.map(({ publicKey }) => publicKey)])
   const shown = [...keys].map((publicKey) => ({ publicKey, cctpVersion: 2 }))
-  const service = serviceOf(ctx)
+  const service = attestationServiceOf(ctx)
   return { publicKeys: service === undefined ? shown : [...shown, ...(await askForKeys(service))] }
 }
 
@@ -37,7 +37,7 @@ const millionths = 1_000_000
 
 /** The value of burns that can be attested before they are final now; that of the service where this server attests none. */
 export async function getAllowance(ctx: Ctx) {
-  const service = serviceOf(ctx)
+  const service = attestationServiceOf(ctx)
   if (service !== undefined && messageChains(ctx).length === 0) return askForAllowance(service)
   const { crosschainEnvironment, fastAllowanceAtomic } = ctx.config
   const used = await usedAllowance(ctx.db, crosschainEnvironment)

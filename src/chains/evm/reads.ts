@@ -14,7 +14,7 @@ import { intrinsicGas } from './payments/build.ts'
 import { estimateGas, suggestFees } from './payments/fees.ts'
 import { parentFee } from './payments/parent-fee.ts'
 import { type CallBounds, callLimits } from './rpc/call-bounds.ts'
-import { integer, quantity } from './rpc/quantities.ts'
+import { quantity, readInteger } from './rpc/quantities.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import {
   authorizationDigest,
@@ -44,7 +44,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     lane: {
       nonceOf: async (address) =>
-        integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
+        readInteger(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
       inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
     },
     offers: {

@@ -49,13 +49,25 @@ type Parcel = RowOf<typeof parcels>
 
 const entityId = '0190c7aa-0000-7000-8000-00000000000a'
 const first: Parcel = {
-  ...{ entityId, position: 1, blockNumber: 2 ** 40, amount: 2n ** 255n, isSent: true, kind: 'large' },
-  ...{ toAddress: `it's "0x", {a,b} \\ ☃`, tags: ['a', '', 'b,"c"'], lastWords: null },
+  entityId,
+  position: 1,
+  blockNumber: 2 ** 40,
+  amount: 2n ** 255n,
+  isSent: true,
+  kind: 'large',
+  toAddress: `it's "0x", {a,b} \\ ☃`,
+  tags: ['a', '', 'b,"c"'],
+  lastWords: null,
   createDate: '2026-11-21T01:02:03.400Z',
 }
 const second: Parcel = {
   ...first,
-  ...{ position: 2, amount: -1n, isSent: false, kind: 'small', toAddress: null, tags: [] },
+  position: 2,
+  amount: -1n,
+  isSent: false,
+  kind: 'small',
+  toAddress: null,
+  tags: [],
   lastWords: [{ saidBy: 'x_y', atHeight: '5' }],
 }
 

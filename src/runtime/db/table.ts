@@ -75,7 +75,10 @@ function someOf<Declared extends Columns>(name: string, declared: Declared): Tab
   const some = (isChosen: (field: string) => boolean) =>
     someOf(name, Object.fromEntries(Object.entries(declared).filter(([field]) => isChosen(field)))) as never
   return {
-    ...{ name, declared, record, recordset },
+    name,
+    declared,
+    record,
+    recordset,
     columns: (alias) => (alias ? raw(names.map((column) => `${alias}.${column}`).join(', ')) : list),
     insert: (rows, alias) => sql`insert into ${raw(alias ? `${name} as ${alias}` : name)} (${list})
       select * from ${recordset(rows)}`,

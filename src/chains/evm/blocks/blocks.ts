@@ -4,7 +4,7 @@ import type { Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '.
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { isBundle } from '../accounts/bundle-calls.ts'
-import { address, bytes, hash, integer, quantity, toQuantity } from '../rpc/quantities.ts'
+import { address, bytes, hash, quantity, readInteger, toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
 import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
@@ -43,7 +43,7 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
   ])
   for (const answer of [id, raw]) if (answer instanceof RpcError) throw answer
-  const given = integer(id, 'chain id')
+  const given = readInteger(id, 'chain id')
   if (given !== chainId)
     throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
   if (!raw) throw new RpcUnreachable('the node has no latest block')
@@ -103,10 +103,10 @@ const saysItIsNotEmpty = ({ transactionsRoot }: RawBlock) =>
 
 export function blockRefOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'timestamp'>): BlockRef {
   return {
-    number: integer(raw.number, 'block number'),
+    number: readInteger(raw.number, 'block number'),
     hash: hash(raw.hash, 'block hash'),
     parentHash: hash(raw.parentHash, 'parent hash'),
-    timeMs: integer(raw.timestamp, 'block time') * 1000,
+    timeMs: readInteger(raw.timestamp, 'block time') * 1000,
   }
 }
 
@@ -121,7 +121,7 @@ function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTra
       from,
       to,
       valueAtomic: quantity(item.value, 'value'),
-      nonce: integer(item.nonce, 'nonce'),
+      nonce: readInteger(item.nonce, 'nonce'),
       ...(isBundle(from, to, item.input) && { bundle: bytes(item.input, 'input') }),
     }
   })
@@ -134,12 +134,12 @@ function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTra
 function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId: number): void {
   const fits =
     hash(item?.blockHash, 'block of a transaction') === ref.hash &&
-    integer(item.blockNumber, 'block number of a transaction') === ref.number &&
-    integer(item.transactionIndex, 'transaction index') === index &&
+    readInteger(item.blockNumber, 'block number of a transaction') === ref.number &&
+    readInteger(item.transactionIndex, 'transaction index') === index &&
     // Old transactions name no chain, and neither do those that a rollup creates itself.
     (item.chainId == null ||
       item.chainId === '0x0' ||
-      integer(item.chainId, 'chain id of a transaction') === chainId)
+      readInteger(item.chainId, 'chain id of a transaction') === chainId)
   if (!fits) throw new RpcUnreachable(`a transaction of block ${ref.hash} does not belong to it`)
 }
 

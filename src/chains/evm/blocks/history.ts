@@ -7,7 +7,7 @@ import type { Hex } from '#lib/hex'
 import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../../facets/blocks.ts'
 import { isLimited } from '../rpc/endpoint-health.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
-import { hash, integer, toQuantity } from '../rpc/quantities.ts'
+import { hash, readInteger, toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
 import { blockRefOf } from './blocks.ts'
 import { logFrom } from './receipts.ts'
@@ -55,7 +55,8 @@ async function readLogs(rpc: Rpc, chainId: number, query: LogQuery): Promise<Log
     limits,
   )
   for (const answer of [id, raw, given]) if (answer instanceof RpcError) throw answer
-  if (integer(id, 'chain id') !== chainId) throw new RpcUnreachable(`${rpc.host} is a node of another chain`)
+  if (readInteger(id, 'chain id') !== chainId)
+    throw new RpcUnreachable(`${rpc.host} is a node of another chain`)
   if (!raw) throw new RpcUnreachable(`the node has no block ${to}`)
   if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
   const last = blockRefOf(raw as RawHeader)
@@ -68,9 +69,9 @@ async function readLogs(rpc: Rpc, chainId: number, query: LogQuery): Promise<Log
 }
 
 function placed(raw: RawLog, { address, topic, from, to }: LogQuery): Omit<PlacedLog, 'blockTimeMs'> {
-  const blockNumber = integer(raw?.['blockNumber'], 'log block number')
+  const blockNumber = readInteger(raw?.['blockNumber'], 'log block number')
   const txHash = hash(raw['transactionHash'], 'log transaction')
-  const log = logFrom(raw, integer(raw['logIndex'], 'log index'), txHash)
+  const log = logFrom(raw, readInteger(raw['logIndex'], 'log index'), txHash)
   const fits =
     raw['removed'] !== true &&
     blockNumber >= from &&
@@ -103,7 +104,7 @@ async function withTimes(
   if (raws.every((raw) => raw['blockTimestamp'] != null))
     return logs.map((log, index) => ({
       ...log,
-      blockTimeMs: integer(raws[index]!['blockTimestamp'], 'time of a log') * 1_000,
+      blockTimeMs: readInteger(raws[index]!['blockTimestamp'], 'time of a log') * 1_000,
     }))
   const hashes = [...new Set(logs.map(({ blockHash }) => blockHash))]
   const times = new Map<Hex, number>()

@@ -3,7 +3,7 @@
  * They are numbered without a gap and account for the filter in the header.
  */
 import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
-import { hash, integer } from '../rpc/quantities.ts'
+import { hash, readInteger } from '../rpc/quantities.ts'
 import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
 import { bloomOf, bloomValue } from './bloom.ts'
 import { type Header, logFrom, readBlockReceipts, type Sought } from './receipts.ts'
@@ -38,9 +38,9 @@ function logOf(
   const txHash = hash(raw?.['transactionHash'], 'log transaction')
   const fits =
     hash(raw['blockHash'], 'log block') === header.hash &&
-    integer(raw['blockNumber'], 'log block number') === header.number &&
-    transactions[integer(raw['transactionIndex'], 'log transaction index')]?.hash === txHash &&
-    integer(raw['logIndex'], 'log index') === place &&
+    readInteger(raw['blockNumber'], 'log block number') === header.number &&
+    transactions[readInteger(raw['transactionIndex'], 'log transaction index')]?.hash === txHash &&
+    readInteger(raw['logIndex'], 'log index') === place &&
     raw['removed'] !== true
   if (!fits) throw foreign(header)
   return logFrom(raw, place, txHash)

@@ -6,7 +6,7 @@ import type { Hex } from '#lib/hex'
 import type { TxId } from '../../addresses/types.ts'
 import type { BlockRef, ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import type { Receipt } from '../../facets/effects.ts'
-import { address, bytes, hash, integer, quantity } from '../rpc/quantities.ts'
+import { address, bytes, hash, quantity, readInteger } from '../rpc/quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
 import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'
 
@@ -93,7 +93,7 @@ async function rawReceipts(
   }
   // Receipts requested one by one cannot show that the node omitted a transaction.
   const count = await rpc.call('eth_getBlockTransactionCountByHash', [blockHash])
-  if (integer(count, 'transaction count') !== transactions.length)
+  if (readInteger(count, 'transaction count') !== transactions.length)
     throw new RpcUnreachable(`block ${blockHash} has another number of transactions than the node listed`)
   const raws: RawReceipt[] = []
   for (let at = 0; at < transactions.length; at += batchMax)
@@ -118,8 +118,8 @@ function checkReceipt(
 ): void {
   const fits =
     hash(raw.blockHash, 'receipt block') === blockHash &&
-    integer(raw.blockNumber, 'receipt block number') === number &&
-    integer(raw.transactionIndex, 'receipt index') === index &&
+    readInteger(raw.blockNumber, 'receipt block number') === number &&
+    readInteger(raw.transactionIndex, 'receipt index') === index &&
     address(raw.from, 'receipt sender') === from &&
     (raw.to == null ? undefined : address(raw.to, 'receipt recipient')) === to &&
     (raw.cumulativeGasUsed == null ||
@@ -139,12 +139,12 @@ function logsOf(
   if (raw.logs.length > 0 && quantity(raw.status, 'receipt status') !== 1n)
     throw new RpcUnreachable(`the failed transaction ${txHash} has logs`)
   return (raw.logs as Record<string, unknown>[]).map((log, place) => {
-    const logIndex = integer(log?.['logIndex'], 'log index')
+    const logIndex = readInteger(log?.['logIndex'], 'log index')
     const fits =
       hash(log['blockHash'], 'log block') === blockHash &&
-      integer(log['blockNumber'], 'log block number') === number &&
+      readInteger(log['blockNumber'], 'log block number') === number &&
       hash(log['transactionHash'], 'log transaction') === txHash &&
-      integer(log['transactionIndex'], 'log transaction index') === index &&
+      readInteger(log['transactionIndex'], 'log transaction index') === index &&
       log['removed'] !== true &&
       logIndex === first + place
     if (!fits) throw new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
@@ -240,7 +240,7 @@ function receiptOf(raw: RawReceipt): Receipt {
   return {
     txHash: hash(raw.transactionHash, 'receipt transaction'),
     blockHash: hash(raw.blockHash, 'receipt block'),
-    blockNumber: integer(raw.blockNumber, 'receipt block number'),
+    blockNumber: readInteger(raw.blockNumber, 'receipt block number'),
     success: status === 1n,
     gasUsed,
     feeAtomic: gasUsed * quantity(raw.effectiveGasPrice, 'gas price') + l1Fee,

@@ -2,7 +2,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
 import type { Network } from '../../networks/index.ts'
-import { integer } from './quantities.ts'
+import { readInteger } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 const timeoutMs = 5_000
@@ -29,7 +29,7 @@ export async function inspectEndpoint(
   const refusal = answers.find((answer) => answer instanceof RpcError)
   if (refusal) throw new RpcUnreachable(`${rpc.host} does not tell which chain it is of: ${refusal.message}`)
   const [id, ...codes] = answers
-  const given = integer(id, 'chain id')
+  const given = readInteger(id, 'chain id')
   const of = { blockchain, endpoint: rpc.host }
   if (given !== chainId)
     return { ...of, reason: `it is a node of chain ${given}, and ${blockchain} is chain ${chainId}` }

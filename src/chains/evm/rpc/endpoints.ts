@@ -22,7 +22,7 @@ import {
   percentileMs,
 } from './endpoint-health.ts'
 import { type FinalTags, readFinalTag } from './finalized.ts'
-import { integer, toQuantity } from './quantities.ts'
+import { readInteger, toQuantity } from './quantities.ts'
 import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import type { AnswerLimits, RpcCall } from './rpc-errors.ts'
 import { checkChainId, openVerifier, type RpcEndpoint, requireAccepted } from './verify.ts'
@@ -251,7 +251,7 @@ async function look(rpc: Rpc, health: Health, chainId: number): Promise<void> {
   ])
   if (id instanceof RpcError || head instanceof RpcError) throw new RpcUnreachable(`${rpc.host}: no head`)
   checkChainId(rpc, id, chainId)
-  health.head = integer(head, 'block number')
+  health.head = readInteger(head, 'block number')
 }
 
 /** Resolves as soon as every transaction is accepted by some endpoint, else when every endpoint has answered. */
@@ -366,7 +366,7 @@ const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<
         const said = String((block as { hash?: unknown } | null)?.hash ?? 'has no such block').toLowerCase()
         // Without a stored hash of this height there is nothing to contradict: every answer counts as agreeing.
         const agrees = hash === undefined || said === hash
-        return { endpoint, agrees, said, head: integer(head, 'block number') }
+        return { endpoint, agrees, said, head: readInteger(head, 'block number') }
       } catch (error) {
         return { endpoint, agrees: false, said: (error as Error).message }
       }

@@ -1,7 +1,7 @@
 import { keptFor } from '#lib/memoize'
 import type { Finalized } from '../../facets/blocks.ts'
 import { isLimited } from './endpoint-health.ts'
-import { hash, integer } from './quantities.ts'
+import { hash, readInteger } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 /** The answers of all endpoints not in backoff, and the number that must have reached a block before it is finalized. */
@@ -24,8 +24,8 @@ export async function readFinalTag(rpc: Pick<Rpc, 'batch'>): Promise<Finalized> 
   const [finalized, safe] = await rpc.batch<RawRef | null>([ask('finalized'), ask('safe')], { timeoutMs })
   if (finalized instanceof RpcError) return lacksTag(finalized) ? 'no tag' : 'unknown'
   if (finalized == null) return 'no tag'
-  const number = integer(finalized.number, 'block number')
-  if (safe && !(safe instanceof RpcError) && integer(safe.number, 'block number') < number)
+  const number = readInteger(finalized.number, 'block number')
+  if (safe && !(safe instanceof RpcError) && readInteger(safe.number, 'block number') < number)
     throw new RpcUnreachable('the node calls a block finalized that it does not call safe')
   return { number, hash: hash(finalized.hash, 'block hash') }
 }

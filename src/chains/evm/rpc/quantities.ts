@@ -8,7 +8,7 @@ export function quantity(value: unknown, what: string): bigint {
   throw new RpcUnreachable(`the node's ${what} is not a quantity`)
 }
 
-export function integer(value: unknown, what: string): number {
+export function readInteger(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
   if (Number.isSafeInteger(number)) return number
   throw new RpcUnreachable(`the node's ${what} is out of range`)

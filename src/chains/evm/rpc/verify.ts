@@ -3,7 +3,7 @@ import type { Inspection } from '../../facets/endpoints.ts'
 import type { Network } from '../../networks/index.ts'
 import { inspectEndpoint } from './check-endpoint.ts'
 import type { Health } from './endpoint-health.ts'
-import { integer } from './quantities.ts'
+import { readInteger } from './quantities.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export type RpcEndpoint = { rpc: Rpc; health: Health }
@@ -55,7 +55,7 @@ async function verify(
 }
 
 export function checkChainId(rpc: Rpc, answer: unknown, chainId: number): void {
-  const given = integer(answer, 'chain id')
+  const given = readInteger(answer, 'chain id')
   if (given !== chainId)
     throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
 }
