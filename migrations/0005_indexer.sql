@@ -89,8 +89,10 @@ create table observed_transfers (
   block_hash text not null,
   block_number bigint not null,
   tx_hash text not null,
-  -- Position of the log in its block; -1 for the value of the transaction itself.
-  log_index integer not null,
+  -- How it was told: the value of the transaction itself, an operation that it executed, or a log.
+  kind text not null check (kind in ('value', 'operation', 'log')),
+  -- That of the log in its block; of an operation, that of the move in its transaction; 0 for a value.
+  position integer not null check (position >= 0),
   direction text not null check (direction in ('in', 'out')),
   -- Of a listed token; the books refer to it by key, here a check for each row would only cost.
   token_id uuid not null,
@@ -103,7 +105,7 @@ create table observed_transfers (
   owner_id uuid not null,
   block_time timestamptz(3) not null,
   primary key (entity_id, id),
-  unique (entity_id, blockchain, block_hash, tx_hash, log_index, direction)
+  unique (entity_id, blockchain, block_hash, tx_hash, kind, position, direction)
 );
 create index observed_transfers_by_block on observed_transfers (blockchain, block_hash);
 -- Transfers to treasuries in canonical blocks.
@@ -393,7 +395,7 @@ create view unfollowed_transfers as
   where t.currency is not null
     and not exists (select 1 from observed_transfers i
       where i.entity_id = o.entity_id and i.blockchain = o.blockchain and i.block_hash = o.block_hash
-        and i.tx_hash = o.tx_hash and i.log_index = o.log_index and i.direction <> o.direction
+        and i.tx_hash = o.tx_hash and i.kind = o.kind and i.position = o.position and i.direction <> o.direction
         and i.purpose in ('deposit', 'treasury'));
 
 create view treasury_arrivals as

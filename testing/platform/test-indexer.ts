@@ -107,9 +107,9 @@ export async function indexedState(database: Database) {
     and b.canonical)`
   const [blocks, transfers, transactions, balances] = await Promise.all([
     database.all(sql`select number, hash from blocks where canonical order by number`),
-    database.all(sql`select block_hash, tx_hash, log_index, direction, token_id, from_address, to_address,
+    database.all(sql`select block_hash, tx_hash, kind, position, direction, token_id, from_address, to_address,
         amount::text, address from observed_transfers x where ${canonical}
-      order by block_number, tx_hash, log_index, direction, address`),
+      order by block_number, tx_hash, kind, position, direction, address`),
     database.all(sql`select block_hash, tx_hash, address, nonce, success, fee::text
       from observed_transactions x where ${canonical} order by block_number, tx_hash, address`),
     ledgerBalances(database, blockchain),
@@ -122,7 +122,8 @@ export type IncomingTransfer = { blockNumber: number; txHash: string; logIndex: 
 
 /** The transfers to an address in canonical blocks by the indexer, in chain order. */
 export const indexedTransfers = (database: Database, address: string) =>
-  database.all<IncomingTransfer>(sql`select x.block_number, x.tx_hash, x.log_index, x.amount as amount_atomic
+  database.all<IncomingTransfer>(sql`select x.block_number, x.tx_hash,
+      case x.kind when 'log' then x.position else -1 end as log_index, x.amount as amount_atomic
     from observed_transfers x join blocks b on b.blockchain = x.blockchain and b.hash = x.block_hash and b.canonical
     where x.address = ${address.toLowerCase()} and x.direction = 'in' order by 1, 3, 2`)
 

@@ -97,7 +97,15 @@ export type ExecutedOperation = {
 export type Compensation = { txHash: TxId; beneficiary: Address; amountAtomic: bigint }
 
 /** Coins that entered a deposit at the EntryPoint, or left it other than for gas. One side is the account of the deposit. */
-export type DepositMove = { txHash: TxId; logIndex: number; from: Address; to: Address; amountAtomic: bigint }
+export type DepositMove = {
+  txHash: TxId
+  /** `value`: the transaction itself carried the coins. `log`: the position is that of the log that tells of them. */
+  kind: 'value' | 'log'
+  position: number
+  from: Address
+  to: Address
+  amountAtomic: bigint
+}
 
 /** The operations that a block executed, and what moved at the EntryPoint. */
 export type BlockOperations = {

@@ -12,7 +12,8 @@ export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
 /** The native coins that an operation moved; transfers of tokens have logs. */
 type CoinMovement = {
   txHash: string
-  logIndex: number
+  kind: 'value' | 'operation' | 'log'
+  position: number
   from: string
   to: string
   amountAtomic: bigint
@@ -30,18 +31,17 @@ export const addressesOf = ({ operations, compensations, depositMoves }: BlockOp
 
 /** More transfers than one operation can carry. */
 const transfersMax = 4_096
-/** Above the index -1 of the value that a transaction itself carries. */
-const firstIndex = 2
 
-/** Each movement has a negative index of its own within its transaction, since no log shows it. */
+/** Each movement has a position of its own within its transaction, since no log shows it. */
 export const coinMovements = ({ operations }: BlockOperations): CoinMovement[] =>
   operations.flatMap(({ txHash, logIndex, account, transfers }) =>
-    transfers.slice(0, transfersMax).map(({ to, amountAtomic }, position) => ({
+    transfers.slice(0, transfersMax).map(({ to, amountAtomic }, index) => ({
       txHash,
       from: account,
       to,
       amountAtomic,
-      logIndex: -(firstIndex + logIndex * transfersMax + position),
+      kind: 'operation',
+      position: logIndex * transfersMax + index,
     })),
   )
 

@@ -49,8 +49,8 @@ const owned = async (address: string) => {
   return { usdc: all[`${address} USDC`], native: all[`${address} ${nativeSymbol}`] }
 }
 const seen = (txHash: string) =>
-  indexing.database.all(sql`select direction, address, amount::text, log_index
-    from observed_transfers where tx_hash = ${txHash} order by log_index, direction`)
+  indexing.database.all(sql`select direction, address, amount::text, kind, position
+    from observed_transfers where tx_hash = ${txHash} order by kind, position, direction`)
 const sendAs = async (from: string, call: object) => {
   await chain.rpc('anvil_impersonateAccount', [from])
   return chain.rpc<string>('eth_sendTransaction', [{ from, gas, ...call }])
@@ -70,7 +70,9 @@ describe('the contents of a block', () => {
     const token = await chain.send(address, 7n, 'USDC')
     await settled()
     expect(await owned(address)).toEqual({ usdc: '7', native: '5' })
-    expect(await seen(native)).toEqual([{ direction: 'in', address, amount: '5', logIndex: -1 }])
+    expect(await seen(native)).toEqual([
+      { direction: 'in', address, amount: '5', kind: 'value', position: 0 },
+    ])
     expect(await seen(token)).toMatchObject([{ direction: 'in', address, amount: '7' }])
   })
 

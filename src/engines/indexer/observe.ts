@@ -38,7 +38,8 @@ type Observation = {
 /** A transfer with its place in the block, not yet split into the sides of sender and recipient. */
 type Movement = {
   txHash: string
-  logIndex: number
+  kind: ObservedTransfer['kind']
+  position: number
   token: Token
   from: string
   to: string
@@ -141,16 +142,16 @@ function movementsOf(
   const ofDeposits = movesOfPaymasters(executed, managed).map((move) => {
     return { ...move, token: native, isOfDeposit: true }
   })
-  const additions = new Set(ofDeposits.flatMap(({ txHash, logIndex }) => (logIndex === -1 ? [txHash] : [])))
-  const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }) =>
+  const additions = new Set(ofDeposits.flatMap(({ txHash, kind }) => (kind === 'value' ? [txHash] : [])))
+  const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }): Movement[] =>
     to !== undefined && valueAtomic > 0n && receipts.get(hash)?.success && !additions.has(hash)
-      ? [{ txHash: hash, logIndex: -1, token: native, from, to, amountAtomic: valueAtomic }]
+      ? [{ txHash: hash, kind: 'value', position: 0, token: native, from, to, amountAtomic: valueAtomic }]
       : [],
   )
-  const logs = block.transfers.flatMap(({ token: address, ...log }) => {
+  const logs = block.transfers.flatMap(({ token: address, logIndex: position, ...log }): Movement[] => {
     const token = byAddress.get(address)
     // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
-    return token && log.amountAtomic > 0n ? [{ ...log, token }] : []
+    return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
   })
   const ofOperations = coinMovements(executed).map((movement) => ({ ...movement, token: native }))
   return [...values, ...ofDeposits, ...ofOperations, ...logs]
@@ -162,14 +163,15 @@ function sidesOf(
   blockchain: string,
   block: Block,
 ): Omit<ObservedTransfer, 'id'>[] {
-  const { txHash, logIndex, token, from, to, amountAtomic: amount, isOfDeposit } = movement
+  const { txHash, kind, position, token, from, to, amountAtomic: amount, isOfDeposit } = movement
   const seen = (direction: 'in' | 'out') => (side: ManagedAddress) => ({
     entityId: side.entityId,
     blockchain,
     blockHash: block.hash,
     blockNumber: block.number,
     txHash,
-    logIndex,
+    kind,
+    position,
     direction,
     tokenId: token.id,
     fromAddress: from,
@@ -210,13 +212,13 @@ function sentBy(
 }
 
 function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
-  const { entityId, blockchain, blockHash, txHash, logIndex, direction, tokenId, address } = transfer
+  const { entityId, blockchain, blockHash, txHash, kind, position, direction, tokenId, address } = transfer
   const amountAtomic = direction === 'in' ? transfer.amount : -transfer.amount
   return {
     entityId,
     blockchain,
     blockHash,
-    fact: `${logIndex === -1 ? 'value' : `log:${logIndex}`}:${direction}:${txHash}`,
+    fact: `${kind}:${position}:${direction}:${txHash}`,
     entries: [
       { kind: 'address', tokenId, address, amountAtomic },
       { kind: 'outside', tokenId, amountAtomic: -amountAtomic },

@@ -35,14 +35,14 @@ export async function recordTransfers(
  * log, and a place that their operation determines.
  */
 function operationOf(
-  { entityId, txHash, logIndex, fromAddress }: ObservedTransfer,
+  { entityId, txHash, kind, position, fromAddress }: ObservedTransfer,
   operations: readonly ObservedOperation[],
 ): string | undefined {
   const own = operations.filter(
     (each) => each.entityId === entityId && each.txHash === txHash && each.account === fromAddress,
   )
-  if (logIndex < 0) return own.length === 1 ? own[0]!.userOpHash : undefined
-  return own.find((each) => each.logIndex > logIndex)?.userOpHash
+  if (kind !== 'log') return own.length === 1 ? own[0]!.userOpHash : undefined
+  return own.find((each) => each.logIndex > position)?.userOpHash
 }
 
 /** Fails what an orphaned block held. */

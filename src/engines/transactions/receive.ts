@@ -31,6 +31,7 @@ export async function recordReceived(
   const evaluations = await evaluateSenders(ctx, tx, { blockchain, blockHash }, received)
   const rows = withOrdinals(received).map((row) => ({
     ...row,
+    logIndex: row.kind === 'log' ? row.position : null,
     amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
     itemIds: null,
     unproven: false,

@@ -31,15 +31,15 @@ export function depositMovesIn({ transactions, logs }: BlockParts): DepositMove[
     const event = decodeEventLog({ abi: entryPoint07Abi, topics: topics as [Hex, ...Hex[]], data })
     if (event.eventName === 'Withdrawn') {
       const { account, withdrawAddress, amount: amountAtomic } = event.args
-      return [{ txHash, logIndex, from: canonical(account), to: canonical(withdrawAddress), amountAtomic }]
+      const told = { txHash, kind: 'log', position: logIndex } as const
+      return [{ ...told, from: canonical(account), to: canonical(withdrawAddress), amountAtomic }]
     }
     if (event.eventName !== 'Deposited') return []
     const to = canonical(event.args.account)
     const carrier = byHash.get(txHash)
     const isDirect = carrier && (carrier.to === entryPointAddress || carrier.to === to)
     if (!isDirect || carrier.valueAtomic === 0n) return []
-    // The index of the value that a transaction itself carries.
-    return [{ txHash, logIndex: -1, from: carrier.from, to, amountAtomic: carrier.valueAtomic }]
+    return [{ txHash, kind: 'value', position: 0, from: carrier.from, to, amountAtomic: carrier.valueAtomic }]
   })
 }
 

@@ -24,8 +24,10 @@ const transfers = table('observed_transfers', {
   blockHash: text,
   blockNumber: bigint,
   txHash: text,
-  /** -1 for the value of the transaction itself. */
-  logIndex: integer,
+  /** How it was told: by the value of the transaction itself, by an operation that it executed, or by a log. */
+  kind: textOf<'value' | 'operation' | 'log'>(),
+  /** That of the log in its block; of an operation, that of the move in its transaction; 0 for a value. */
+  position: integer,
   direction: textOf<'in' | 'out'>(),
   tokenId: uuid,
   fromAddress: text,
@@ -86,7 +88,7 @@ export async function deleteObserved(tx: Db, blockchain: string, blockHash: stri
 /** The transfers of managed addresses in one block, in block order. */
 export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
   db.all<ObservedTransfer>(sql`select ${transfers.columns()}
-    from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index, id`)
+    from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash} order by kind, position, id`)
 
 /** The transactions of managed senders in one block, with their outcomes. */
 export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: string) =>

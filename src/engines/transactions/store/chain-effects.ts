@@ -102,7 +102,12 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
     returning entity_id, id, announced`)
 
-export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purpose'> & {
+export type ReceivedTransfer = Omit<
+  ObservedTransfer,
+  'id' | 'direction' | 'purpose' | 'kind' | 'position'
+> & {
+  /** Null where no log told of it. */
+  logIndex: number | null
   ordinal: number
   /** In whole tokens; several for the items of one log. Null before the decimals of the token are known. */
   amounts: readonly string[] | null

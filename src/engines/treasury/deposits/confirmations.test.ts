@@ -47,7 +47,8 @@ async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransf
     blockHash: '',
     blockNumber: 0,
     txHash: '0xfeed',
-    logIndex: 0,
+    kind: 'log',
+    position: 0,
     direction: 'in',
     tokenId: usdc.id,
     fromAddress: payer,
@@ -106,7 +107,7 @@ describe('payments at a depth of three', () => {
     await undo(21)
     await undo(20)
     await apply(20, [], 'b')
-    await apply(21, [{ ...transfer, logIndex: 7 }], 'b')
+    await apply(21, [{ ...transfer, position: 7 }], 'b')
     await apply(22, [], 'b')
     expect(await statusesOf(intent)).toEqual(['pending'])
     await apply(23, [], 'b')
@@ -128,8 +129,8 @@ describe('payments at a depth of three', () => {
 
   it('are one for each transfer of a transaction, and keep their ordinals', async () => {
     const intent = await open()
-    const first = await transferTo(intent, { txHash: '0xtwo', logIndex: 3, amount: 1n })
-    const second = await transferTo(intent, { txHash: '0xtwo', logIndex: 5, amount: 2n })
+    const first = await transferTo(intent, { txHash: '0xtwo', position: 3, amount: 1n })
+    const second = await transferTo(intent, { txHash: '0xtwo', position: 5, amount: 2n })
     await apply(50, [second, first])
     const before = await statesOf(intent)
     expect(before.map(({ amount }) => amount)).toEqual([1n, 2n])
@@ -137,8 +138,8 @@ describe('payments at a depth of three', () => {
     await apply(
       50,
       [
-        { ...first, logIndex: 13 },
-        { ...second, logIndex: 15 },
+        { ...first, position: 13 },
+        { ...second, position: 15 },
       ],
       'b',
     )

@@ -23,4 +23,5 @@ export function externalTransfers(
 const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
   direction === 'out' && purpose !== 'wallet'
 
-const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
+const placeOf = ({ entityId, txHash, kind, position }: ObservedTransfer) =>
+  `${entityId}:${txHash}:${kind}:${position}`

@@ -19,11 +19,11 @@ export const bookUnclaimed = (
     tx,
     nowMs,
     externalTransfers(network, transfers, 'treasury').map(
-      ({ entityId, blockHash, txHash, logIndex, address, token, amount }) => ({
+      ({ entityId, blockHash, txHash, kind, position, address, token, amount }) => ({
         entityId,
         blockchain: '',
         blockHash: '',
-        fact: `unclaimed:${blockHash}:${txHash}:${logIndex}${sign < 0n ? ':orphaned' : ''}`,
+        fact: `unclaimed:${blockHash}:${txHash}:${kind}:${position}${sign < 0n ? ':orphaned' : ''}`,
         entries: unclaimedEntries(address, token.currency, sign * amount),
       }),
     ),
