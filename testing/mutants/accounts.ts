@@ -84,7 +84,7 @@ const operationMutants: readonly Mutant[] = [
     about: 'accelerating an operation asks for a replacement of a transaction that does not exist',
     edits: [
       edit(
-        `${engine}/request-replacement.ts`,
+        `${engine}/sequence/request-replacement.ts`,
         "return requested === 'bump' ? bundleCarrying(db, ref) : undefined",
         'void bundleCarrying\n return ref',
       ),
@@ -96,7 +96,7 @@ const operationMutants: readonly Mutant[] = [
     about: 'the price of a bundle is raised although it pays a listed address',
     edits: [
       edit(
-        `${engine}/replace.ts`,
+        `${engine}/sequence/replace.ts`,
         'const nested = await bundledCalls(tx, [request])',
         'const nested = await bundledCalls(tx, [])',
       ),

@@ -100,18 +100,24 @@ export const transactionMutants: readonly Mutant[] = [
         'rows',
       ),
     ],
-    test: proof(`${engine}/replace.test.ts`, 'property 19'),
+    test: proof(`${engine}/sequence/replace.test.ts`, 'property 19'),
   },
   {
     name: 'no-fee-cap',
     about: 'the fee of a replacement has no limit',
-    edits: [edit(`${engine}/replace.ts`, '> feeMaxAtomic', '> 10n ** 30n * feeMaxAtomic')],
+    edits: [edit(`${engine}/sequence/replace.ts`, '> feeMaxAtomic', '> 10n ** 30n * feeMaxAtomic')],
     test: proof(`${engine}/liveness.test.ts`, 'property 28: leaves transfers waiting'),
   },
   {
     name: 'approved-fee-exceeded',
     about: 'a transfer is sent again at a price above what its user approved',
-    edits: [edit(`${engine}/price-refusals.ts`, "fee.isApproved ? 'fee-exceeded'", "!fee ? 'fee-exceeded'")],
+    edits: [
+      edit(
+        `${engine}/sequence/price-refusals.ts`,
+        "fee.isApproved ? 'fee-exceeded'",
+        "!fee ? 'fee-exceeded'",
+      ),
+    ],
     test: proof('src/api/challenges/fee-of-user.test.ts', 'between the signature and the node'),
   },
   {
@@ -119,12 +125,12 @@ export const transactionMutants: readonly Mutant[] = [
     about: 'a node that calls every fee too low is paid more and more',
     edits: [
       edit(
-        `${engine}/price-refusals.ts`,
+        `${engine}/sequence/price-refusals.ts`,
         'if (!isBelowSuggestion(fee, suggestion))',
         'if (!isBelowSuggestion(fee, suggestion) && !fee)',
       ),
     ],
-    test: proof(`${engine}/price-refusals.test.ts`, 'property 28: is not believed'),
+    test: proof(`${engine}/sequence/price-refusals.test.ts`, 'property 28: is not believed'),
   },
   {
     name: 'used-nonce-is-refusal',
@@ -136,13 +142,13 @@ export const transactionMutants: readonly Mutant[] = [
         "['invalid', 'INTERNAL_ERROR'], ['nonce-too-low', 'INTERNAL_ERROR']",
       ),
     ],
-    test: proof(`${engine}/nonce-too-low.test.ts`, 'property 15'),
+    test: proof(`${engine}/sequence/nonce-too-low.test.ts`, 'property 15'),
   },
   {
     name: 'noop-without-its-hold',
     about: 'a more expensive no-op holds its fee under an id that nothing releases',
-    edits: [edit(`${engine}/fill-gaps.ts`, 'holder?.intentId ?? id', 'id')],
-    test: proof(`${engine}/price-refusals.test.ts`, 'property 28: a no-op'),
+    edits: [edit(`${engine}/sequence/fill-gaps.ts`, 'holder?.intentId ?? id', 'id')],
+    test: proof(`${engine}/sequence/price-refusals.test.ts`, 'property 28: a no-op'),
   },
   {
     name: 'native-unheld',

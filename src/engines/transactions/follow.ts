@@ -11,7 +11,7 @@ import { minedOperations, returnGas } from './operations/follow-operations.ts'
 import { followUpgrades } from './operations/follow-upgrades.ts'
 import { failReceived, recordReceived } from './receive.ts'
 import { noteStates } from './record-state-events.ts'
-import { requeueAfterExternalUse } from './requeue-displaced.ts'
+import { requeueAfterExternalUse } from './sequence/requeue-displaced.ts'
 import { markAttemptsMined, markAttemptsReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
   completeTransactionsUpTo,

@@ -18,9 +18,9 @@ import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { sizeOf } from '#testing/runner/size'
-import { gapFiller } from './fill-gaps.ts'
-import { signReplacements } from './replace.ts'
 import { screener } from './screen.ts'
+import { gapFiller } from './sequence/fill-gaps.ts'
+import { signReplacements } from './sequence/replace.ts'
 import { signWaiting } from './sign.ts'
 
 const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })

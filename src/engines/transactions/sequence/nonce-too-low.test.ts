@@ -11,7 +11,7 @@ import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { drawnTests } from '#testing/runner/drawn'
 import { isDeep } from '#testing/runner/size'
-import { holdsAreSettled } from './index.ts'
+import { holdsAreSettled } from '../index.ts'
 
 const send = 'eth_sendRawTransaction'
 

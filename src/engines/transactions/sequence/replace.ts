@@ -13,14 +13,14 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { type Deferral, defer, type Turn } from '#runtime/turns/store'
-import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
-import { callOf, intentBytes } from './intent.ts'
-import { logSigningFailure } from './provider-failures.ts'
-import { counterpartiesOf, counterpartiesOfCall } from './recipients.ts'
-import { renewTreasuryGrant } from './renew-grant.ts'
-import { pricedNonce } from './sign.ts'
-import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
-import { bundledCalls } from './store/operations.ts'
+import { currentFees, type Fee, feeMaxAtomic, replacementFee } from '../fees.ts'
+import { callOf, intentBytes } from '../intent.ts'
+import { logSigningFailure } from '../provider-failures.ts'
+import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
+import { renewTreasuryGrant } from '../renew-grant.ts'
+import { pricedNonce } from '../sign.ts'
+import { insertAttempts, isReplaced, lockNonces } from '../store/attempts.ts'
+import { bundledCalls } from '../store/operations.ts'
 import {
   cancelRefused,
   clearOutdatedRequests,
@@ -30,7 +30,7 @@ import {
   type ReplacementRequest,
   recordReplacement,
   replacementRequests,
-} from './store/replacements.ts'
+} from '../store/replacements.ts'
 
 const requestsMax = 100
 

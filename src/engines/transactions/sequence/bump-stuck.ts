@@ -2,9 +2,9 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
-import { suggestedFees } from './fees.ts'
-import { requestBumps, stuckTransactions } from './store/replacements.ts'
-import { enterState } from './store/transactions.ts'
+import { suggestedFees } from '../fees.ts'
+import { requestBumps, stuckTransactions } from '../store/replacements.ts'
+import { enterState } from '../store/transactions.ts'
 
 /** Time that a transaction may wait for the base fee to fall before it counts as stuck. */
 const stuckAfterMs = 60_000

@@ -1,9 +1,9 @@
 import type { Chain } from '#chains/chain'
 import type { BroadcastOutcome } from '#chains/facets/payments'
 import type { EngineCtx } from '#engines/ctx'
-import { currentFees, isBelowSuggestion } from './fees.ts'
-import type { ClaimedAttempt } from './store/attempts.ts'
-import { attemptFees } from './store/replacements.ts'
+import { currentFees, isBelowSuggestion } from '../fees.ts'
+import type { ClaimedAttempt } from '../store/attempts.ts'
+import { attemptFees } from '../store/replacements.ts'
 
 /**
  * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `price-rose`: the chain suggests more now.

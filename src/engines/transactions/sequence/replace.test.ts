@@ -7,7 +7,7 @@ import { mineAtBaseFee } from '#testing/nodes/base-fee'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { isDeep } from '#testing/runner/size'
-import { replacementFee } from './fees.ts'
+import { replacementFee } from '../fees.ts'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>

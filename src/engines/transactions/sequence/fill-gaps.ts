@@ -11,20 +11,20 @@ import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
-import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
-import { intentBytes } from './intent.ts'
-import { renewTreasuryGrant } from './renew-grant.ts'
-import { pricedNonce } from './sign.ts'
-import type { SigningOutcome } from './signing-round.ts'
-import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
+import { feeMaxAtomic, replacementFee, suggestedFees } from '../fees.ts'
+import { intentBytes } from '../intent.ts'
+import { renewTreasuryGrant } from '../renew-grant.ts'
+import { pricedNonce } from '../sign.ts'
+import type { SigningOutcome } from '../signing-round.ts'
+import { insertAttempts, isReplaced, lockNonces, nonceState } from '../store/attempts.ts'
 import {
   attemptsAboveGaps,
   type NonceGap,
   noopFeeHolders,
   refusedGaps,
   underpricedGaps,
-} from './store/gaps.ts'
-import { intentOf } from './store/transactions.ts'
+} from '../store/gaps.ts'
+import { intentOf } from '../store/transactions.ts'
 
 const gapsMax = 20
 /** Interval between scans of all in-flight attempts, for gaps without a refusal. */

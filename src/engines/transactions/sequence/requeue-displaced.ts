@@ -6,10 +6,10 @@ import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { lockNonces, markDisplaced, type NonceUse } from './store/attempts.ts'
-import { requeue } from './store/chain-effects.ts'
-import { noopFeeHolders } from './store/gaps.ts'
-import { announceWork } from './store/transactions.ts'
+import { lockNonces, markDisplaced, type NonceUse } from '../store/attempts.ts'
+import { requeue } from '../store/chain-effects.ts'
+import { noopFeeHolders } from '../store/gaps.ts'
+import { announceWork } from '../store/transactions.ts'
 
 /**
  * Requeues transactions whose nonces were used with the same key outside the platform. A used nonce alone proves nothing:

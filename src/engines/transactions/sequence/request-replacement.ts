@@ -4,10 +4,10 @@ import { withdrawReviews } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import { recordChanges } from '#runtime/record/store'
-import { renewGrant } from './renew-grant.ts'
-import { bundleCarrying } from './store/operations.ts'
-import { cancelUnsigned, type ReplacementKind, setReplacementRequest } from './store/replacements.ts'
-import { findTransaction, type TransactionRow } from './store/transactions.ts'
+import { renewGrant } from '../renew-grant.ts'
+import { bundleCarrying } from '../store/operations.ts'
+import { cancelUnsigned, type ReplacementKind, setReplacementRequest } from '../store/replacements.ts'
+import { findTransaction, type TransactionRow } from '../store/transactions.ts'
 
 /**
  * Requests that a pending transaction is bumped or cancelled, in `ctx.db`'s tx. An unsigned one is cancelled at once;
