@@ -30,26 +30,12 @@ export type AttestationSet = { attestations: readonly Attestation[] }
 /** All of these throw MalformedTransfer: for a field that does not fit, or unless the bytes are one of the kind and nothing else. */
 export const encodeBurnIntent = (intent: BurnIntent): Buffer => encodeElement(burnIntents, intent, 'intent')
 
-export const decodeBurnIntent = (bytes: Uint8Array): BurnIntent =>
-  decodeOne(burnIntents, bufferOf(bytes), 'intent')
-
 export const encodeBurnIntentSet = ({ intents }: BurnIntentSet): Buffer => encodeSet(burnIntents, intents)
-
-export const decodeBurnIntentSet = (bytes: Uint8Array): BurnIntentSet => ({
-  intents: decodeSet(burnIntents, bufferOf(bytes)),
-})
 
 export const encodeAttestation = (attestation: Attestation): Buffer =>
   encodeElement(attestations, attestation, 'attestation')
 
-export const decodeAttestation = (bytes: Uint8Array): Attestation =>
-  decodeOne(attestations, bufferOf(bytes), 'attestation')
-
 export const encodeAttestationSet = (set: AttestationSet): Buffer => encodeSet(attestations, set.attestations)
-
-export const decodeAttestationSet = (bytes: Uint8Array): AttestationSet => ({
-  attestations: decodeSet(attestations, bufferOf(bytes)),
-})
 
 /** The intents of either form, as the wallet contract takes both. */
 export const decodeBurnIntents = (bytes: Uint8Array): BurnIntent[] =>
