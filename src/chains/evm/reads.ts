@@ -11,7 +11,7 @@ import { replayRevert } from './contracts/revert.ts'
 import { tokensThrough } from './contracts/tokens.ts'
 import { readFromNode } from './node-read.ts'
 import { intrinsicGas } from './payments/build.ts'
-import { estimateGas, suggestFees } from './payments/fees.ts'
+import { estimateGas, limitOf, suggestFees } from './payments/fees.ts'
 import { parentFee } from './payments/parent-fee.ts'
 import { type CallBounds, callLimits } from './rpc/call-bounds.ts'
 import { quantity, readInteger } from './rpc/quantities.ts'
@@ -52,6 +52,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors, estimates),
       parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
       intrinsicGas,
+      limitOf,
     },
     gather: {
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),

@@ -25,6 +25,8 @@ export type Offers = {
   estimateGas(from: Address, call: Call, errors?: readonly AbiError[]): Promise<GasEstimate>
   /** The fee of a call for its data on the parent chain; `undefined` where it is none, or part of that for gas. */
   parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
+  /** The limit with which a call of this estimate is sent: what it costs may change until it is mined. */
+  limitOf(estimated: bigint, kind: 'coins' | 'token' | 'call'): bigint
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
 }

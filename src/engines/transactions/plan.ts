@@ -26,9 +26,6 @@ export type Plan =
 
 /** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
-/** Writing a recipient's first balance costs about this much more than adding to it. */
-const firstBalanceGas = 30_000n
-const coinTransferGas = 21_000n
 
 /** Number of consecutive undecided estimates of each transaction. */
 const undecidedTimes = createFailureCounts()
@@ -186,15 +183,14 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   const isCoin = isTransfer && row.callData.length === 0
   const estimate = await simulated(chain, row)
   if (estimate.kind === 'estimated') {
-    if (isCoin) return { kind: 'gas', gas: estimate.gas }
-    // Contract state may change until the call is mined; only Monad charges for unused gas.
-    return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
+    const kind = isCoin ? 'coins' : isTransfer ? 'token' : 'call'
+    return { kind: 'gas', gas: chain.offers.limitOf(estimate.gas, kind) }
   }
   if (estimate.kind === 'reverted' && !isTransfer) return explained(ctx, chain, row, estimate.message)
   const { kind, message } = estimate
   if (kind !== 'insufficient-funds') return { kind, message }
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
-  if (isCoin) return { kind: 'gas', gas: coinTransferGas }
+  if (isCoin) return { kind: 'gas', gas: chain.offers.intrinsicGas(callOf(row)) }
   return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
 }
 

@@ -139,6 +139,7 @@ const offersOf = ({ coins }: Reads): Chain['offers'] => ({
   },
   parentFee: async () => undefined,
   intrinsicGas: () => workOfOrder,
+  limitOf: (estimated) => estimated,
 })
 
 const paymentsOf = ({ ask }: Reads, { blockchain }: Network): Payments => ({

@@ -128,3 +128,12 @@ async function isBlockFull(rpc: Rpc, gas: bigint): Promise<boolean> {
     return false
   }
 }
+
+/** Writing a recipient's first balance costs about this much more than adding to it. */
+const firstBalanceGas = 30_000n
+
+/** Contract state may change until a call is mined; only Monad charges for unused gas. */
+export function limitOf(estimated: bigint, kind: 'coins' | 'token' | 'call'): bigint {
+  if (kind === 'coins') return estimated
+  return estimated + (kind === 'token' ? firstBalanceGas : estimated / 5n)
+}
