@@ -41,9 +41,7 @@ import {
   requireSession,
   requireTokenUser,
 } from '#identity/index'
-import { createBudgets } from '#lib/budgets'
 import { ApiError } from '#lib/errors'
-import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
 import { type Config, guessDirectoryOf } from '#runtime/config'
 import { openDatabaseClock } from '#runtime/db/clock'
@@ -56,7 +54,6 @@ import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
-import { type Service, serviceOf } from '#runtime/lifecycle'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
@@ -64,6 +61,9 @@ import { openSmtp } from '#runtime/mail/smtp'
 import { isPageOrigin } from '#runtime/page-origins/page-origins'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
+import { createBudgets } from '#runtime/work/budgets'
+import { armFailpoint } from '#runtime/work/failpoints'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
 
 export type ContextInput = {
   config: Config

@@ -1,11 +1,11 @@
 import { generateKeyPair, randomBytes, webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import { ApiError } from '#lib/errors'
-import { createLanes } from '#lib/fair-concurrency'
 import { newId } from '#lib/ids'
-import { shareNext, succeedOnce } from '#lib/memoize'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
+import { createLanes } from '#runtime/work/fair-concurrency'
+import { shareNext, succeedOnce } from '#runtime/work/memoize'
 import { seal, unseal, type Vault } from './sealing/sealing.ts'
 import {
   insertTransportKey,

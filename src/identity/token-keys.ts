@@ -3,10 +3,10 @@ import { promisify } from 'node:util'
 import type { Vault } from '#custody/sealing/index'
 import { followNewest, openPrivateKey, publicBytesOf, sealPrivateKey } from '#custody/sealing/index'
 import { newId } from '#lib/ids'
-import { shareNext } from '#lib/memoize'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
+import { shareNext } from '#runtime/work/memoize'
 import { userTokenKey } from './contexts.ts'
 import {
   insertUserTokenKey,

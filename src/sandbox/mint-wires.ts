@@ -1,10 +1,10 @@
 import type { EngineCtx } from '#engines/ctx'
 import { arrivalsOfWire, creditMintedWires, endWire, lockLostWire, takeWire } from '#engines/treasury/index'
 import { formatInstant } from '#lib/time'
-import { type Service, serviceOf } from '#runtime/lifecycle'
-import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn, type Turn } from '#runtime/turns/store'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { logTrouble, repeat } from '#runtime/work/loop'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { firstFaucetTransaction } from './faucet/store.ts'
 

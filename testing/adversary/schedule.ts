@@ -1,4 +1,9 @@
-import { type Failpoint, type FailpointAction, type FailpointPlan, failpoints } from '#lib/failpoints'
+import {
+  type Failpoint,
+  type FailpointAction,
+  type FailpointPlan,
+  failpoints,
+} from '#runtime/work/failpoints'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 /** The request of one client. */

@@ -16,9 +16,9 @@ import {
   setPin,
   storeKeyChange,
 } from '#identity/user-keys/index'
-import { armFailpoint } from '#lib/failpoints'
 import { readConfig } from '#runtime/config'
 import { openDatabase } from '#runtime/db/db'
+import { armFailpoint } from '#runtime/work/failpoints'
 import { testLog } from '#testing/platform/log'
 import type { GuessingOptions, Job, JobSubmission } from './guessing-processes.ts'
 

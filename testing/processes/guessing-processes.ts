@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Purpose, Submission } from '#identity/user-keys/index'
-import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
+import type { FailpointPlan } from '#runtime/work/failpoints'
 import { programFile } from './programs.ts'
 
 /** Submissions that a process handles at once, at this time of its clock; or an order to collect garbage. */

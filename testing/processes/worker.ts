@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
+import type { FailpointPlan } from '#runtime/work/failpoints'
 import type { WorkerAnswer, WorkerCommand, WorkerOptions } from './worker-process.ts'
 
 /** The handle of a worker process. Requests to a dead one reject. */

@@ -1,8 +1,8 @@
 import { messageDigest } from '#chains/crosschain/attestation'
 import { burnBodyVersion, encodeBurnBody, encodeMessage, messageVersion } from '#chains/crosschain/message'
 import { newId } from '#lib/ids'
-import { oncePer } from '#lib/memoize'
 import { sql } from '#runtime/db/db'
+import { oncePer } from '#runtime/work/memoize'
 import type { World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 

@@ -1,4 +1,4 @@
-import { oncePer } from '#lib/memoize'
+import { oncePer } from '#runtime/work/memoize'
 import {
   executeOperation,
   makeModularWallet,

@@ -1,5 +1,5 @@
-import { oncePer } from '#lib/memoize'
 import { sql } from '#runtime/db/db'
+import { oncePer } from '#runtime/work/memoize'
 import {
   intentOf,
   jsonOfIntent,

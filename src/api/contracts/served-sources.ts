@@ -2,8 +2,8 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { contractsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
-import { createLanes } from '#lib/fair-concurrency'
 import { createCaller } from '#runtime/outbound/call'
+import { createLanes } from '#runtime/work/fair-concurrency'
 import type { SourceFile } from './describe-abi.ts'
 import {
   metadataBytesMax,

@@ -1,6 +1,6 @@
 import type { Ctx } from '#engines/ctx'
-import { createBudgets } from '#lib/budgets'
 import { ApiError } from '#lib/errors'
+import { createBudgets } from '#runtime/work/budgets'
 
 /**
  * Rows that one address may create with the client key of an entity, and all addresses with that key together: wallets, claims,

@@ -4,7 +4,7 @@ import type { EndpointHealth } from '#chains/facets/endpoints'
 import type { EngineCtx } from '#engines/ctx'
 import { accountContracts, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
-import { resultWithin } from '#lib/time-limit'
+import { resultWithin } from '#runtime/work/time-limit'
 import { listChains } from './list-chains.ts'
 
 const gweiDecimals = 9

@@ -2,9 +2,9 @@ import type { EngineCtx } from '#engines/ctx'
 import { gapCounts, openHistories } from '#engines/indexer/index'
 import { queueDepths } from '#engines/transactions/index'
 import { waitingDeliveries } from '#engines/webhooks/index'
-import { keptFor } from '#lib/memoize'
 import { alarmCounts } from '#runtime/log/alarms'
 import type { Metrics } from '#runtime/telemetry/metrics'
+import { keptFor } from '#runtime/work/memoize'
 import { chainStates, listChains } from './list-chains.ts'
 
 /** Lifetime of a cached scrape: limits requests to the database and the nodes, for any number of collectors. */

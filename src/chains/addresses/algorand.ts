@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decodeBase32 } from '#lib/base-encodings'
+import { decodeBase32 } from '#chains/addresses/base-encodings'
 
 /** A public key of 32 bytes and the last 4 bytes of its SHA-512/256, in base32. */
 export function isAlgorandAddress(text: string): boolean {

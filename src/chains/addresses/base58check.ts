@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createBase58check } from '@scure/base'
-import { decodeBase58 } from '#lib/base-encodings'
+import { decodeBase58 } from '#chains/addresses/base-encodings'
 
 const sha256 = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest()
 const coder = createBase58check(sha256)

@@ -1,4 +1,4 @@
-import { bytesOfWords } from '#lib/base-encodings'
+import { bytesOfWords } from '#chains/addresses/base-encodings'
 import type { Environment } from '../network.ts'
 import { encodeBase58Check } from './base58check.ts'
 import { parseLegacyAddress } from './bitcoin.ts'

@@ -1,4 +1,4 @@
-import { bytesOfWords, decodeBech32 } from '#lib/base-encodings'
+import { bytesOfWords, decodeBech32 } from '#chains/addresses/base-encodings'
 import type { Environment } from '../network.ts'
 import { decodeBase58Check, isVersionedHash } from './base58check.ts'
 

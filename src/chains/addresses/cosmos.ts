@@ -1,4 +1,4 @@
-import { bytesOfWords, decodeBech32 } from '#lib/base-encodings'
+import { bytesOfWords, decodeBech32 } from '#chains/addresses/base-encodings'
 
 /** An account of 20 bytes, or of 32 for modules, under the chain's own prefix; in lower case. */
 export function parseCosmosAddress(text: string, prefix: string): string | undefined {

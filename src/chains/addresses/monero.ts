@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import { base58xmr } from '@scure/base'
-import { decodeMoneroBase58 } from '#lib/base-encodings'
+import { decodeMoneroBase58 } from '#chains/addresses/base-encodings'
 import type { Environment } from '../network.ts'
 
 const networks = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decodeBase58 } from '#lib/base-encodings'
+import { decodeBase58 } from '#chains/addresses/base-encodings'
 import type { Environment } from '../network.ts'
 
 /** 0 is Polkadot, 42 the form that test networks use. */

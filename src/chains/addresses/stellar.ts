@@ -1,4 +1,4 @@
-import { decodeBase32 } from '#lib/base-encodings'
+import { decodeBase32 } from '#chains/addresses/base-encodings'
 
 const accountVersion = 6 << 3
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decodeXrplBase58 } from '#lib/base-encodings'
+import { decodeXrplBase58 } from '#chains/addresses/base-encodings'
 
 /** A classic address ("r…"): an account of 20 bytes. The form that includes a tag ("X…") is not taken. */
 export function isXrplAddress(text: string): boolean {

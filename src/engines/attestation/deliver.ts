@@ -9,11 +9,11 @@ import {
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
-import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { failpoint } from '#runtime/work/failpoints'
 import { deliveryCost } from './fees.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import {

@@ -16,11 +16,11 @@ import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, isHalted, lockCanonical } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
-import { oncePer } from '#lib/memoize'
-import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { oncePer } from '#runtime/work/memoize'
+import { createRepeatFilter } from '#runtime/work/repeat-filter'
 import { agreedBlocks, fastRange } from './agreement.ts'
 import {
   delayOf,

@@ -1,10 +1,10 @@
 import type { EngineCtx } from '#engines/ctx'
-import { failpoint } from '#lib/failpoints'
-import { succeedOnce } from '#lib/memoize'
 import type { Db } from '#runtime/db/db'
-import { type Service, serviceOf } from '#runtime/lifecycle'
-import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/pg-notifications'
+import { failpoint } from '#runtime/work/failpoints'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { logTrouble, repeat } from '#runtime/work/loop'
+import { succeedOnce } from '#runtime/work/memoize'
 import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
 
 /** The conditions under which an engine processes a step. */

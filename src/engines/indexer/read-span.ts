@@ -2,9 +2,9 @@ import type { Chain } from '#chains/chain'
 import type { BlockRef, PlacedLog } from '#chains/facets/blocks'
 import { contractsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
-import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
+import { failpoint } from '#runtime/work/failpoints'
 import { recordEventLogs } from './event-logs.ts'
 import {
   advanceHistory,

@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#lib/memoize'
-import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { oncePer } from '#runtime/work/memoize'
+import { createRepeatFilter } from '#runtime/work/repeat-filter'
 import type { Refusal } from './read-span.ts'
 import type { EventHistory } from './store/event-histories.ts'
 

@@ -10,8 +10,8 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
-import { type Service, serviceOf } from '#runtime/lifecycle'
-import { logTrouble, repeat } from '#runtime/loop'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { logTrouble, repeat } from '#runtime/work/loop'
 import { failEnded, followStepForModularWallets } from './follow.ts'
 import { modularEngine } from './note-changes.ts'
 

@@ -9,8 +9,8 @@ import {
   type UnlistedBalance,
 } from '#engines/ledger/index'
 import { failUnsentTransactions, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
-import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
+import { failpoint } from '#runtime/work/failpoints'
 import { proveReceived } from './prove-transfers.ts'
 import { type BlockOfChain, finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
 

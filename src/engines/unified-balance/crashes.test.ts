@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources } from '#engines/treasury/index'
-import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
+import type { Failpoint } from '#runtime/work/failpoints'
 import {
   intentOf,
   people,

@@ -13,12 +13,12 @@ import {
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
-import { failpoint } from '#lib/failpoints'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { failpoint } from '#runtime/work/failpoints'
 import type { UnifiedChain } from './networks.ts'
 import {
   burnsWait,

@@ -9,11 +9,11 @@
 
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import { type Service, serviceOf } from '#runtime/lifecycle'
-import { logTrouble, repeat } from '#runtime/loop'
 import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn } from '#runtime/turns/store'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { logTrouble, repeat } from '#runtime/work/loop'
 import { attemptRecorder } from './batch-attempts.ts'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'

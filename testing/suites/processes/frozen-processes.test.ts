@@ -1,9 +1,9 @@
 /** Processes that freeze in the middle of a transaction, and networks that fall silent: other processes go on. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { Failpoint } from '#lib/failpoints'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { stuckSessions } from '#runtime/db/sessions'
+import type { Failpoint } from '#runtime/work/failpoints'
 import { transferActions } from '#testing/builders/transfers'
 import { freshAddress, worldOf } from '#testing/builders/world'
 import { untilBlockedBy } from '#testing/databases/blocked-sessions'

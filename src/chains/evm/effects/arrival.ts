@@ -1,5 +1,5 @@
 /** The place at which value arrives that leaves a chain by a message. */
-import { encodeBase58 } from '#lib/base-encodings'
+import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { bytesOf, type Hex } from '#lib/hex'
 import { blockchainFacts } from '../../blockchains.ts'
 import { addressOfWord, isAddressWord } from '../../crosschain/native-address.ts'

@@ -1,11 +1,11 @@
-import { oncePer } from '#lib/memoize'
-import { createRepeatFilter } from '#lib/repeat-filter'
 import type { Clock } from '#lib/time'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { createCaller } from '#runtime/outbound/call'
+import { oncePer } from '#runtime/work/memoize'
+import { createRepeatFilter } from '#runtime/work/repeat-filter'
 import { type AskedAddress, answersAbout, keepAnswers } from '../store/provider-answers.ts'
 import { NoAnswer, type ProviderAnswer, readAnswer } from './read-answer.ts'
 

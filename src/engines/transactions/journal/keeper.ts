@@ -6,11 +6,11 @@
 
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
-import { createRepeatFilter } from '#lib/repeat-filter'
 import { systemCode } from '#lib/system-code'
 import { type Db, isVolumeFull } from '#runtime/db/db'
 import { type AlarmName, endAlarm, raiseAlarm } from '#runtime/log/alarms'
-import { repeat } from '#runtime/loop'
+import { repeat } from '#runtime/work/loop'
+import { createRepeatFilter } from '#runtime/work/repeat-filter'
 import {
   advanceHead,
   awaitedJournals,

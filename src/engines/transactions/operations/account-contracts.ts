@@ -6,9 +6,9 @@
 import type { Chain } from '#chains/chain'
 import type { AccountContract } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#lib/memoize'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Scope } from '#runtime/scope'
+import { oncePer } from '#runtime/work/memoize'
 
 /** The work that relies on contracts: creating accounts of developers, serving modular ones, bundling any operations. */
 type AccountUse = 'developer' | 'modular' | 'bundling'

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Failpoint } from '#lib/failpoints'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
+import type { Failpoint } from '#runtime/work/failpoints'
 import { sandboxEntity } from '#sandbox/credentials'
 import { seededRandom } from '#testing/adversary/seeded-random'
 import { checkLedger } from '#testing/builders/ledger-checks'

@@ -7,9 +7,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
-import { type Service, serviceOf } from '#runtime/lifecycle'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { logTrouble, repeat } from '#runtime/loop'
+import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { logTrouble, repeat } from '#runtime/work/loop'
 import {
   claimWatch,
   type MoneyGap,

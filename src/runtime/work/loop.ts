@@ -1,4 +1,4 @@
-import type { Log } from './log/log.ts'
+import type { Log } from '../log/log.ts'
 
 export type Loop = {
   /** Starts the next turn at once; a wake during a turn is not lost. */
