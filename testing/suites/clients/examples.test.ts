@@ -238,7 +238,7 @@ describe('an example ends with one line that gives the reason when it is refused
   const call = (client: string) => [
     '--input-type=module',
     '--eval',
-    `import { findSandbox } from '../../examples/sandbox.mjs'
+    `import { findSandbox } from './examples/sandbox.mjs'
     const { url, apiKey, entitySecret } = await findSandbox()
     ${client}`,
   ]
