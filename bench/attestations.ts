@@ -11,7 +11,7 @@ import {
 } from '#chains/crosschain/message'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
-import { crosschainContracts } from '#chains/evm/crosschain/deployment'
+import { crosschainContracts } from '#chains/evm/crosschain/deployed-contracts'
 import { avaxFuji } from '#chains/networks/avax-fuji'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { openContext } from '#context'

@@ -1,5 +1,5 @@
 import type { Crosschain } from './crosschain/crosschain.ts'
-import type { CrosschainPlanner } from './crosschain/setup.ts'
+import type { CrosschainPlanner } from './crosschain/planned-contracts.ts'
 import type { Accounts } from './facets/accounts.ts'
 import type { Balances } from './facets/balances.ts'
 import type { Blocks } from './facets/blocks.ts'

@@ -2,7 +2,7 @@
 import type { ScaCore } from '#lib/sca-cores'
 import type { Address } from './addresses/types.ts'
 import { accountAddress, ownedBy } from './evm/accounts/account.ts'
-import { contractsOf } from './evm/accounts/deployment.ts'
+import { contractsOf } from './evm/accounts/deployed-contracts.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
 export { decodePersonalMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'

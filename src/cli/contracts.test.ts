@@ -1,7 +1,7 @@
 /** The command is run as an operator runs it, beside a worker; the chain tells what it created. */
 import { keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { codeHashesOf, newestAccountContracts } from '#chains/evm/accounts/deployment'
+import { codeHashesOf, newestAccountContracts } from '#chains/evm/accounts/deployed-contracts'
 import { sql } from '#runtime/db/db'
 import { removeAccountContracts, replaceCode } from '#testing/builders/account-contracts'
 import { checkLedger } from '#testing/builders/ledger-checks'

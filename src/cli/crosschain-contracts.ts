@@ -2,7 +2,12 @@ import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { wordOfAddress } from '#chains/crosschain/native-address'
-import type { CrosschainSetup, CrosschainTerms, LeftCall, RemoteContracts } from '#chains/crosschain/setup'
+import type {
+  CrosschainSetup,
+  CrosschainTerms,
+  LeftCall,
+  RemoteContracts,
+} from '#chains/crosschain/planned-contracts'
 import { contractsOn, crosschainPlannerOn } from '#chains/facets/optional'
 import { attestationKeyInUse, attestationKeysInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'

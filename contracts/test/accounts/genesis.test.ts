@@ -12,7 +12,7 @@ import {
   newestAccountContracts,
   runtimeCodeOf,
   senderCreator,
-} from '#chains/evm/accounts/deployment'
+} from '#chains/evm/accounts/deployed-contracts'
 import { newestCore } from '#lib/sca-cores'
 import { people, type TokenChain } from '../token-chain.ts'
 import { startAccountChain } from './account-chain.ts'

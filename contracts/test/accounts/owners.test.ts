@@ -5,7 +5,7 @@ import { accountAddress, accountCreation } from '#chains/evm/accounts/account'
 import { accountFactoryAbi } from '#chains/evm/accounts/artifacts/account-factory'
 import { ownershipPluginAbi } from '#chains/evm/accounts/artifacts/ownership-plugin'
 import { smartAccountAbi, smartAccountCode } from '#chains/evm/accounts/artifacts/smart-account'
-import { modularContracts, newestAccountContracts } from '#chains/evm/accounts/deployment'
+import { modularContracts, newestAccountContracts } from '#chains/evm/accounts/deployed-contracts'
 import { people, type TokenChain, tokenAddress } from '../token-chain.ts'
 import {
   accepts,

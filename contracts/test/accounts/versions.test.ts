@@ -16,7 +16,7 @@ import { accountFactoryAbi } from '#chains/evm/accounts/artifacts/account-factor
 import { earlierAccountAbi } from '#chains/evm/accounts/artifacts/earlier-account'
 import { ownershipPluginAbi } from '#chains/evm/accounts/artifacts/ownership-plugin'
 import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
-import { contractsOf } from '#chains/evm/accounts/deployment'
+import { contractsOf } from '#chains/evm/accounts/deployed-contracts'
 import { encodeExecution, gasLimitsOfOperation } from '#chains/evm/accounts/operation'
 import { contractsNeeded, upgradeOf } from '#chains/evm/accounts/versions'
 import { implementationSlot } from '#chains/evm/contracts/contracts'

@@ -5,7 +5,7 @@ import {
   implementationCreations,
   minterProxyCreation,
   walletProxyCreation,
-} from '#chains/evm/unified-balance/deployment'
+} from '#chains/evm/unified-balance/deployed-contracts'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import {
   localImplementations,

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { encodeFunctionData, type Hex, hashMessage, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contractsOf } from '#chains/evm/accounts/deployment'
+import { contractsOf } from '#chains/evm/accounts/deployed-contracts'
 import { implementationSlot } from '#chains/evm/contracts/contracts'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { freeze, setPolicy } from '#custody/policy/index'

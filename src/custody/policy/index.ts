@@ -18,7 +18,7 @@ export {
   type SignedIntent,
 } from './decide-policy.ts'
 export { freeze, isFrozen, unfreeze, WalletFrozen } from './freeze.ts'
-export { policyHistory } from './history.ts'
 export type { Operation, OperationDanger, OperationEffect } from './operation.ts'
+export { policyHistory } from './policy-changes.ts'
 export { parseRules, type Rules } from './rules.ts'
 export { type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'

@@ -19,11 +19,11 @@ import {
   insertBlock,
   lockChain,
 } from './store/blocks.ts'
-import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
 import { deleteCrosschainEvents, insertCrosschainEvents } from './store/observed-crosschain.ts'
 import { deleteOperations, insertObservedOperations } from './store/observed-operations.ts'
 import { deleteOwners, insertOwners } from './store/observed-owners.ts'
 import { insertTokenTransfers } from './store/observed-tokens.ts'
+import { deleteObserved, insertTransactions, insertTransfers } from './store/observed-transfers.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
 /**

@@ -52,14 +52,6 @@ export {
   setEnabled,
 } from './store/event-monitors.ts'
 export { findHalt } from './store/halts.ts'
-export {
-  canonicalTransactionsBetween,
-  finalNonceUses,
-  type ObservedTransaction,
-  type ObservedTransfer,
-  observedTransactionsOf,
-  observedTransfersOf,
-} from './store/observed.ts'
 export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
 export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
 export { observedOwnersOf } from './store/observed-owners.ts'
@@ -72,6 +64,14 @@ export {
   undecideClaims,
   undecidedClaims,
 } from './store/observed-tokens.ts'
+export {
+  canonicalTransactionsBetween,
+  finalNonceUses,
+  type ObservedTransaction,
+  type ObservedTransfer,
+  observedTransactionsOf,
+  observedTransfersOf,
+} from './store/observed-transfers.ts'
 export { gapCounts } from './store/reconciliations.ts'
 export {
   hasProcessedSteps,

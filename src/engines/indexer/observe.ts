@@ -18,10 +18,10 @@ import {
   receiversOf,
 } from './observe-operations.ts'
 import { claimedTransfersOf, walletSides } from './observe-tokens.ts'
-import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 import type { ObservedOperation } from './store/observed-operations.ts'
 import type { ObservedOwners } from './store/observed-owners.ts'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
+import type { ObservedTransaction, ObservedTransfer } from './store/observed-transfers.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
 type Observation = {

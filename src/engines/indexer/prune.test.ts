@@ -13,7 +13,7 @@ import { prune } from './prune.ts'
 import { reconcile } from './reconcile.ts'
 import { canonicalHead, oldestNumber } from './store/blocks.ts'
 import { findHalt } from './store/halts.ts'
-import { finalNonceUses } from './store/observed.ts'
+import { finalNonceUses } from './store/observed-transfers.ts'
 import { haveAllProcessedSteps, highestFinal } from './store/steps.ts'
 
 const { blockchain, confirmations } = shortFinalityNetwork

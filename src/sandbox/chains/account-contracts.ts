@@ -7,7 +7,7 @@ import {
   newestAccountContracts,
   runtimeCodeOf,
   senderCreator,
-} from '#chains/evm/accounts/deployment'
+} from '#chains/evm/accounts/deployed-contracts'
 import { create2FactoryCode } from '../artifacts/infrastructure-code.ts'
 
 /** A contract as a genesis file has it; quantities are hexadecimal. */

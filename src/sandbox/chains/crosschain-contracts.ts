@@ -19,7 +19,7 @@ import {
   crosschainContracts,
   hasDomain,
   remoteTokenKey,
-} from '#chains/evm/crosschain/deployment'
+} from '#chains/evm/crosschain/deployed-contracts'
 import type { NetworkToken } from '#chains/network'
 import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'

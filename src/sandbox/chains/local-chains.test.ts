@@ -2,7 +2,7 @@ import { createPublicClient, erc20Abi, getAddress, http, maxUint256 } from 'viem
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
-import { create2Deployer } from '#chains/evm/accounts/deployment'
+import { create2Deployer } from '#chains/evm/accounts/deployed-contracts'
 import { networks } from '#chains/networks/index'
 import {
   bob,

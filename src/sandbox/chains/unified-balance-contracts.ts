@@ -11,7 +11,7 @@ import {
   implementationCode,
   proxyCode,
   unifiedBalanceContracts,
-} from '#chains/evm/unified-balance/deployment'
+} from '#chains/evm/unified-balance/deployed-contracts'
 import type { NetworkToken } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import { gatewaySignerAccount, issuerAccount } from '../constants.ts'

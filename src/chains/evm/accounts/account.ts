@@ -14,7 +14,12 @@ import type { AccountCreation, AccountOwners } from '../../facets/accounts.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { type AccountContracts, modularContracts, newestAccountContracts, noSalt } from './deployment.ts'
+import {
+  type AccountContracts,
+  modularContracts,
+  newestAccountContracts,
+  noSalt,
+} from './deployed-contracts.ts'
 
 /** Part of the data that initializes an account, and with it of its address. */
 const manifestHash: Hex = '0xa043327d77a74c1c55cfa799284b831fe09535a88b9f5fa4173d334e5ba0fd91'

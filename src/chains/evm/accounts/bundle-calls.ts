@@ -7,7 +7,7 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPointAddress, paymasterAddress } from './deployment.ts'
+import { entryPointAddress, paymasterAddress } from './deployed-contracts.ts'
 
 type Named = { type: string; name?: string }
 const selectorOf = (abi: readonly Named[], name: string) =>

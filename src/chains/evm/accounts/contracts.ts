@@ -19,7 +19,7 @@ import {
   newestAccountContracts,
   senderCreator,
   senderCreatorCodeHash,
-} from './deployment.ts'
+} from './deployed-contracts.ts'
 
 /** Hashes of code that an operator relies on, by address. */
 export type PinnedCode = Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { DepositMove } from '../../facets/accounts.ts'
 import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
-import { entryPointAddress } from './deployment.ts'
+import { entryPointAddress } from './deployed-contracts.ts'
 
 const depositedTopic = toEventSelector('Deposited(address,uint256)')
 const withdrawnTopic = toEventSelector('Withdrawn(address,address,uint256)')

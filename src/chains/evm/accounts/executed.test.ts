@@ -13,7 +13,7 @@ import { entryPoint07Abi } from 'viem/account-abstraction'
 import { expect, it } from 'vitest'
 import type { UserOperation } from '../../facets/accounts.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPointAddress } from './deployment.ts'
+import { entryPointAddress } from './deployed-contracts.ts'
 import { executedIn } from './executed.ts'
 import { bundleInput } from './operation.ts'
 

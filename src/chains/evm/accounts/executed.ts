@@ -6,7 +6,7 @@ import type { Accounts, Compensation, ExecutedOperation } from '../../facets/acc
 import type { ChainLog } from '../../facets/blocks.ts'
 import { textOfRevert } from '../contracts/revert.ts'
 import { coinTransfersIn, readBundle } from './bundle-calls.ts'
-import { entryPointAddress } from './deployment.ts'
+import { entryPointAddress } from './deployed-contracts.ts'
 import { depositMovesIn } from './deposit-moves.ts'
 
 const operationTopic = toEventSelector(

@@ -8,7 +8,7 @@ import { parentGas } from '../payments/parent-fee.ts'
 import { quantity } from '../rpc/quantities.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { type PinnedCode, readContracts } from './contracts.ts'
-import { type CreatedContract, creationsOf, entryPointAddress, paymasterOf } from './deployment.ts'
+import { type CreatedContract, creationsOf, entryPointAddress, paymasterOf } from './deployed-contracts.ts'
 import { executedIn } from './executed.ts'
 import { modularThrough } from './modular.ts'
 import {

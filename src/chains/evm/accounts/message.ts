@@ -1,7 +1,7 @@
 import { hashTypedData } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
-import { newestAccountContracts } from './deployment.ts'
+import { newestAccountContracts } from './deployed-contracts.ts'
 
 /**
  * The 32 bytes that an owner of an account signs for the hash of a message, so that the account's `isValidSignature` accepts

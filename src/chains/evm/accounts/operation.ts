@@ -36,7 +36,7 @@ import { splitSignature } from '../signing/signature.ts'
 import { accountCreation, ownedBy } from './account.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
 import { sponsorPaymasterAbi } from './artifacts/sponsor-paymaster.ts'
-import { contractsOf, entryPointAddress, paymasterAddress } from './deployment.ts'
+import { contractsOf, entryPointAddress, paymasterAddress } from './deployed-contracts.ts'
 
 /**
  * Gas limits with room above what contracts/test/accounts measures: verification of one signature by an address, the same

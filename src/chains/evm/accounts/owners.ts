@@ -18,7 +18,7 @@ import type { ChainLog } from '../../facets/blocks.ts'
 import { callLimits, pageGasMax } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
-import { modularContracts } from './deployment.ts'
+import { modularContracts } from './deployed-contracts.ts'
 
 /** The id of an owner in the contracts of the published client: an address, or coordinates as `x:y`. */
 export function ownerId(owner: string): Hex {

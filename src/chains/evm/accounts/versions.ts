@@ -5,7 +5,7 @@ import { type ScaCore, scaCores, type UpgradeTarget, upgradeTargets } from '#lib
 import type { Address } from '../../addresses/types.ts'
 import type { AccountUpgrade, UserOperation } from '../../facets/accounts.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { type CreatedContract, contractsOf, creationsOf } from './deployment.ts'
+import { type CreatedContract, contractsOf, creationsOf } from './deployed-contracts.ts'
 import { encodeExecution } from './operation.ts'
 
 /** Room above what contracts/test/accounts measures. */

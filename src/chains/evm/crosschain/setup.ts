@@ -15,22 +15,22 @@ import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 import type { ContractCall, CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import { burnBodyVersion, messageBodySizeMax, messageVersion } from '../../crosschain/message.ts'
-import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/setup.ts'
+import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/planned-contracts.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
-import { createdAt } from '../accounts/deployment.ts'
+import { createdAt } from '../accounts/deployed-contracts.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from '../unified-balance/artifacts/gateway-proxy.ts'
 import {
   implementationCreations,
   minterProxyCreation,
   walletProxyCreation,
-} from '../unified-balance/deployment.ts'
+} from '../unified-balance/deployed-contracts.ts'
 import { contractCreatorAbi, contractCreatorCode } from './artifacts/contract-creator.ts'
 import { messageTransmitterV2Abi, messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Abi, tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
 import { tokenMinterV2Abi, tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
-import { type CrosschainNetwork, hasDomain } from './deployment.ts'
+import { type CrosschainNetwork, hasDomain } from './deployed-contracts.ts'
 import { leftCalls, type ReadContract, viewer } from './left-calls.ts'
 
 type Evm = `0x${string}`
