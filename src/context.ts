@@ -24,14 +24,11 @@ import { startHistories, startIndexer, startPruning, startReconciler } from '#en
 import { seedTokens } from '#engines/ledger/index'
 import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
-import { inspectAccounts, startTransactionWorker } from '#engines/transactions/index'
-import {
-  type GasFaucet,
-  journaledResources,
-  startMoneyWatch,
-  startReviews,
-  startTreasury,
-} from '#engines/treasury/index'
+import { startTransactionWorker } from '#engines/transactions/index'
+import { inspectAccounts } from '#engines/transactions/operations/index'
+import { startReviews } from '#engines/treasury/address-book/index'
+import { type GasFaucet, journaledResources, startTreasury } from '#engines/treasury/index'
+import { startMoneyWatch } from '#engines/treasury/reconciliation/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import {

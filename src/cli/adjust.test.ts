@@ -12,7 +12,7 @@ import {
   GapChanged,
   planAdjustments,
   proveMoney,
-} from '#engines/treasury/index'
+} from '#engines/treasury/reconciliation/index'
 import { requireTreasury } from '#engines/treasury/treasuries'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { forgeMoney } from '#testing/builders/forged-money'

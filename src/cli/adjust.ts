@@ -1,5 +1,10 @@
 import type { EngineCtx } from '#engines/ctx'
-import { type Adjustment, bookAdjustments, GapChanged, planAdjustments } from '#engines/treasury/index'
+import {
+  type Adjustment,
+  bookAdjustments,
+  GapChanged,
+  planAdjustments,
+} from '#engines/treasury/reconciliation/index'
 import { formatAmount } from '#lib/amounts'
 import { findEntity } from '#runtime/auth/store'
 import { type Command, type ParsedArgs, textFlag, UsageError } from './command.ts'

@@ -8,7 +8,7 @@ import {
   openPayer,
   payerOf,
   planDeployment,
-} from '#engines/treasury/index'
+} from '#engines/treasury/bundling/index'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag } from './command.ts'
 import { askToConfirm } from './confirm.ts'
 import { connectionOptions } from './connection.ts'

@@ -1,4 +1,8 @@
-import { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from '#engines/transactions/index'
+import {
+  declareJournalLost,
+  listWorkerJournals,
+  mergeWorkerJournal,
+} from '#engines/transactions/journal/index'
 import { journaledResources } from '#engines/treasury/index'
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'

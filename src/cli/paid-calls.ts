@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { type DeploymentPlan, deploymentProgress, type openPayer, shortOf } from '#engines/treasury/index'
+import {
+  type DeploymentPlan,
+  deploymentProgress,
+  type openPayer,
+  shortOf,
+} from '#engines/treasury/bundling/index'
 import { formatAmount } from '#lib/amounts'
 import { findEntity } from '#runtime/auth/store'
 import { type ParsedArgs, textFlag, UsageError } from './command.ts'

@@ -4,7 +4,7 @@ import {
   listRebalancings,
   type RebalancingPolicy,
   setRebalancing,
-} from '#engines/treasury/index'
+} from '#engines/treasury/rebalancing/index'
 import { formatAmount, parseAmount } from '#lib/amounts'
 import {
   type Command,

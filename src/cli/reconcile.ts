@@ -1,7 +1,7 @@
 import { type LostBurn, lostBurns } from '#engines/attestation/index'
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
-import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
+import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/reconciliation/index'
 import { proveUnifiedBalances, type UnifiedProof } from '#engines/unified-balance/index'
 import { formatAmount } from '#lib/amounts'
 import { type Command, type ParsedArgs, textFlag } from './command.ts'

@@ -12,7 +12,7 @@ import {
   presentLists,
   removeEntry,
   rollBackList,
-} from '#engines/compliance/index'
+} from '#engines/compliance/lists/index'
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'

@@ -1,5 +1,11 @@
 import type { EngineCtx } from '#engines/ctx'
-import { arrivalsOfWire, creditMintedWires, endWire, lockLostWire, takeWire } from '#engines/treasury/index'
+import {
+  arrivalsOfWire,
+  creditMintedWires,
+  endWire,
+  lockLostWire,
+  takeWire,
+} from '#engines/treasury/deposits/index'
 import { formatInstant } from '#lib/time'
 import { hearNotices } from '#runtime/pg-notifications'
 import { newTurn, type Turn } from '#runtime/turns/store'

@@ -1,7 +1,8 @@
 /** Payouts on Base whose coins are on Ethereum, through the API, the command of operators and the chains. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { proveMoney, type Rebalancing } from '#engines/treasury/index'
+import type { Rebalancing } from '#engines/treasury/rebalancing/index'
+import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { sql } from '#runtime/db/db'
 import { urlOf } from '#testing/databases/database-clone'
 import { testRootKey } from '#testing/databases/template'

@@ -1,6 +1,7 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { merchantWalletIdOf, proveMoney } from '#engines/treasury/index'
+import { merchantWalletIdOf } from '#engines/treasury/index'
+import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { type Harness, openHarness } from '#testing/platform/harness'

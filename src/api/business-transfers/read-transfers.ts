@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findBusinessTransfer, findBusinessTransfers, merchantWalletIdOf } from '#engines/treasury/index'
+import { findBusinessTransfer, findBusinessTransfers } from '#engines/treasury/deposits/index'
+import { merchantWalletIdOf } from '#engines/treasury/index'
 import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'

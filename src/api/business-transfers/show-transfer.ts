@@ -1,7 +1,7 @@
 import { showMoney } from '#api/business/money'
 import { showRiskEvaluation } from '#api/business/risk-evaluation'
 import { showWaitingFor } from '#api/business/waiting-for'
-import type { Transfer } from '#engines/treasury/index'
+import type { Transfer } from '#engines/treasury/deposits/index'
 
 type ShowTransfer = {
   /** Whether `running` is shown; some clients know pending, complete and failed only. */

@@ -1,4 +1,4 @@
-import { findBusinessTransfer, type TransferStatus } from '#engines/treasury/index'
+import { findBusinessTransfer, type TransferStatus } from '#engines/treasury/deposits/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'

@@ -1,7 +1,7 @@
 import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
-import { type Destination, isOwnPocket, type Leaving } from '#engines/treasury/index'
+import { type Destination, isOwnPocket, type Leaving } from '#engines/treasury/disbursements/index'
 import type { ErrorName } from '#lib/error-kinds'
 import { invalid } from '#lib/errors'
 import { readAmount } from './read-amount.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Payment } from '#engines/treasury/index'
+import type { Payment } from '#engines/treasury/deposits/index'
 
 /** Codes of the interface: approved, and blocked by the operator. */
 const approved = '1000'

@@ -12,12 +12,8 @@ import {
 } from '#api/transactions/upgrade-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokenById } from '#engines/ledger/index'
-import {
-  type CallRequest,
-  type FeeRequest,
-  feeMaxAtomic,
-  type ReplacementKind,
-} from '#engines/transactions/index'
+import { type CallRequest, type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
+import type { ReplacementKind } from '#engines/transactions/sequence/index'
 import { formatAmount } from '#lib/amounts'
 import { quoteFee } from './quote-fee.ts'
 import { detail, details, summaryOf, walletDetails } from './summarize.ts'

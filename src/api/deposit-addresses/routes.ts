@@ -6,9 +6,9 @@ import {
   type DepositAddress,
   findDepositAddress,
   listDepositAddresses,
-  merchantWalletIdOf,
   openDepositAddress,
-} from '#engines/treasury/index'
+} from '#engines/treasury/deposit-addresses/index'
+import { merchantWalletIdOf } from '#engines/treasury/index'
 import { endpoint } from '#runtime/http/endpoint'
 import { depositAddressSchema, newDepositAddressSchema, walletQuery } from './schema.ts'
 

@@ -1,7 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
 import type { Wallet } from '#custody/wallets/index'
-import { type FeeRequest, feeMaxAtomic, operationGasMax } from '#engines/transactions/index'
+import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
+import { operationGasMax } from '#engines/transactions/operations/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { EngineCtx } from '#engines/ctx'
 import { followedChains } from '#engines/indexer/index'
-import { journalsAreAwaited } from '#engines/transactions/index'
+import { journalsAreAwaited } from '#engines/transactions/journal/index'
 import { hostOffMaxMs } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Answer, answer } from '#runtime/http/endpoint'

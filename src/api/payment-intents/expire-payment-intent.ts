@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { expireOnRequest } from '#engines/treasury/index'
+import { expireOnRequest } from '#engines/treasury/payment-intents/index'
 import { invalid, notFound } from '#lib/errors'
 import { getPaymentIntent } from './get-payment-intent.ts'
 

@@ -1,5 +1,6 @@
 import type { Ctx } from '#engines/ctx'
-import { findPaymentIntent, paymentIdsOf } from '#engines/treasury/index'
+import { paymentIdsOf } from '#engines/treasury/deposits/index'
+import { findPaymentIntent } from '#engines/treasury/payment-intents/index'
 import { notFound } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
 import { showPaymentIntent } from './show-payment-intent.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findPaymentIntents } from '#engines/treasury/index'
+import { findPaymentIntents } from '#engines/treasury/payment-intents/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentIntentFilters } from './schema.ts'

@@ -1,4 +1,4 @@
-import type { PaymentIntent } from '#engines/treasury/index'
+import type { PaymentIntent } from '#engines/treasury/payment-intents/index'
 import { formatAmount } from '#lib/amounts'
 
 /** A payment intent as the API shows it; `ids` only where a single transient one is shown. */

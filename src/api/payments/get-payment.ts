@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { findPayment } from '#engines/treasury/index'
+import { findPayment } from '#engines/treasury/deposits/index'
 import { notFound } from '#lib/errors'
 import { showPayment } from './show-payment.ts'
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findPayments } from '#engines/treasury/index'
+import { findPayments } from '#engines/treasury/deposits/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentFilters } from './schema.ts'

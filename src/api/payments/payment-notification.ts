@@ -1,4 +1,4 @@
-import { findPayment, type PaymentStatus } from '#engines/treasury/index'
+import { findPayment, type PaymentStatus } from '#engines/treasury/deposits/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { showPayment } from './show-payment.ts'

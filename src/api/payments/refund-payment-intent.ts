@@ -4,12 +4,9 @@ import { requirePaymentDestination } from '#api/business/disbursement'
 import { readAmount } from '#api/business/read-amount'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'
-import {
-  lockPaymentIntents,
-  openRefund,
-  type PaymentIntent,
-  paymentProgressOf,
-} from '#engines/treasury/index'
+import { paymentProgressOf } from '#engines/treasury/deposits/index'
+import { openRefund } from '#engines/treasury/disbursements/index'
+import { lockPaymentIntents, type PaymentIntent } from '#engines/treasury/payment-intents/index'
 import { ApiError, invalid, notFound } from '#lib/errors'
 import { parseInstant } from '#lib/time'
 import type { refundSchema } from './schema.ts'

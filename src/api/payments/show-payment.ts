@@ -1,6 +1,6 @@
 import { showRiskEvaluation } from '#api/business/risk-evaluation'
 import { showWaitingFor } from '#api/business/waiting-for'
-import type { Payment } from '#engines/treasury/index'
+import type { Payment } from '#engines/treasury/deposits/index'
 import { formatAmount } from '#lib/amounts'
 
 export function showPayment(payment: Payment) {

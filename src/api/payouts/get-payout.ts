@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { findPayout } from '#engines/treasury/index'
+import { findPayout } from '#engines/treasury/disbursements/index'
 import { notFound } from '#lib/errors'
 import { showPayout } from './show-payout.ts'
 

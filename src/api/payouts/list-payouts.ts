@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findPayouts } from '#engines/treasury/index'
+import { findPayouts } from '#engines/treasury/disbursements/index'
 import { invalid } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'

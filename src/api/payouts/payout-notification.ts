@@ -1,4 +1,4 @@
-import { findPayout, payoutStatuses } from '#engines/treasury/index'
+import { findPayout, payoutStatuses } from '#engines/treasury/disbursements/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { showPayout } from './show-payout.ts'

@@ -4,7 +4,7 @@ import { riskEvaluationField } from '#api/business/risk-evaluation'
 import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema } from '#api/identity'
-import { payoutStatuses } from '#engines/treasury/index'
+import { payoutStatuses } from '#engines/treasury/disbursements/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const filterCurrency = Type.Enum(['USD', 'EUR', 'BTC', 'ETH', 'MTC', 'FLW', 'MAN'], {

@@ -1,7 +1,7 @@
 import { showMoney } from '#api/business/money'
 import { showRiskEvaluation } from '#api/business/risk-evaluation'
 import { showWaitingFor } from '#api/business/waiting-for'
-import type { Payout } from '#engines/treasury/index'
+import type { Payout } from '#engines/treasury/disbursements/index'
 
 /** A payout as the API shows it. Merchants pay no fees; clients expect zero fees once it is complete. */
 export function showPayout(payout: Payout, { returnIdentities = false } = {}) {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { readAddress, readAddressTag, requireCurrency } from '#api/business/business-address'
 import { checkIdentity } from '#api/identity'
 import type { Ctx } from '#engines/ctx'
-import { addRecipientAddress } from '#engines/treasury/index'
+import { addRecipientAddress } from '#engines/treasury/address-book/index'
 import type { newRecipientAddressSchema } from './schema.ts'
 import { showRecipientAddress } from './show-recipient-address.ts'
 

@@ -1,6 +1,10 @@
 import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findRecipientAddress, listRecipientAddresses, removeRecipientAddress } from '#engines/treasury/index'
+import {
+  findRecipientAddress,
+  listRecipientAddresses,
+  removeRecipientAddress,
+} from '#engines/treasury/address-book/index'
 import { ApiError } from '#lib/errors'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { currencyField } from '#api/business/money'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema, ownershipSchema } from '#api/identity'
-import { recipientAddressStatuses } from '#engines/treasury/index'
+import { recipientAddressStatuses } from '#engines/treasury/address-book/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const newRecipientAddressSchema = Type.Object(

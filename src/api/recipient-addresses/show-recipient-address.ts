@@ -1,4 +1,4 @@
-import type { RecipientAddress } from '#engines/treasury/index'
+import type { RecipientAddress } from '#engines/treasury/address-book/index'
 
 /** A recipient address as the API shows it, without the identity of its owner. */
 export function showRecipientAddress(stored: RecipientAddress) {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { applyRecipientChanges as change } from '#engines/treasury/index'
+import { applyRecipientChanges as change } from '#engines/treasury/address-book/index'
 import { notFound } from '#lib/errors'
 import { getRecipient } from './get-recipient.ts'
 import type { recipientChangesSchema } from './schema.ts'

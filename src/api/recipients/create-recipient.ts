@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { readAddress, readAddressTag } from '#api/business/business-address'
 import type { Ctx } from '#engines/ctx'
-import { addRecipient } from '#engines/treasury/index'
+import { addRecipient } from '#engines/treasury/address-book/index'
 import type { newRecipientSchema } from './schema.ts'
 import { showRecipient } from './show-recipient.ts'
 

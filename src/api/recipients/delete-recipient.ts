@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { removeRecipient } from '#engines/treasury/index'
+import { removeRecipient } from '#engines/treasury/address-book/index'
 import { notFound } from '#lib/errors'
 
 export async function deleteRecipient(ctx: Ctx, id: string): Promise<undefined> {

@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { findRecipient } from '#engines/treasury/index'
+import { findRecipient } from '#engines/treasury/address-book/index'
 import { notFound } from '#lib/errors'
 import { showRecipient } from './show-recipient.ts'
 

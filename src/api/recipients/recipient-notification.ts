@@ -1,4 +1,4 @@
-import { findRecipient, findRecipientAddress, recipientStatuses } from '#engines/treasury/index'
+import { findRecipient, findRecipientAddress, recipientStatuses } from '#engines/treasury/address-book/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { showRecipient } from './show-recipient.ts'

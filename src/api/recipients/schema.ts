@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { addressBookChainField, createDateField, filterText, idField, updateDateField } from '#api/fields'
-import { recipientStatuses } from '#engines/treasury/index'
+import { recipientStatuses } from '#engines/treasury/address-book/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const note = (description: string) =>

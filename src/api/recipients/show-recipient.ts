@@ -1,4 +1,4 @@
-import type { Recipient } from '#engines/treasury/index'
+import type { Recipient } from '#engines/treasury/address-book/index'
 
 /** A recipient as the API shows it; unset members are omitted. */
 export function showRecipient(recipient: Recipient) {

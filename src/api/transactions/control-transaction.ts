@@ -1,12 +1,8 @@
 import { networkOf } from '#chains/networks/index'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import {
-  findTransaction,
-  type ReplacementKind,
-  requestReplacement,
-  type TransactionRow,
-} from '#engines/transactions/index'
+import { findTransaction, type TransactionRow } from '#engines/transactions/index'
+import { type ReplacementKind, requestReplacement } from '#engines/transactions/sequence/index'
 import { ApiError, notFound } from '#lib/errors'
 import { usableBy } from '#runtime/row-owner'
 

@@ -10,8 +10,8 @@ import {
   type Wallet,
 } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { accountTrouble } from '#engines/transactions/index'
-import { requireSponsor } from '#engines/treasury/index'
+import { accountTrouble } from '#engines/transactions/operations/index'
+import { requireSponsor } from '#engines/treasury/bundling/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { createWalletsBody } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'

@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { type GasFaucet, mintCoins } from '#engines/treasury/index'
+import type { GasFaucet } from '#engines/treasury/index'
+import { mintCoins } from '#engines/treasury/rebalancing/index'
 import type { Hex } from '#lib/hex'
 import type { MessageChain } from './networks.ts'
 import { messagesBy } from './store/messages.ts'

@@ -12,12 +12,6 @@ export {
   type ReviewScope,
   type UnderReview,
 } from './decide-review.ts'
-export { addEntry, removeEntry } from './lists/change-entry.ts'
-export type { ListScope } from './lists/change-list.ts'
-export { addBlocked, followIssuers, issuerListOf, undoIssuers } from './lists/follow-issuer.ts'
-export { importList, listFormats } from './lists/import-list.ts'
-export { ListProblem } from './lists/list-problem.ts'
-export { rollBackList } from './lists/roll-back.ts'
 export type { ScreeningScope } from './match-rules.ts'
 export { openReviews } from './open-reviews.ts'
 export { askProvider } from './provider/ask-provider.ts'
@@ -32,9 +26,6 @@ export {
   screenSenders,
   screenSubjects,
 } from './screen-counterparties.ts'
-export type { IssuerEntry } from './store/issuer-changes.ts'
-export { listedAddresses } from './store/listed-addresses.ts'
-export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {
   type Review,
   type ReviewedResource,

@@ -5,7 +5,7 @@
 
 import type { Chain } from '#chains/chain'
 import type { BlockRef } from '#chains/facets/blocks'
-import { undoIssuers } from '#engines/compliance/index'
+import { undoIssuers } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { reversePostings } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'

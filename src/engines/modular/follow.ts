@@ -1,12 +1,12 @@
 import type { EngineCtx } from '#engines/ctx'
 import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
+import type { Ref } from '#engines/transactions/index'
 import {
   countWholly,
   endOperations,
-  type Ref,
   reviveOperations,
   takeEndedExternal,
-} from '#engines/transactions/index'
+} from '#engines/transactions/operations/index'
 import type { Db } from '#runtime/db/db'
 import { bindByBlock } from './mappings.ts'
 import { noteUserOperations } from './note-changes.ts'

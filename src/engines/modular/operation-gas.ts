@@ -6,13 +6,8 @@ import { accountsOn } from '#chains/facets/optional'
 
 import type { Chain } from '#chains/chain'
 import type { PreVerificationGas, UserOperation } from '#chains/facets/accounts'
-import {
-  feeAt,
-  operationGasMax,
-  priceNow,
-  sponsoredPriceMax,
-  suggestedFees,
-} from '#engines/transactions/index'
+import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
+import { operationGasMax, sponsoredPriceMax } from '#engines/transactions/operations/index'
 import { ApiError } from '#lib/errors'
 import { bytesOf } from '#lib/hex'
 

@@ -4,12 +4,8 @@ import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
 import { accountsOn } from '#chains/facets/optional'
 import { operationToJson } from '#chains/operation-json'
 import type { Ctx } from '#engines/ctx'
-import {
-  announceWork,
-  findSponsor,
-  insertExternalOperation,
-  requireNotHalted,
-} from '#engines/transactions/index'
+import { announceWork, requireNotHalted } from '#engines/transactions/index'
+import { findSponsor, insertExternalOperation } from '#engines/transactions/operations/index'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

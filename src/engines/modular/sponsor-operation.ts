@@ -17,8 +17,8 @@ import {
   insertSponsorships,
   lockSponsorships,
   type Sponsor,
-} from '#engines/transactions/index'
-import { requireSponsor } from '#engines/treasury/index'
+} from '#engines/transactions/operations/index'
+import { requireSponsor } from '#engines/treasury/bundling/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import type { Scope } from '#runtime/scope'

@@ -8,53 +8,13 @@ export { errorsOfCall } from './contract-errors.ts'
 export { failUnsentTransactions } from './fail-unsent.ts'
 export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
-export { type Journals, journalsOfOthers } from './journal/merged-journals.ts'
-export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
-export type { JournaledResources } from './journal/resources.ts'
-export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
-export { countFailedBundles } from './operations/count-failed-bundles.ts'
-export { denyListedOperations } from './operations/deny-listed.ts'
-export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
-export { sponsoredPriceMax } from './operations/limit-price.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from './recipients.ts'
 export { noteStates } from './record-state-events.ts'
-export { requestReplacement } from './sequence/request-replacement.ts'
 export { type State, states } from './states.ts'
 export { fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
-export { journalsAreAwaited } from './store/journals.ts'
-export {
-  depositsInFlight,
-  endOperations,
-  insertExternalOperation,
-  isPayingFor,
-  lockWaiting,
-  markBundled,
-  releaseBundles,
-  reviveOperations,
-  signAgain,
-  takeEndedExternal,
-  type WaitingOperation,
-  waitingOperations,
-} from './store/operations.ts'
 export { queueDepths } from './store/queue.ts'
-export type { ReplacementKind } from './store/replacements.ts'
 export { type ReviewedValue, valuesOfTransactions } from './store/reviewed-values.ts'
-export {
-  findSponsor,
-  forgetRetired,
-  insertSponsor,
-  type RetiredPaymaster,
-  retiredPaymasters,
-  type Sponsor,
-  setPaymaster,
-  unregisteredSponsors,
-} from './store/sponsors.ts'
-export {
-  countWholly,
-  insertSponsorships,
-  lockSponsorships,
-} from './store/sponsorships.ts'
 export {
   announceWork,
   findTransaction,
@@ -67,7 +27,6 @@ export {
   type TransactionFilters,
   type TransactionRow,
 } from './store/transactions.ts'
-export { lockUpgrades, upgradeUnderWay } from './store/upgrades.ts'
 export { type CallRequest, type FeeRequest, requireNotHalted, submit, submitFromTreasury } from './submit.ts'
 export { transactionUnderReview } from './transaction-under-review.ts'
 export { holdsAreSettled, startTransactionWorker } from './worker.ts'

@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { type NetworkToken, tokenAddress } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
-import { addBlocked, type IssuerEntry, issuerListOf } from '#engines/compliance/index'
+import { addBlocked, type IssuerEntry, issuerListOf } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { callOf } from './intent.ts'
 import type { Plan } from './plan.ts'

@@ -2,7 +2,7 @@ import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unfreeze } from '#custody/policy/index'
-import { proveMoney } from '#engines/treasury/index'
+import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { actorOn, deployLyingToken } from '#testing/builders/any-tokens'
 import { payFrom } from '#testing/builders/screened-sender'
 import { tokenActions } from '#testing/builders/token-actions'

@@ -5,15 +5,14 @@ import {
   askProvider,
   awaitsProvider,
   type Counterparty,
-  listsRevision,
   opaqueCall,
   openReviews,
   type RiskDecision,
   reviewerOf,
   screenRecipients,
-  shareLists,
   withdrawReviews,
 } from '#engines/compliance/index'
+import { listsRevision, shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Config } from '#runtime/config'

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
-import { addEntry } from '#engines/compliance/index'
+import { addEntry } from '#engines/compliance/lists/index'
 import { alarmCounts } from '#runtime/log/alarms'
 import { freshAddress, makeTransfer, type World, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'

@@ -3,7 +3,7 @@ import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { freeze, unfreeze } from '#custody/policy/index'
-import { addEntry, removeEntry } from '#engines/compliance/index'
+import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { decideReview } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import {

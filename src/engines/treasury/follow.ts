@@ -1,6 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransactionsOf, observedTransfersOf } from '#engines/indexer/index'
-import type { Journals } from '#engines/transactions/index'
+import type { Journals } from '#engines/transactions/journal/index'
 import { newTurn } from '#runtime/turns/store'
 import { type Service, serviceOf } from '#runtime/work/lifecycle'
 import { logTrouble, repeat } from '#runtime/work/loop'

@@ -1,4 +1,4 @@
-import type { JournaledResources } from '#engines/transactions/index'
+import type { JournaledResources } from '#engines/transactions/journal/index'
 import { copyPaid, failUnpaid, restorePaid } from './disbursements/restore-disbursements.ts'
 import { restoreRebalancings } from './rebalancing/restore-rebalancings.ts'
 import { copyRebalancings } from './rebalancing/store.ts'

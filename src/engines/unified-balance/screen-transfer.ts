@@ -1,5 +1,6 @@
 import { addressOfWord } from '#chains/crosschain/native-address'
-import { askUntilKnown, screenRecipients, shareLists } from '#engines/compliance/index'
+import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
+import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'

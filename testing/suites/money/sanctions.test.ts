@@ -11,7 +11,7 @@ import { transferSpecFields } from '#chains/crosschain/transfer-spec'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { parseScreenedAddress } from '#chains/screening-chains'
-import { addEntry, removeEntry } from '#engines/compliance/index'
+import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { hexOf } from '#lib/hex'
 import { sql } from '#runtime/db/db'
 import {

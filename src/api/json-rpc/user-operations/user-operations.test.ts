@@ -5,7 +5,7 @@
 import { concat, type Hex, slice, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
-import { addEntry } from '#engines/compliance/index'
+import { addEntry } from '#engines/compliance/lists/index'
 import { startModular } from '#engines/modular/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'

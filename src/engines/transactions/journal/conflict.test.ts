@@ -16,7 +16,7 @@ import {
 } from '#testing/databases/restored-database'
 import type { Tenant } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
-import { declareJournalLost, listWorkerJournals } from '../index.ts'
+import { declareJournalLost, listWorkerJournals } from './index.ts'
 
 afterEach(cleanUp)
 

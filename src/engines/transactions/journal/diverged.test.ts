@@ -6,8 +6,8 @@ import { makeTransfer, type World, worldOf } from '#testing/builders/world'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
-import { declareJournalLost, listWorkerJournals } from '../index.ts'
 import { listJournalIds } from './directory.ts'
+import { declareJournalLost, listWorkerJournals } from './index.ts'
 
 let harness: Harness
 let world: World

@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { operationFromJson } from '#chains/operation-json'
-import { screenRecipients, shareLists } from '#engines/compliance/index'
+import { screenRecipients } from '#engines/compliance/index'
+import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { denyUnsigned } from '../fail-unsent.ts'

@@ -1,7 +1,7 @@
 /** An address that is listed after an operation to it was signed is not paid, at whatever point of its way to a block. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
-import { addEntry } from '#engines/compliance/index'
+import { addEntry } from '#engines/compliance/lists/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { accountActions, separateEngines } from '#testing/builders/smart-accounts'

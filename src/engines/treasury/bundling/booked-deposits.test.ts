@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { watchAddress } from '#custody/index'
 import { type Reconciliation, reconcile } from '#engines/indexer/index'
-import { bookAdjustments, planAdjustments } from '#engines/treasury/index'
+import { bookAdjustments, planAdjustments } from '#engines/treasury/reconciliation/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { checkLedger, insertFalsePosting } from '#testing/builders/ledger-checks'
 import { accountActions } from '#testing/builders/smart-accounts'

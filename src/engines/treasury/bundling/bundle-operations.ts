@@ -14,20 +14,17 @@ import { operationFromJson } from '#chains/operation-json'
 import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
+import { announceWork, feeAt, noteStates, suggestedFees } from '#engines/transactions/index'
 import {
   accountTrouble,
-  announceWork,
   denyListedOperations,
-  feeAt,
   findSponsor,
   lockWaiting,
   markBundled,
-  noteStates,
   signAgain,
-  suggestedFees,
   type WaitingOperation,
   waitingOperations,
-} from '#engines/transactions/index'
+} from '#engines/transactions/operations/index'
 import { defer, type Turn } from '#runtime/turns/store'
 import { failpoint } from '#runtime/work/failpoints'
 import { actingFor } from '../act-for-entity.ts'

@@ -8,7 +8,7 @@ import {
   isPayingFor,
   type RetiredPaymaster,
   retiredPaymasters,
-} from '#engines/transactions/index'
+} from '#engines/transactions/operations/index'
 import { actor } from '../act-for-entity.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { treasuryOf } from './sponsor.ts'

@@ -8,7 +8,7 @@ import {
   type Sponsor,
   setPaymaster,
   unregisteredSponsors,
-} from '#engines/transactions/index'
+} from '#engines/transactions/operations/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { TreasuryRow } from '../store/treasuries.ts'

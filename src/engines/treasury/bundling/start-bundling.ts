@@ -1,6 +1,7 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
-import { announceWork, countFailedBundles, releaseBundles } from '#engines/transactions/index'
+import { announceWork } from '#engines/transactions/index'
+import { countFailedBundles, releaseBundles } from '#engines/transactions/operations/index'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import { logTrouble, repeat } from '#runtime/work/loop'
 import { succeedOnce } from '#runtime/work/memoize'

@@ -4,7 +4,7 @@ import type { ObservedTransfer } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { type Harness, openHarness } from '#testing/platform/harness'
-import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from '../index.ts'
+import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from '../payment-intents/index.ts'
 import { creditDeposits, revertDeposits } from './credit-deposits.ts'
 
 /** The chain is not started: its blocks are written by hand, to reach depths that a local chain does not have. */

@@ -20,7 +20,7 @@ import { runCommand } from '#testing/processes/command'
 import { createJournal, listJournalIds } from '../../transactions/journal/directory.ts'
 import { decodeRecords, openJournal } from '../../transactions/journal/journal.ts'
 import { readFrom } from '../../transactions/journal/segments.ts'
-import { proveMoney } from '../index.ts'
+import { proveMoney } from '../reconciliation/index.ts'
 
 afterEach(cleanUp)
 

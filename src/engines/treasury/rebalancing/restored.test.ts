@@ -18,7 +18,7 @@ import type { Tenant } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { runCommand } from '#testing/processes/command'
 import { drawn } from '#testing/runner/drawn'
-import { proveMoney } from '../index.ts'
+import { proveMoney } from '../reconciliation/index.ts'
 
 const roles = ['transactions', 'treasury', 'attestation', 'reviews'] as const
 const unit = 1_000_000n

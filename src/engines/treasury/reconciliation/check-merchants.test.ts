@@ -10,7 +10,7 @@ import {
 } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
-import { checkMerchants } from '../index.ts'
+import { checkMerchants } from './index.ts'
 
 let harness: Harness
 let world: World

@@ -17,7 +17,7 @@ import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { isDeep } from '#testing/runner/size'
-import { proveMoney } from '../index.ts'
+import { proveMoney } from './index.ts'
 
 const unit = 1_000_000n
 

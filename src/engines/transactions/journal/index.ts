@@ -1,0 +1,6 @@
+/** Journals of signed transactions beside the database. */
+
+export { journalsAreAwaited } from '../store/journals.ts'
+export { type Journals, journalsOfOthers } from './merged-journals.ts'
+export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './operator-commands.ts'
+export type { JournaledResources } from './resources.ts'

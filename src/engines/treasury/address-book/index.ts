@@ -1,0 +1,21 @@
+/** Recipients and their addresses, with their reviews. */
+
+export { addRecipientAddress, removeRecipientAddress } from './recipient-addresses.ts'
+export { addRecipient, applyRecipientChanges, removeRecipient } from './recipients.ts'
+export { startReviews } from './reviews.ts'
+export {
+  findRecipientAddress,
+  listRecipientAddresses,
+  lockRecipientAddress,
+  type RecipientAddress,
+  type RecipientAddressStatus,
+  recipientAddressStatuses,
+} from './store/recipient-addresses.ts'
+export {
+  findRecipient,
+  findRecipients,
+  lockRecipient,
+  type Recipient,
+  type RecipientStatus,
+  recipientStatuses,
+} from './store/recipients.ts'

@@ -1,0 +1,4 @@
+/** The addresses at which merchants are paid. */
+
+export { openDepositAddress } from './open-deposit-address.ts'
+export { type DepositAddress, findDepositAddress, listDepositAddresses } from './store.ts'

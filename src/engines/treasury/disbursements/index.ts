@@ -1,0 +1,11 @@
+/** Payouts, transfers and refunds that a treasury pays. */
+
+export {
+  type Destination,
+  isOwnPocket,
+  type Leaving,
+  openPayout,
+  openRefund,
+  openTransfer,
+} from './open-disbursements.ts'
+export { findPayout, findPayouts, type Payout, type PayoutStatus, payoutStatuses } from './store/payouts.ts'

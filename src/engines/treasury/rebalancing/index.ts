@@ -1,0 +1,10 @@
+/** Moves of coins to the treasury that lacks them. */
+
+export { mintCoins } from './mint-coins.ts'
+export { allowInSandbox as allowRebalancingInSandbox, setRebalancing } from './policy.ts'
+export {
+  findPolicy as findRebalancingPolicy,
+  listRebalancings,
+  type Rebalancing,
+  type RebalancingPolicy,
+} from './store.ts'
