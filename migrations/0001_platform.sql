@@ -68,7 +68,7 @@ create table idempotency_keys (
   create_date timestamptz(3) not null,
   primary key (entity_id, operation, key)
 );
--- What is sent is journaled with the keys of the requests behind it.
+-- The journal of a sent transaction holds the keys of the requests behind it.
 create index idempotency_keys_by_resource on idempotency_keys (entity_id, resource_id);
 
 -- The origins of the sites that may show the page of users in a frame.
@@ -82,7 +82,7 @@ create table page_origins (
 create index page_origins_by_origin on page_origins (origin);
 revoke update on page_origins from bezant_runtime;
 
--- What happened to each resource, for webhooks and for the trail.
+-- Changes of each resource, for webhooks and for the trail.
 create table events (
   entity_id uuid not null,
   id uuid not null,
@@ -95,7 +95,7 @@ create table events (
 create trigger events_append_only before update or delete on events for each statement execute function refuse_change();
 revoke update, delete on events from bezant_runtime;
 
--- Who did what: one entry for each request that changed something.
+-- Acts and their actors: one entry for each request that changed something.
 create table audit (
   entity_id uuid not null,
   id uuid not null,
@@ -113,7 +113,7 @@ create trigger audit_append_only before update or delete on audit for each state
 revoke update, delete on audit from bezant_runtime;
 
 -- Tenants take turns at the queues that they share: a claim leaps from tenant to tenant, for which each queue has an index on
--- them, and an item that cannot move is deferred, so that it holds up nobody.
+-- them, and an item that cannot move is deferred, so that it holds up no other.
 create table deferrals (
   entity_id uuid not null,
   queue text not null,

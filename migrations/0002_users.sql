@@ -26,7 +26,7 @@ create table user_emails (
 -- Finds whether a login made a user: such a user approves on a device, and no app may give that user a PIN.
 create index user_emails_user on user_emails (entity_id, user_id);
 
--- The users behind proven identities: the subject of an issuer, which gives it to one person and to nobody else.
+-- The users behind proven identities: the subject of an issuer, which gives it to one person alone.
 create table user_identities (
   entity_id uuid not null,
   issuer text not null,
@@ -229,7 +229,7 @@ create table sealed_answers (
 );
 create index sealed_answers_by_expiry on sealed_answers (entity_id, expire_date);
 
--- What an app asks of a user, until the user approves it with the PIN or the device.
+-- Requests of an app to a user, until the user approves them with the PIN or the device.
 create table challenges (
   entity_id uuid not null,
   id uuid not null,
@@ -277,6 +277,6 @@ create view user_key_secrets as
   left join user_key_guesses g using (entity_id, user_id, kind)
   where w.kind in ('pin', 'answers');
 
--- What webhooks tell of challenges, see `notified_kinds`.
+-- Challenges as webhooks show them, see `notified_kinds`.
 create view notified_challenges as
   select entity_id, id, update_date, null::jsonb as snapshot from challenges;

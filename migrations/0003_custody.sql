@@ -138,7 +138,7 @@ create table managed_addresses (
 );
 create index managed_addresses_lookup on managed_addresses (blockchain, address, entity_id);
 
--- What may be signed: nothing is signed without a decision, and no decision is made without a policy.
+-- Policies: nothing is signed without a decision, and no decision is made without a policy.
 
 -- The policy in force of an entity, a wallet set or a wallet. Its row is the lock that limits are kept under.
 create table policies (
@@ -166,7 +166,8 @@ create trigger policy_versions_append_only before update or delete on policy_ver
   for each statement execute function refuse_change();
 revoke update, delete on policy_versions from bezant_runtime;
 
--- What was allowed, under which versions. `intent_id` is the transaction, or an id of its own where a request is signed at once.
+-- Decisions, and the versions of policies that they rest on. `intent_id` is the transaction, or an id of its own where a request is
+-- signed at once.
 create table policy_decisions (
   entity_id uuid not null,
   id uuid not null,
@@ -183,7 +184,8 @@ create trigger policy_decisions_append_only before update or delete on policy_de
   for each statement execute function refuse_change();
 revoke update, delete on policy_decisions from bezant_runtime;
 
--- What each decision lets leave. Kept under permissive policies too, so that a limit set later knows what came before.
+-- The amounts that each decision lets leave. Kept under permissive policies too, so that a limit set later knows what came
+-- before.
 create table policy_spending (
   entity_id uuid not null,
   intent_id uuid not null,
@@ -205,7 +207,7 @@ create table entity_freezes (
   create_date timestamptz(3) not null
 );
 
--- What an accepted request leaves so that workers can sign for it without the entity secret:
+-- The keys that an accepted request leaves so that workers can sign for it without the entity secret:
 -- one address's key sealed under the root key, bound to one intent, erased when that intent is final.
 create table grants (
   entity_id uuid not null,
@@ -220,7 +222,7 @@ create table grants (
   primary key (entity_id, intent_id)
 );
 
--- What was signed for each nonce of each key, written before the signature is made. One payload per nonce, and after it
+-- The payloads signed for each nonce of each key, written before the signature is made. One payload per nonce, and after it
 -- only what is linked to the last one and offers enough more for nodes to take it: a line without forks.
 -- Whatever an engine above asks for, custody signs nothing that is not here.
 create table signatures (
@@ -272,7 +274,7 @@ create trigger signatures_replacement before insert on signatures
   for each row when (new.ordinal > 0) execute function check_replacement();
 revoke update, delete on signatures from bezant_runtime;
 
--- What was signed for a transaction of a smart account. The contract executes one operation of it at most.
+-- The payloads signed for a transaction of a smart account. The contract executes one operation of it at most.
 create table operation_signatures (
   entity_id uuid not null,
   intent_id uuid not null,

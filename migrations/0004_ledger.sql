@@ -40,7 +40,7 @@ create index tokens_native on tokens (blockchain) where is_native;
 -- unlisted token is brought in line with what the contract says.
 -- Kinds that are booked in a currency (docs/decisions/0013 says how both hang together): `wallet`: what a merchant owns, one wallet
 -- per entity and one account per currency, whatever chains the coins lie on. `settlement`: its counterpart, what came in less what
--- went out. `unclaimed`: coins that somebody sent to a treasury, which are on the chain, and no merchant was credited with them.
+-- went out. `unclaimed`: coins that a stranger sent to a treasury, which are on the chain, and no merchant was credited with them.
 -- `adjustment`: in what it corrects, coins in their token, money in its currency.
 create table accounts (
   entity_id uuid not null,
@@ -79,7 +79,7 @@ create table postings (
   id uuid not null,
   blockchain text not null,
   block_hash text not null,
-  -- What the fact is, unique within its block, for example `log:12`, `value:0x…` or `fee:0x…`.
+  -- The name of the fact, unique within its block, for example `log:12:in:0x…`, `value:0:out:0x…` or `fee:0x…`.
   fact text not null,
   -- Set when the block was orphaned and this posting takes another one back.
   reverses_id uuid,
@@ -249,7 +249,7 @@ revoke update, delete on hold_resolutions from bezant_runtime;
 
 -- Views by which others read the books.
 
--- For whoever compares: what each posting put into an account, and by which block.
+-- For comparisons with the chain: what each posting put into an account, and by which block.
 create view posted_entries as
   select e.entity_id, e.account_id, p.blockchain, p.block_hash, e.amount
   from entries e join postings p on p.entity_id = e.entity_id and p.id = e.posting_id;
@@ -257,7 +257,7 @@ create view posted_entries as
 create view address_accounts as
   select entity_id, id, blockchain, address, token_id, posted from accounts where kind = 'address' and token_id is not null;
 
--- What merchants own by the books, and the coins that stand behind it.
+-- The money of merchants by the books, and the coins that stand behind it.
 create view wallet_accounts as
   select entity_id, currency, address as wallet_id, posted, held from accounts where kind = 'wallet';
 

@@ -1,4 +1,4 @@
--- What the chains said, by block hash. Rows of an orphaned block stay and are marked; nothing is guessed away.
+-- The contents of the chains, by block hash. Rows of an orphaned block stay and are marked; nothing is guessed away.
 -- Two depths: a transaction is told COMPLETE when its block has the network's confirmations, and a block is final when it
 -- cannot be taken back any more. Chains whose final blocks were taken back all the same are halted.
 
@@ -378,7 +378,7 @@ create view followed_confirmations as
   select c.engine, c.blockchain, coalesce(s.complete_to, s.final_to) as complete_to
   from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step;
 
--- What came to deposit addresses and treasuries from outside, or left them, by blocks that were applied or taken back
+-- Transfers that came to deposit addresses and treasuries from outside, or left them, by blocks that were applied or taken back
 -- (then it is negative) and that an engine has not followed yet. `offset 0` has it read forwards from the cursors, which
 -- are most often at the last step, whatever the planner thinks of it.
 create view unfollowed_transfers as
@@ -404,6 +404,6 @@ create view treasury_arrivals as
   where o.purpose = 'treasury' and o.direction = 'in' and t.currency is not null
     and exists (select 1 from blocks b where b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical);
 
--- What webhooks tell of event logs, see `notified_kinds`.
+-- Event logs as webhooks show them, see `notified_kinds`.
 create view notified_event_logs as
   select entity_id, id, update_date, null::jsonb as snapshot from event_logs;

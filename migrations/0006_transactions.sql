@@ -33,7 +33,7 @@ create table transactions (
   abi_parameters jsonb,
   -- The version that the transaction upgrades its smart account to.
   new_core text,
-  -- What its owner asked for while it is under way, until a worker has signed the replacement.
+  -- The replacement that its owner asked for while it is under way, until a worker has signed the replacement.
   requested_replacement text check (requested_replacement in ('bump', 'cancel')),
   fee_level text,
   gas_limit numeric(78, 0),
@@ -69,7 +69,7 @@ create table transactions (
   update_date timestamptz(3) not null,
   primary key (entity_id, id)
 );
--- Whoever asks for a state asks for what is under way or went wrong; nearly all rows are complete.
+-- Callers who filter by state look for what is under way or went wrong; nearly all rows are complete.
 create index transactions_by_state on transactions (entity_id, state, create_date, id) where state <> 'COMPLETE';
 create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_hash is not null;
 -- The same transfer in another block after a reorg is the same transaction.
@@ -77,7 +77,7 @@ create unique index transactions_inbound_once on transactions (entity_id, blockc
   where transaction_type = 'INBOUND';
 create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
 create index transactions_by_block on transactions (blockchain, block_hash) where block_hash is not null;
--- What ended in a block without doing what was asked gives its allowance back when that block is final.
+-- A transaction that ended in a block without doing what was asked gives its allowance back when that block is final.
 create index transactions_ended on transactions (blockchain, block_number)
   where transaction_type = 'OUTBOUND' and state in ('FAILED', 'CANCELLED');
 create index transactions_requested_replacement on transactions (blockchain, entity_id, address)
@@ -97,14 +97,14 @@ create index transactions_screened on transactions (blockchain, screened_revisio
   where transaction_type = 'OUTBOUND' and state in ('CLEARED', 'QUEUED') and tx_hash is null;
 -- Customers see the transactions of their wallets, not those of the treasury.
 create index transactions_page on transactions (entity_id, create_date, id) where wallet_id is not null and not unproven;
--- Anybody can make a wallet receive transfers that no balance proves. They are in indexes of their own, so that lists without
+-- A stranger can make a wallet receive transfers that no balance proves. They are in indexes of their own, so that lists without
 -- them do not read past them.
 create index transactions_unproven_page on transactions (entity_id, create_date, id) where wallet_id is not null and unproven;
 create index transactions_by_wallet on transactions (entity_id, wallet_id, create_date, id)
   where wallet_id is not null and not unproven;
 create index transactions_unproven_by_wallet on transactions (entity_id, wallet_id, create_date, id)
   where wallet_id is not null and unproven;
--- What has no wallet is the platform's own and in no list, as in transactions_page.
+-- A transaction without a wallet is the platform's own and in no list, as in transactions_page.
 create index transactions_by_blockchain on transactions (entity_id, blockchain, create_date, id)
   where wallet_id is not null and not unproven;
 create index transactions_by_destination on transactions (entity_id, destination_address, create_date, id)
@@ -153,7 +153,7 @@ create unique index attempts_replaced_once on attempts (entity_id, replaces_id) 
 create unique index attempts_hash_once on attempts (entity_id, blockchain, tx_hash);
 create index attempts_by_address on attempts (blockchain, address, nonce);
 create index attempts_by_transaction on attempts (entity_id, transaction_id);
--- What a round of signing asks for must not grow with what an address has sent in its life.
+-- The cost of a round of signing must not grow with what an address has sent in its life.
 create index attempts_in_flight on attempts (blockchain, entity_id, address, nonce) where state in ('signed', 'sent');
 create index attempts_rejected on attempts (blockchain, entity_id, address, nonce) where state = 'rejected';
 -- An attempt's bytes, nonce and prices are what was signed; only how its sending went may change.
@@ -191,7 +191,7 @@ create index operations_by_account on operations (entity_id, blockchain, account
 create index operations_external_ended on operations (blockchain, entity_id, id)
   where is_external and state = 'ended' and end_reason is not null;
 
--- Who pays the gas of an entity's operations on a chain: its treasury, through the paymaster that is its own.
+-- The payer of the gas of an entity's operations on a chain: its treasury, through the paymaster that is its own.
 create table sponsors (
   entity_id uuid not null,
   blockchain text not null,
@@ -222,7 +222,7 @@ create table sponsorships (
   gas_used numeric(78, 0),
   -- When a block that holds the operation was followed.
   used_date timestamptz(3),
-  -- The gas that failed bundles burnt, by the operations that were in them: the sponsor paid for it, and nobody paid it back.
+  -- The gas that failed bundles burnt, by the operations that were in them: the sponsor paid for it, and was not paid back.
   failed_gas numeric(78, 0) not null default 0 check (failed_gas >= 0),
   -- When the last of them was followed; null without one.
   failed_date timestamptz(3),
@@ -252,7 +252,7 @@ insert into journal_epochs default values;
 -- The journals that workers keep outside the database, of everything that they send, and how far each is known here.
 create table journals (
   id text primary key,
-  -- Where it was opened last, for whoever looks for it.
+  -- The host on which it was opened last, for the operator who looks for it.
   host text not null,
   path text not null,
   -- Everything up to here is in this database: the number of records, and the hash of the frame that ends with it.
@@ -291,7 +291,7 @@ create view deployments as
     tx_hash, error_reason, error_details, update_date
   from transactions where operation = 'CONTRACT_DEPLOYMENT';
 
--- What webhooks tell of transactions, see `notified_kinds`.
+-- Transactions as webhooks show them, see `notified_kinds`.
 create view notified_transactions as
   select entity_id, id, update_date, jsonb_build_object(
       'state', state, 'amounts', amounts, 'sourceAddress', source_address, 'txHash', tx_hash, 'blockHash', block_hash,

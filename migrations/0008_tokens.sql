@@ -1,4 +1,4 @@
--- What is known of tokens of any contract besides their rows in the books, and which ones an entity wants to see.
+-- Facts about tokens of any contract besides their rows in the books, and which ones an entity wants to see.
 
 -- The balances that are compared with the contract when they are due: of one wallet in one token or item.
 create table token_checks (
@@ -47,8 +47,8 @@ create table monitored_tokens (
   primary key (entity_id, token_id)
 );
 
--- Lists of balances and transactions omit the tokens that an entity excluded by selecting others, and for
--- everybody those that are named like a listed token.
+-- Lists of balances and transactions omit the tokens that an entity excluded by selecting others, and for all entities those that
+-- are named like a listed token.
 create view hidden_tokens as
   select s.entity_id, t.id as token_id
   from monitored_token_scopes s cross join tokens t

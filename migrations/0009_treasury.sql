@@ -26,7 +26,7 @@ create table payment_intents (
   merchant_wallet_id text not null,
   -- Base units of the currency's token on this chain have so many decimals.
   decimals integer not null,
-  -- What a transient intent asks for.
+  -- The amount that a transient intent asks for.
   amount numeric(78, 0) check (amount > 0),
   amount_paid numeric(78, 0) not null default 0 check (amount_paid >= 0),
   amount_refunded numeric(78, 0) not null default 0 check (amount_refunded >= 0),
@@ -68,7 +68,7 @@ create table deposit_addresses (
 create unique index deposit_addresses_of_wallet on deposit_addresses (entity_id, chain)
   where payment_intent_id is null and not superseded;
 
--- Money that came to a deposit address, and refunds: payments that a merchant makes, which nobody's address sent, no block held
+-- Money that came to a deposit address, and refunds: payments that a merchant makes, which no address sent, no block held
 -- before, and a worker pays.
 create table payments (
   entity_id uuid not null,
@@ -189,7 +189,7 @@ create table recipient_addresses (
   identity jsonb,
   ownership jsonb,
   status text not null check (status in ('pending_verification', 'verification_succeeded', 'active')),
-  -- Whether somebody has to verify it: its entity is of a country that wants to know whose it is, and nobody said.
+  -- Whether its owner has to be verified: its entity is of a country that wants to know whose it is, and none was named.
   needs_identity boolean not null default false,
   hold_until timestamptz(3),
   create_date timestamptz(3) not null,
@@ -213,12 +213,12 @@ create table payouts (
   id uuid not null,
   status text not null check (status in ('pending', 'complete', 'failed')),
   wallet_id text not null,
-  -- The recipient of the address book, and where he was when the payout was accepted.
+  -- The recipient of the address book, and its address when the payout was accepted.
   recipient_id uuid not null,
   chain text not null,
   blockchain text not null,
   to_address text not null,
-  -- Who sends, for the travel rule.
+  -- The senders, for the travel rule.
   identities jsonb,
   currency text not null,
   token_id uuid not null,
@@ -239,7 +239,7 @@ create table payouts (
 create index payouts_page on payouts (entity_id, create_date, id);
 create index payouts_by_status on payouts (entity_id, status, create_date, id);
 create index payouts_by_recipient on payouts (entity_id, recipient_id, create_date, id);
--- Orders take turns: what was deferred longest is looked at first, so that what cannot be paid holds up nobody.
+-- Orders take turns: what was deferred longest is looked at first, so that what cannot be paid holds up no other.
 create index payouts_waiting on payouts (blockchain, entity_id, next_attempt_at, id)
   where status = 'pending' and not submitted;
 create index payouts_under_way on payouts (blockchain, entity_id) where status = 'pending' and submitted;
@@ -265,7 +265,7 @@ create table transfers (
   next_attempt_at timestamptz not null default now(),
   waiting jsonb,
   transaction_hash text,
-  -- What came in: as in `payments`.
+  -- For money that came in: as in `payments`.
   ordinal integer check (ordinal >= 0),
   block_hash text,
   block_number bigint,
@@ -325,7 +325,7 @@ create table fiat_deposits (
   -- Where it is minted.
   blockchain text not null,
   address text not null,
-  -- waiting: nobody mints it yet; minting: somebody began to, which nobody does a second time. complete: credited to the
+  -- waiting: no process mints it yet; minting: one began to, and none does a second time. complete: credited to the
   -- wallet.
   state text not null check (state in ('waiting', 'minting', 'minted', 'complete', 'transferred', 'failed')),
   transaction_hash text,
@@ -458,7 +458,7 @@ create index rebalancings_by_approval on rebalancings (entity_id, approval_id) w
 create index rebalancings_by_mint on rebalancings (entity_id, mint_id) where mint_id is not null;
 revoke delete on rebalancings from bezant_runtime;
 
--- What the sandbox's faucet signed. It belongs to no tenant: one key per chain gives to all of them.
+-- The transactions that the sandbox's faucet signed. It belongs to no tenant: one key per chain gives to all of them.
 -- A nonce is allocated by inserting the row that uses it, and the bytes are durable before they are sent.
 create table faucet_transactions (
   blockchain text not null,
@@ -469,7 +469,7 @@ create table faucet_transactions (
   primary key (blockchain, nonce)
 );
 
--- What webhooks tell of the business account, see `notified_kinds`.
+-- Resources of the business account as webhooks show them, see `notified_kinds`.
 create view notified_payment_intents as
   select entity_id, id, update_date, null::jsonb as snapshot from payment_intents;
 

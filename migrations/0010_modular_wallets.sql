@@ -55,7 +55,7 @@ create table owner_mappings (
   wallet_address text not null,
   -- The address of the owner, or the two coordinates of its key.
   owner text not null,
-  -- A mapping counts once its wallet has the owner: anybody with the key of a page may claim one, for the owner of another.
+  -- A mapping counts once its wallet has the owner: every holder of the key of a page may claim one, for the owner of another.
   -- When the wallet was first seen to move after the claim, or was known to have the owner; null of a claim.
   bound_date timestamptz(3),
   -- The block of the wallet's first successful operation since the claim, which may have added the owner.
@@ -144,7 +144,7 @@ create index modular_transfers_by_wallet on modular_transfers (entity_id, wallet
 create index modular_transfers_by_block on modular_transfers (blockchain, block_hash);
 create index modular_transfers_confirmed on modular_transfers (blockchain, block_number) where state = 'CONFIRMED';
 
--- What webhooks tell of modular wallets, see `notified_kinds`.
+-- Operations and transfers of modular wallets as webhooks show them, see `notified_kinds`.
 create view notified_user_operations as
   select entity_id, id, update_date, jsonb_build_object(
       'state', state, 'txHash', tx_hash, 'blockHash', block_hash, 'blockNumber', block_number,

@@ -46,7 +46,7 @@ create unique index screening_entries_present on screening_entries (list, addres
 revoke update, delete on screening_entries from bezant_runtime;
 grant update (to_version) on screening_entries to bezant_runtime;
 
--- What each block changed, to undo it when the block is orphaned.
+-- The changes of each block, to undo them when the block is orphaned.
 create table issuer_changes (
   blockchain text not null,
   block_hash text not null,

@@ -54,7 +54,7 @@ create table messages (
   -- against the allowance, and halts attestations before finality on its chain, until it is mined again or an operator books the
   -- loss.
   lost_amount numeric(78, 0) not null default 0 check (lost_amount >= 0),
-  -- What an operator booked as lost, by whom and why.
+  -- The amount that an operator booked as lost; the operator, and the reason.
   booked_loss numeric(78, 0) not null default 0 check (booked_loss >= 0),
   loss_booked_by text,
   loss_booked_reason text,

@@ -68,7 +68,7 @@ create index notification_subscription_details_confirmed on notification_subscri
 create index notification_subscription_details_late on notification_subscription_details (pending_until)
   where status = 'pending';
 
--- Events that nobody has turned into notifications yet. Written in the transaction of the event itself: however late
+-- Events that no worker has turned into notifications yet. Written in the transaction of the event itself: however late
 -- that commits, the row is there when it has, which no cursor over ids or times could promise.
 create table queued_events (
   entity_id uuid not null,
@@ -88,7 +88,8 @@ create table queued_events (
 create index queued_events_in_order on queued_events (entity_id, sequence);
 create index queued_events_held on queued_events (entity_id, resource_id) where is_held;
 
--- What is told, as it was when it was told: a retry sends the same text under the same id, which is the event's.
+-- The texts that are sent, as they were at the first attempt: a retry sends the same text under the same id, which is the
+-- event's.
 create table notifications (
   entity_id uuid not null,
   id uuid not null,
@@ -147,7 +148,7 @@ create index notification_deliveries_undelivered on notification_deliveries (ent
 -- when it is met, so no statement looks for the first that is not blocked.
 create index notification_deliveries_due on notification_deliveries (entity_id, subscription_id, due_date, sequence)
   where state = 'waiting' and due_date > '-infinity';
--- Those that block later ones of their resource: one that was attempted five times blocks none.
+-- Deliveries that block later ones of their resource: one that was attempted five times blocks none.
 create index notification_deliveries_in_order
   on notification_deliveries (entity_id, subscription_id, resource_id, sequence)
   where state = 'waiting' and attempt_count < 5;

@@ -3,14 +3,14 @@ import type { Rule, SourceFile } from './repository.ts'
 import { programFiles } from './words.ts'
 
 const persons = /\b(whoever|somebody|someone|nobody|everybody|everyone|anybody|anyone|he|him|his|she|her)\b/i
-const subjectless = /^\/\*\*[\s*]*(What|Whoever|Who|Those|So)\b/
+const subjectless = /^(?:\/\*\*[\s*]*|-- )(What|Whoever|Who|Those|So)\b/
 
 export const commentRule: Rule = {
   name: 'comments name their subject',
   why: 'A reader asks who does it and what it is: name the program, the caller or the row, and begin with a noun or a verb.',
   check: (repository) =>
-    programFiles(repository).flatMap((file) =>
-      commentsOf(file).flatMap(({ text, line }) => {
+    [...programFiles(repository), ...repository.matching(/^migrations\/.*\.sql$/)].flatMap((file) =>
+      (file.path.endsWith('.sql') ? blocksOf(file) : commentsOf(file)).flatMap(({ text, line }) => {
         const person = persons.exec(text)?.[0]
         const opening = subjectless.exec(text)?.[1]
         return [
@@ -40,3 +40,10 @@ function commentsOf(file: SourceFile): { text: string; line: number }[] {
   visit(source)
   return [...found.values()]
 }
+
+/** Every block of comment lines of SQL, without its indentation. */
+const blocksOf = ({ text }: SourceFile): { text: string; line: number }[] =>
+  [...text.matchAll(/^[^\S\n]*--.*(?:\n[^\S\n]*--.*)*/gm)].map(({ 0: block, index }) => ({
+    text: block.trimStart(),
+    line: text.slice(0, index).split('\n').length,
+  }))
