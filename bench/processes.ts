@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { succeedOnce } from '#runtime/work/memoize'
+import { succeedOnce } from '#runtime/scheduling/memoize'
 import { compileAll } from '#testing/processes/compile-programs'
 import type { Run } from './run.ts'
 

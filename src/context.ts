@@ -56,11 +56,11 @@ import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
 import { isPageOrigin } from '#runtime/page-origins/page-origins'
+import { createBudgets } from '#runtime/scheduling/budgets'
+import { armFailpoint } from '#runtime/scheduling/failpoints'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
-import { createBudgets } from '#runtime/work/budgets'
-import { armFailpoint } from '#runtime/work/failpoints'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
 
 export type ContextInput = {
   config: Config

@@ -195,7 +195,7 @@ const fencedWords = [
   },
   {
     word: /\barmFailpoint\b/,
-    allowed: /^src\/(runtime\/work\/failpoints|context)\.ts$/,
+    allowed: /^src\/(runtime\/scheduling\/failpoints|context)\.ts$/,
     reason: 'failpoints are armed once, at boot',
   },
   {

@@ -53,7 +53,8 @@ export const failpointRule: Rule = {
   name: 'every failpoint is placed',
   why: 'A failpoint that no code reaches proves nothing.',
   check: (repository) => {
-    const list = repository.files.find(({ path }) => path === 'src/runtime/work/failpoints.ts')?.text ?? ''
+    const list =
+      repository.files.find(({ path }) => path === 'src/runtime/scheduling/failpoints.ts')?.text ?? ''
     const code = repository.matching(/^src\/.*\.ts$/).map(({ text }) => text)
     return [...list.matchAll(/^ {2}'([a-z-]+)': \{/gm)].flatMap(([, point]) =>
       code.some((text) => text.includes(`failpoint('${point}')`)) ? [] : [`nothing reaches ${point}`],

@@ -81,10 +81,16 @@ export const parseAddressOf = (
 export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
   parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))
 
+/** Facts about the addresses of a family besides how they are read. */
+type AddressFacts = { form: string; isReserved(address: string): boolean }
+const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {
+  evm: { form: evmAddressForm, isReserved: isReservedEvmAddress },
+}
+
 /** Whether the blockchain reserves an address: coins sent there are lost. */
 export const isReserved = (blockchain: Blockchain, address: string): boolean =>
-  familyOf(blockchain) === 'evm' && isReservedEvmAddress(address)
+  factsOf[familyOf(blockchain)]?.isReserved(address) ?? false
 
 /** The words of an error that tell how addresses of a blockchain are written. */
 export const addressForm = (blockchain: Blockchain): string =>
-  familyOf(blockchain) === 'evm' ? evmAddressForm : `an address of ${blockchain}`
+  factsOf[familyOf(blockchain)]?.form ?? `an address of ${blockchain}`

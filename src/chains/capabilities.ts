@@ -12,8 +12,6 @@ type Capabilities = {
   derive: boolean
   /** Has smart contract accounts. */
   smartAccounts: boolean
-  /** Runs contracts that can be deployed, imported and queried. */
-  contracts: boolean
   /** The faucet of a sandbox pays on it. */
   faucet: boolean
   /** The business account receives, holds and pays coins on it: it takes them from addresses that hold no fee. */
@@ -29,7 +27,6 @@ export function capabilitiesOf(blockchain: Blockchain): Capabilities {
     sign: family?.signs ?? false,
     derive: family?.derives ?? false,
     smartAccounts: onChain?.facets.includes('accounts') ?? false,
-    contracts: onChain?.facets.includes('contracts') ?? false,
     faucet: onChain?.hasLocalChains ?? false,
     businessAccount: onChain?.facets.includes('gather') ?? false,
   }

@@ -4,8 +4,8 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
-import { createLanes } from '#runtime/work/fair-concurrency'
-import { shareNext, succeedOnce } from '#runtime/work/memoize'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
+import { shareNext, succeedOnce } from '#runtime/scheduling/memoize'
 import { seal, unseal, type Vault } from './sealing/sealing.ts'
 import {
   insertTransportKey,

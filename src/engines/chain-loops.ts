@@ -1,8 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { hearNotices } from '#runtime/pg-notifications'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import type { Loop } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import type { Loop } from '#runtime/scheduling/loop'
 
 /**
  * Starts the loops of each chain, which every new transaction, disbursement and signed operation and every followed block

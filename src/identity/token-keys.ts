@@ -6,7 +6,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
-import { shareNext } from '#runtime/work/memoize'
+import { shareNext } from '#runtime/scheduling/memoize'
 import { userTokenKey } from './contexts.ts'
 import {
   insertUserTokenKey,

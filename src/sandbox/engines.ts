@@ -1,6 +1,6 @@
 import { startEngines } from '#context'
 import type { EngineCtx } from '#engines/ctx'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { startMintingWires } from './mint-wires.ts'
 

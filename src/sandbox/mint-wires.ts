@@ -8,9 +8,9 @@ import {
 } from '#engines/treasury/deposits/index'
 import { formatInstant } from '#lib/time'
 import { hearNotices } from '#runtime/pg-notifications'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { firstFaucetTransaction } from './faucet/store.ts'
 

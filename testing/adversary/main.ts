@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type Failpoint, failpoints } from '#runtime/work/failpoints'
+import { type Failpoint, failpoints } from '#runtime/scheduling/failpoints'
 import { compilePrograms } from '#testing/processes/compile-programs'
 import { startRunServer } from '#testing/runner/run-server'
 import { runMatrix } from './matrix.ts'

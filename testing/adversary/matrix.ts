@@ -3,7 +3,7 @@
  * processes; processes die, freeze and restart, blocks are orphaned, the pool is emptied. Then the faults end, and an
  * independent reader of the chain checks that each accepted transfer moved its value once, or failed and moved nothing.
  */
-import type { Failpoint, FailpointAction } from '#runtime/work/failpoints'
+import type { Failpoint, FailpointAction } from '#runtime/scheduling/failpoints'
 import { type RunResult, runSchedule } from './run.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import { seedDatabase } from './seeded-database.ts'

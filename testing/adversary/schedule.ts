@@ -3,7 +3,7 @@ import {
   type FailpointAction,
   type FailpointPlan,
   failpoints,
-} from '#runtime/work/failpoints'
+} from '#runtime/scheduling/failpoints'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 /** The request of one client. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FailpointPlan } from '#runtime/work/failpoints'
+import type { FailpointPlan } from '#runtime/scheduling/failpoints'
 import { startWorker, type Worker } from '#testing/processes/worker'
 import type { Role, WorkerOptions } from '#testing/processes/worker-process'
 

@@ -192,6 +192,9 @@ it('what the family lacks is refused by name, and nothing is written', async () 
     }),
     faucet: await ask('/v1/faucet/drips', { address: wallet.address, blockchain, usdc: true }),
   }
+  const query = { eventSignature: 'Transfer(address,address,uint256)' }
+  const listed = await tenant.http('GET', '/v1/w3s/contracts/monitors', { query })
+  expect([listed.status, listed.body?.data?.eventMonitors]).toEqual([200, []])
   const answers = Object.entries(refused).map(([what, { status, body }]) => [what, status, body?.message])
   expect(answers).toMatchInlineSnapshot(`
     [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { FrameLocator, Page } from 'playwright-core'
-import { succeedOnce } from '#runtime/work/memoize'
+import { succeedOnce } from '#runtime/scheduling/memoize'
 
 /** The client reads tokens of providers with a library for servers; this is the part that it uses. */
 const readsTokens: Plugin = {

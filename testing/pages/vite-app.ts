@@ -2,14 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
+import { root } from '#testing/runner/root'
 import { type AppPage, type AppSite, appPageOf, serveSite } from './app-site.ts'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
 const html =
   '<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1><script type="module" src="/main.js"></script>'
 

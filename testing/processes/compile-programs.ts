@@ -1,10 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { root } from '#testing/runner/root'
 
 /** Entry points of the processes that tests start, kill and freeze. */
 const entryPoints = {

@@ -18,7 +18,7 @@ import {
 } from '#identity/user-keys/index'
 import { readConfig } from '#runtime/config'
 import { openDatabase } from '#runtime/db/db'
-import { armFailpoint } from '#runtime/work/failpoints'
+import { armFailpoint } from '#runtime/scheduling/failpoints'
 import { testLog } from '#testing/platform/log'
 import type { GuessingOptions, Job, JobSubmission } from './guessing-processes.ts'
 

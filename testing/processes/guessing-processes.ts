@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Purpose, Submission } from '#identity/user-keys/index'
 import type { Connection } from '#runtime/db/db'
-import type { FailpointPlan } from '#runtime/work/failpoints'
+import type { FailpointPlan } from '#runtime/scheduling/failpoints'
 import { programFile } from './programs.ts'
 
 /** Submissions that a process handles at once, at this time of its clock; or an order to collect garbage. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Connection } from '#runtime/db/db'
-import type { FailpointPlan } from '#runtime/work/failpoints'
+import type { FailpointPlan } from '#runtime/scheduling/failpoints'
 import type { WorkerAnswer, WorkerCommand, WorkerOptions } from './worker-process.ts'
 
 /** The handle of a worker process. Requests to a dead one reject. */

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { freshEmail, logIn } from '#testing/builders/users'
 import { freshAddress, type Wallet, type World } from '#testing/builders/world'
 import {

@@ -2,7 +2,7 @@ import { messageDigest } from '#chains/crosschain/attestation'
 import { burnBodyVersion, encodeBurnBody, encodeMessage, messageVersion } from '#chains/crosschain/message'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 

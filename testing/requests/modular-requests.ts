@@ -1,4 +1,4 @@
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import {
   executeOperation,
   makeModularWallet,

@@ -1,4 +1,4 @@
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { makeEmitter, makeMonitor, monitorBody } from '#testing/builders/emitter'
 import { nextCount, type World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'

@@ -1,5 +1,5 @@
 import { sql } from '#runtime/db/db'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import {
   intentOf,
   jsonOfIntent,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { freshEmail, logIn, makeUser, sentCode, tokenOf } from '#testing/builders/users'
 import type { World } from '#testing/builders/world'
 import { sentIdentity, socialProviderOf } from '#testing/servers/social-logins'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { SocialProviderName } from '#runtime/social/types'
-import { oncePer } from '#runtime/work/memoize'
 import type { World } from '#testing/builders/world'
 import type { Harness } from '#testing/platform/harness'
 import { type OpenIdProvider, openOpenIdProvider } from './openid-provider.ts'

@@ -3,10 +3,8 @@ import { unusableChain } from '#api/sources/usable-chains'
 import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import { capabilitiesOf } from '#chains/capabilities'
-import type { Chain } from '#chains/chain'
 import type { ContractAbi } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import { type ContractChain, hasFacet } from '#chains/facets/optional'
 import { ValueProblem } from '#chains/invalid-value'
 import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
@@ -14,16 +12,16 @@ import type { ErrorName } from '#lib/error-kinds'
 import { invalid } from '#lib/errors'
 
 /** The connected chain of that name, which has contracts and is reachable with this kind of API key. */
-export function requireContractChain(ctx: Ctx, blockchain: Blockchain): Chain {
+export function requireContractChain(ctx: Ctx, blockchain: Blockchain): ContractChain {
   if (!networkOf(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported')
-  if (!capabilitiesOf(blockchain).contracts)
-    throw invalid({
-      at: 'blockchain',
-      reason: 'runs no contracts',
-      value: blockchain,
-      kind: 'contractChainUnsupported',
-    })
-  return requireChain(ctx, blockchain)
+  const chain = requireChain(ctx, blockchain)
+  if (hasFacet(chain, 'contracts')) return chain
+  throw invalid({
+    at: 'blockchain',
+    reason: 'runs no contracts',
+    value: blockchain,
+    kind: 'contractChainUnsupported',
+  })
 }
 
 export function requireAddress(blockchain: Blockchain, field: string, text: string): Address {
@@ -33,8 +31,8 @@ export function requireAddress(blockchain: Blockchain, field: string, text: stri
   throw invalid({ at: field, reason, value: text, kind: 'contractAddressInvalid', error: 'pattern_mismatch' })
 }
 
-export const requireAbi = (chain: Chain, json: string): ContractAbi =>
-  readOrRefuse(() => contractsOn(chain).readAbi(json), 'abiInvalid')
+export const requireAbi = (chain: ContractChain, json: string): ContractAbi =>
+  readOrRefuse(() => chain.contracts.readAbi(json), 'abiInvalid')
 
 /** Reads values of a request; one that does not fit is refused with this error, at its field. */
 export function readOrRefuse<Result>(read: () => Result, kind: ErrorName): Result {

@@ -1,9 +1,8 @@
 import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
 import { requireKeyAccount, requireSource } from '#api/sources/source'
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
 import type { AbiParameter, ContractAbi } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { submit } from '#engines/transactions/index'
@@ -82,7 +81,7 @@ export async function deploy(
     refId,
     shown: {
       operation: 'CONTRACT_DEPLOYMENT',
-      abiFunctionSignature: contractsOn(chain).constructorSignature(parameters),
+      abiFunctionSignature: chain.contracts.constructorSignature(parameters),
       abiParameters: creation.constructorParameters,
     },
   })
@@ -144,7 +143,7 @@ export const constructorOf = ({ functions }: ContractAbi): readonly AbiParameter
 
 /** The data that creates the contract, or the error that names the field. */
 export function requireCreation(
-  chain: Chain,
+  chain: ContractChain,
   bytecode: string,
   parameters: readonly AbiParameter[],
   values: readonly unknown[],
@@ -165,9 +164,6 @@ export function requireCreation(
       kind: 'constructorParametersMismatch',
       error: 'length_outside_bounds',
     })
-  const code = readOrRefuse(() => contractsOn(chain).readBytecode(bytecode), 'invalidRequest')
-  return readOrRefuse(
-    () => contractsOn(chain).encodeCreation(code, parameters, values),
-    'contractAbiMismatch',
-  )
+  const code = readOrRefuse(() => chain.contracts.readBytecode(bytecode), 'invalidRequest')
+  return readOrRefuse(() => chain.contracts.encodeCreation(code, parameters, values), 'contractAbiMismatch')
 }

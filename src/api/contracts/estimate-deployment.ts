@@ -1,8 +1,7 @@
 import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
 import type { AbiError, AbiParameter } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { readOrRefuse, requireAbi, requireContractChain } from './contract-request.ts'
@@ -28,14 +27,14 @@ export async function estimateDeployment(ctx: Ctx, { body }: { body: EstimateDep
 type Constructor = { parameters: readonly AbiParameter[]; errors: readonly AbiError[] }
 
 function constructorIn(
-  chain: Chain,
+  chain: ContractChain,
   { abiJson, constructorSignature }: EstimateDeploymentBody,
   values: readonly unknown[],
 ): Constructor {
   const abi = abiJson === undefined ? undefined : requireAbi(chain, abiJson)
   const errors = abi?.errors ?? []
   if (constructorSignature !== undefined) {
-    const read = () => contractsOn(chain).readConstructor(constructorSignature)
+    const read = () => chain.contracts.readConstructor(constructorSignature)
     return { parameters: readOrRefuse(read, 'contractAbiMismatch'), errors }
   }
   if (abi || values.length === 0) return { parameters: abi ? constructorOf(abi) : [], errors }

@@ -1,8 +1,7 @@
 import { answered } from '#api/fees/estimate'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
@@ -35,7 +34,7 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
   const chain = requireContractChain(ctx, body.blockchain)
   const address = requireAddress(body.blockchain, 'address', body.address)
   const abi = body.abiJson === undefined ? undefined : requireAbi(chain, body.abiJson)
-  const found = await answered(ctx, chain, contractsOn(chain).contractAt(address))
+  const found = await answered(ctx, chain, chain.contracts.contractAt(address))
   if (!found)
     throw invalid({
       at: 'address',
@@ -59,10 +58,10 @@ type KnownInterface = { described: DescribedAbi; unanswered?: true }
 
 async function implementationAt(
   ctx: Ctx,
-  chain: Chain,
+  chain: ContractChain,
   address: Address | undefined,
 ): Promise<(KnownInterface & { address: Address }) | undefined> {
-  const found = address && (await answered(ctx, chain, contractsOn(chain).contractAt(address)))
+  const found = address && (await answered(ctx, chain, chain.contracts.contractAt(address)))
   if (!found) return undefined
   if (found.implementation)
     throw invalid({
@@ -74,11 +73,11 @@ async function implementationAt(
 }
 
 /** The interface that the operator has, that this program itself deployed, or that the operator's server has. */
-async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise<KnownInterface> {
+async function knownInterface(ctx: Ctx, chain: ContractChain, address: Address): Promise<KnownInterface> {
   const verified = await verifiedSources(ctx, chain, address)
   if (verified) return { described: describeSources(verified) }
-  const abiJson = contractsOn(chain).ownAbi(address)
-  if (abiJson !== undefined) return { described: describeAbi(abiJson, contractsOn(chain).readAbi(abiJson)) }
+  const abiJson = chain.contracts.ownAbi(address)
+  if (abiJson !== undefined) return { described: describeAbi(abiJson, chain.contracts.readAbi(abiJson)) }
   try {
     const served = await servedSources(ctx, chain, address)
     return { described: served ? describeSources(served) : describeAbi(undefined, undefined) }

@@ -1,9 +1,8 @@
 import { answered } from '#api/fees/estimate'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
 import type { AbiFunction, ContractAbi } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
@@ -33,7 +32,7 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
   const { data, called } = questionIn(chain, abi, body)
   if (isKept && !abi && body.callData === undefined) throw abiMissing()
   const query = { address, data, from: from || undefined, blockNumber: body.blockNumber }
-  const outcome = await answered(ctx, chain, contractsOn(chain).query(query, abi?.errors ?? []))
+  const outcome = await answered(ctx, chain, chain.contracts.query(query, abi?.errors ?? []))
   if (outcome.kind === 'reverted')
     throw new ApiError('contractQueryFailed', `The contract refused the query: ${outcome.message}.`)
   if (outcome.kind === 'refused')
@@ -44,7 +43,7 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
       await requireCode(ctx, chain, address, body.address)
     return { outputValues: [], outputData }
   }
-  const outputValues = contractsOn(chain).decodeOutputs(called, outputData)
+  const outputValues = chain.contracts.decodeOutputs(called, outputData)
   if (outputValues) return { outputValues, outputData }
   await requireCode(ctx, chain, address, body.address)
   throw new ApiError('contractQueryFailed', 'The contract returned data that does not fit the ABI.')
@@ -53,7 +52,7 @@ export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
 /** The ABI of the request, or else that of the contract here, with that of its implementation. */
 async function abiOf(
   ctx: Ctx,
-  chain: Chain,
+  chain: ContractChain,
   address: Address,
   { address: asked, abiJson }: QueryBody,
 ): Promise<{ abi: ContractAbi | undefined; isKept: boolean }> {
@@ -76,7 +75,7 @@ async function abiOf(
   return { abi, isKept: row !== undefined }
 }
 
-function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody): Question {
+function questionIn(chain: ContractChain, abi: ContractAbi | undefined, body: QueryBody): Question {
   const { abiFunctionSignature: signature, abiParameters: values, callData } = body
   if (callData !== undefined && (signature !== undefined || values !== undefined)) {
     const reason = 'cannot be combined with abiFunctionSignature or abiParameters'
@@ -88,16 +87,13 @@ function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody)
     throw invalid({ at: 'abiFunctionSignature', reason, error: 'required' })
   }
   const called = abi && functionOf(chain, abi, signature)
-  const data = readOrRefuse(
-    () => contractsOn(chain).encodeCall(signature, values ?? []),
-    'contractAbiMismatch',
-  )
+  const data = readOrRefuse(() => chain.contracts.encodeCall(signature, values ?? []), 'contractAbiMismatch')
   return { data, called }
 }
 
-function functionOf(chain: Chain, abi: ContractAbi, signature: string): AbiFunction {
+function functionOf(chain: ContractChain, abi: ContractAbi, signature: string): AbiFunction {
   const called = readOrRefuse(
-    () => contractsOn(chain).functionBySignature(abi, signature),
+    () => chain.contracts.functionBySignature(abi, signature),
     'contractAbiMismatch',
   )
   if (!called)
@@ -116,13 +112,13 @@ function abiMissing(): ApiError {
   return invalid({ at: 'abiJson', reason, kind: 'abiMissing', error: 'required' })
 }
 
-function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Question {
+function callIn(chain: ContractChain, abi: ContractAbi | undefined, callData: string): Question {
   const refuse = (reason: string) =>
     invalid({ at: 'callData', reason, value: callData, error: 'pattern_mismatch' })
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
-  if (callData.length / 2 - 1 > contractsOn(chain).callDataBytesMax)
-    throw refuse(`exceeds ${contractsOn(chain).callDataBytesMax} bytes, the maximum of nodes`)
-  return { data: callData, called: abi && contractsOn(chain).functionByData(abi, callData) }
+  if (callData.length / 2 - 1 > chain.contracts.callDataBytesMax)
+    throw refuse(`exceeds ${chain.contracts.callDataBytesMax} bytes, the maximum of nodes`)
+  return { data: callData, called: abi && chain.contracts.functionByData(abi, callData) }
 }
 
 /** A query of callData may try any function, as `eth_call` does; by its signature, only one that reads is asked. */
@@ -132,8 +128,8 @@ function requireReadable({ stateMutability }: AbiFunction, field: string, value:
   throw invalid({ at: field, reason, value, kind: 'functionNotReadable' })
 }
 
-async function requireCode(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<void> {
-  if (await answered(ctx, chain, contractsOn(chain).hasCode(address))) return
+async function requireCode(ctx: Ctx, chain: ContractChain, address: Address, text: string): Promise<void> {
+  if (await answered(ctx, chain, chain.contracts.hasCode(address))) return
   throw invalid({
     at: 'address',
     reason: 'has no code on the blockchain',

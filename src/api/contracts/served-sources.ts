@@ -1,9 +1,8 @@
 import type { Address } from '#chains/addresses/types'
-import type { Chain } from '#chains/chain'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { createCaller } from '#runtime/outbound/call'
-import { createLanes } from '#runtime/work/fair-concurrency'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import type { SourceFile } from './describe-abi.ts'
 import {
   metadataBytesMax,
@@ -34,12 +33,12 @@ type Served = { abi?: unknown; sources?: Record<string, { content?: unknown } | 
  */
 export async function servedSources(
   ctx: Ctx,
-  chain: Chain,
+  chain: ContractChain,
   address: Address,
 ): Promise<VerifiedSources | undefined> {
   const { contractSourcesUrl: base } = ctx.config
   if (base === undefined) return undefined
-  const name = contractsOn(chain).checksumAddress(address)
+  const name = chain.contracts.checksumAddress(address)
   const { status, text, isWhole } = await lanes.run(ctx.entity.id, () =>
     call({
       method: 'GET',
@@ -57,7 +56,7 @@ export async function servedSources(
   const abiJson = JSON.stringify(abi)
   return {
     abiJson,
-    abi: contractsOn(chain).readAbi(abiJson),
+    abi: chain.contracts.readAbi(abiJson),
     sourceCode: filesOf(sources ?? {}),
   }
 }

@@ -1,9 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Address } from '#chains/addresses/types'
-import type { Chain } from '#chains/chain'
 import type { ContractAbi } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import type { SourceFile } from './describe-abi.ts'
 
@@ -19,12 +18,12 @@ export const sourceFilesMax = 500
  */
 export async function verifiedSources(
   ctx: Ctx,
-  chain: Chain,
+  chain: ContractChain,
   address: Address,
 ): Promise<VerifiedSources | undefined> {
   const { contractSourcesDir: directory } = ctx.config
   if (directory === undefined) return undefined
-  for (const name of [address, contractsOn(chain).checksumAddress(address)]) {
+  for (const name of [address, chain.contracts.checksumAddress(address)]) {
     const path = join(directory, String(chain.network.chainId), name)
     const found = await readSources(chain, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') ctx.log.warn({ err: error, path }, 'verified sources cannot be read')
@@ -35,13 +34,13 @@ export async function verifiedSources(
   return undefined
 }
 
-async function readSources(chain: Chain, path: string): Promise<VerifiedSources> {
+async function readSources(chain: ContractChain, path: string): Promise<VerifiedSources> {
   const file = join(path, 'metadata.json')
   if ((await stat(file)).size > metadataBytesMax)
     throw new Error(`the metadata has more than ${metadataBytesMax} bytes`)
   const metadata = JSON.parse(await readFile(file, 'utf8')) as { output?: { abi?: unknown } }
   const abiJson = JSON.stringify(metadata.output?.abi)
-  const abi = contractsOn(chain).readAbi(abiJson)
+  const abi = chain.contracts.readAbi(abiJson)
   return { abiJson, abi, sourceCode: await filesIn(join(path, 'sources')) }
 }
 

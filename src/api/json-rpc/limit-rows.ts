@@ -1,6 +1,6 @@
 import type { Ctx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
-import { createBudgets } from '#runtime/work/budgets'
+import { createBudgets } from '#runtime/scheduling/budgets'
 
 /**
  * Rows that one address may create with the client key of an entity, and all addresses with that key together: wallets, claims,

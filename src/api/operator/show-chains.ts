@@ -5,7 +5,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { suggestedFees } from '#engines/transactions/index'
 import { accountContracts } from '#engines/transactions/operations/index'
 import { formatAmount } from '#lib/amounts'
-import { resultWithin } from '#runtime/work/time-limit'
+import { resultWithin } from '#runtime/scheduling/time-limit'
 import { listChains } from './list-chains.ts'
 
 const gweiDecimals = 9

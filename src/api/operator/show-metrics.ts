@@ -3,8 +3,8 @@ import { gapCounts, openHistories } from '#engines/indexer/index'
 import { queueDepths } from '#engines/transactions/index'
 import { waitingDeliveries } from '#engines/webhooks/index'
 import { alarmCounts } from '#runtime/log/alarms'
+import { keptFor } from '#runtime/scheduling/memoize'
 import type { Metrics } from '#runtime/telemetry/metrics'
-import { keptFor } from '#runtime/work/memoize'
 import { chainStates, listChains } from './list-chains.ts'
 
 /** Lifetime of a cached scrape: limits requests to the database and the nodes, for any number of collectors. */

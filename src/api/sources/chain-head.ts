@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { BlockRef } from '#chains/facets/blocks'
-import { keptFor } from '#runtime/work/memoize'
-import { resultWithin } from '#runtime/work/time-limit'
+import { keptFor } from '#runtime/scheduling/memoize'
+import { resultWithin } from '#runtime/scheduling/time-limit'
 
 /** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */
 const keptMs = 1_000

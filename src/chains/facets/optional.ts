@@ -5,6 +5,8 @@ export type OptionalFacet = 'gather' | 'tokens' | 'contracts' | 'accounts' | 'cr
 
 type ChainWith<Facet extends OptionalFacet> = Chain & { [name in Facet]-?: NonNullable<Chain[name]> }
 
+export type ContractChain = ChainWith<'contracts'>
+
 /** Tells which of several chains have the facet, for work on all of them. */
 export const hasFacet = <Facet extends OptionalFacet>(
   chain: Chain,

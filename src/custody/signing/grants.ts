@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Custody, CustodyScope, KeyOpener } from '../custody.ts'
 import { familyOfKey } from '../families/index.ts'
 import { type Decision, useDecision } from '../policy/decide-policy.ts'

@@ -13,7 +13,7 @@ import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { deliveryCost } from './fees.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import {

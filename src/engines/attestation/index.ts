@@ -1,7 +1,7 @@
 /**
  * Attests cross-chain messages: the blocks of each chain show what contracts sent, and this engine signs it once it cannot vanish,
  * or earlier within an allowance. Where several attesters have to sign, it asks the others. It also delivers messages whose burns
- * ask for it. Woken by NOTIFY `block_steps`, `messages`, `transactions` and `message_proposals`; any number of processes may run.
+ * ask for it. Woken by NOTIFY `block_steps`, `messages`, `chain_work` and `message_proposals`; any number of processes may run.
  *
  * Domain: the number of a chain in messages between chains. Cross-chain message: what the contracts of one chain tell those of
  * another: a burn there, which is minted here. Attester: the key that signs messages which their chain has confirmed, or a process
@@ -14,8 +14,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
 import { hearNotices } from '#runtime/pg-notifications'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { type Loop, logTrouble, repeat } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 import { startAsking } from './ask.ts'
 import { attestMessages } from './attest.ts'
 import { attestersOf } from './attesters.ts'

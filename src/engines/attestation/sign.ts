@@ -19,8 +19,8 @@ import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { oncePer } from '#runtime/work/memoize'
-import { createRepeatFilter } from '#runtime/work/repeat-filter'
+import { oncePer } from '#runtime/scheduling/memoize'
+import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import { agreedBlocks, fastRange } from './agreement.ts'
 import {
   delayOf,

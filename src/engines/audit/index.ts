@@ -7,9 +7,9 @@
  */
 
 import type { EngineCtx } from '#engines/ctx'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
 import { linkEntries } from './link-entries.ts'
 
 export { linkEntries } from './link-entries.ts'

@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
-import { type Loop, logTrouble, repeat } from '#runtime/work/loop'
+import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 
 const everyMs = 5_000
 /** Lag from which an endpoint is behind: a minute of blocks, and never less than three. */

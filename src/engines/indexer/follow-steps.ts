@@ -1,10 +1,10 @@
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { hearNotices } from '#runtime/pg-notifications'
-import { failpoint } from '#runtime/work/failpoints'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
-import { succeedOnce } from '#runtime/work/memoize'
+import { failpoint } from '#runtime/scheduling/failpoints'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
+import { succeedOnce } from '#runtime/scheduling/memoize'
 import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
 
 /** The conditions under which an engine processes a step. */
@@ -30,7 +30,7 @@ export function followSteps(
     .map(({ network }) => followChain(ctx, engine, network.blockchain, onStep, before))
   const byName = new Map(loops.map((loop) => [loop.blockchain, loop]))
   const wake = (blockchain: string) => byName.get(blockchain)?.wake()
-  // An engine announces at 'transactions' that it has processed a step.
+  // An engine announces at 'chain_work' that it has processed a step.
   const channels = before ? ['block_steps', 'chain_work'] : ['block_steps']
   const unlisten = channels.map((channel) => hearNotices(ctx, channel, wake))
   return serviceOf(unlisten, loops)

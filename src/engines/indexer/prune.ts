@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { pruneBlocks } from './store/blocks.ts'
 
 const batchMax = 1_000

@@ -4,7 +4,7 @@ import { contractsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { recordEventLogs } from './event-logs.ts'
 import {
   advanceHistory,

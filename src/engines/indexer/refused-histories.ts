@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { oncePer } from '#runtime/work/memoize'
-import { createRepeatFilter } from '#runtime/work/repeat-filter'
+import { oncePer } from '#runtime/scheduling/memoize'
+import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import type { Refusal } from './read-span.ts'
 import type { EventHistory } from './store/event-histories.ts'
 

@@ -1,8 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
-import { type Loop, logTrouble, repeat } from '#runtime/work/loop'
-import { resultWithin } from '#runtime/work/time-limit'
+import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
+import { resultWithin } from '#runtime/scheduling/time-limit'
 
 const everyMs = 5_000
 /** Timeout of a question to the endpoints of a chain. */

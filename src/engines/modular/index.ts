@@ -1,6 +1,6 @@
 /**
  * Modular wallets: smart accounts whose owners sign in pages. It watches them, pays for the gas of their operations within
- * limits, has the treasury bundle them, and follows them to their blocks. Woken by NOTIFY `block_steps` and `transactions`;
+ * limits, has the treasury bundle them, and follows them to their blocks. Woken by NOTIFY `block_steps` and `chain_work`;
  * any number of processes may run.
  *
  * Bundle: the transaction of the treasury that executes operations. Sponsor: the treasury that pays for the gas of operations.
@@ -10,8 +10,8 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { failEnded, followStepForModularWallets } from './follow.ts'
 import { modularEngine } from './note-changes.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '#engines/ledger/index'
 import { failUnsentTransactions, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { proveReceived } from './prove-transfers.ts'
 import { type BlockOfChain, finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
 

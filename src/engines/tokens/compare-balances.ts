@@ -6,7 +6,7 @@ import { type CanonicalBlock, canonicalHead, settledRead } from '#engines/indexe
 import { type BalanceUnit, balanceUnits, bookedAmounts, setItemUri } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import { isDatabaseError } from '#runtime/db/db'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { bookBalances } from './book-balances.ts'
 import { describeTokens } from './describe-new-tokens.ts'
 import { handOver } from './hand-to-indexer.ts'

@@ -1,7 +1,7 @@
 /**
  * Follows the tokens of contracts that no network lists. Their transfers are claims: what a wallet has is what the contract
  * answers, read outside the `tx` of a block, so that no token can stop or slow a block or the work of others. Woken by NOTIFY
- * `token_checks`, `transactions` and `block_steps`; any number of processes may run.
+ * `token_checks`, `chain_work` and `block_steps`; any number of processes may run.
  */
 
 import type { Chain } from '#chains/chain'
@@ -9,9 +9,9 @@ import { hasFacet } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, isHalted } from '#engines/indexer/index'
 import { hearNotices } from '#runtime/pg-notifications'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
 import { compareUnlistedBalances } from './compare-balances.ts'
 import { discoverTokens } from './describe-new-tokens.ts'
 import { followStepForTokens } from './follow.ts'

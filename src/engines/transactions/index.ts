@@ -2,7 +2,7 @@
  * Executes customers' transactions exactly once. An accepted transfer is a row; once screening cleared it, a worker assigns a nonce by inserting the
  * attempt that uses it, with the signed bytes, and broadcasts those bytes until they are mined. Every outcome except a
  * listed, definite refusal means "maybe sent". Blocks are processed step by step, and reverted when orphaned. Woken by NOTIFY
- * `transactions` and `block_steps`; any number of workers may run.
+ * `chain_work` and `block_steps`; any number of workers may run.
  */
 export { errorsOfCall } from './contract-errors.ts'
 export { failUnsentTransactions } from './fail-unsent.ts'

@@ -1,8 +1,8 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { oncePer } from '#runtime/work/memoize'
-import { createRepeatFilter } from '#runtime/work/repeat-filter'
+import { oncePer } from '#runtime/scheduling/memoize'
+import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 
 /** Number of consecutive failures before an alarm: a single failure is normal. */
 const alarmTries = 3

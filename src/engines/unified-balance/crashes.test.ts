@@ -3,7 +3,7 @@ import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import type { Failpoint } from '#runtime/work/failpoints'
+import type { Failpoint } from '#runtime/scheduling/failpoints'
 import {
   intentOf,
   people,

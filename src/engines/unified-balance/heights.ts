@@ -1,7 +1,7 @@
 import { canonicalHeights } from '#engines/indexer/index'
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { UnifiedChain } from './networks.ts'
 
 /** How long the delay of withdrawals is kept: requests without a key cause few calls of nodes. */

@@ -1,7 +1,7 @@
 /**
  * Unified balances: what depositors hold in the wallet contracts of several chains, spent by attested transfers that are minted on
  * one chain and burned on the others. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
- * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `transactions`; any number of processes may run.
+ * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `chain_work`; any number of processes may run.
  *
  * Unified balance: what a depositor holds in the wallet contracts of several chains. Burn intent: the signed permission to burn, of
  * that balance, what is minted on another chain.
@@ -11,8 +11,8 @@ import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import type { GasFaucet } from '#engines/treasury/index'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { followStepForUnifiedBalances } from './follow.ts'
 import { forwardMints } from './forward-mints.ts'
 import { unifiedChainOf } from './networks.ts'

@@ -6,7 +6,7 @@ import { encodeBurnIntent, encodeBurnIntentSet } from '#chains/crosschain/transf
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import { invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 
 /** The content of one signature: an intent, or a set of them. */
 export type SignedEntry = {

@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { KeptConnectionEnded, type OutboundCaller } from '#runtime/outbound/call'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { backOffMs, keptTryingMs } from './back-off.ts'
 import type { RecordAttempt } from './batch-attempts.ts'
 import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'

@@ -10,7 +10,7 @@ import { ApiError } from '#lib/errors'
 import { formatInstant, parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Identity, IdentityCtx } from '../identity.ts'
 import {
   type Guesses,

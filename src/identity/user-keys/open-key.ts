@@ -3,7 +3,7 @@ import { insertSpentIf } from '#custody/index'
 import { takeKey } from '#custody/sealing/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import type { IdentityCtx } from '../identity.ts'
 import type { GuessRef } from '../store/user-guesses.ts'
 import {

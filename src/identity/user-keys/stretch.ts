@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors'
-import { createLanes } from '#runtime/work/fair-concurrency'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import type { UserRef } from '../store/user-keys.ts'
 
 /** The cost of argon2id with one lane. It is stored beside each wrap, so that it can rise. */

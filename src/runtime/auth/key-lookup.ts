@@ -1,6 +1,6 @@
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
-import { shareNext } from '#runtime/work/memoize'
+import { shareNext } from '#runtime/scheduling/memoize'
 import { type ApiKey, findApiKeys } from './store.ts'
 
 /** Maximum ids per query. Beyond it, ids that were never verified are refused; ids verified before are always accepted. */

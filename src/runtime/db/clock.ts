@@ -4,8 +4,8 @@
  */
 import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
 import { alarmWhile } from '../log/alarms.ts'
+import { logTrouble, repeat } from '../scheduling/loop.ts'
 import type { Scope } from '../scope.ts'
-import { logTrouble, repeat } from '../work/loop.ts'
 import { type Db, sql } from './db.ts'
 
 /** A reading: the database's time at a moment of the monotonic clock, exact to `withinMs`, half of the query's duration. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { ApiError } from '#lib/errors'
-import { createLanes, type Lanes } from '#runtime/work/fair-concurrency'
+import { createLanes, type Lanes } from '#runtime/scheduling/fair-concurrency'
 import { isConnectionLost, isVolumeFull } from './errors.ts'
 import {
   answerMs,

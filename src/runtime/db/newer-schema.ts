@@ -1,6 +1,6 @@
 import { alarmWhile } from '../log/alarms.ts'
+import { type Loop, logTrouble, repeat } from '../scheduling/loop.ts'
 import type { Scope } from '../scope.ts'
-import { type Loop, logTrouble, repeat } from '../work/loop.ts'
 import { unknownMigrations } from './migrate.ts'
 
 const lookMs = 5_000

@@ -1,6 +1,6 @@
 import { endAlarm, raiseAlarm } from '../log/alarms.ts'
+import { type Loop, logTrouble, repeat } from '../scheduling/loop.ts'
 import type { Scope } from '../scope.ts'
-import { type Loop, logTrouble, repeat } from '../work/loop.ts'
 import { type Database, raw, sql } from './db.ts'
 
 /** A session that blocks others, or that is idle inside a transaction. */

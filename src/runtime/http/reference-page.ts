@@ -4,7 +4,7 @@ import { dirname, extname, join } from 'node:path'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { succeedOnce } from '#runtime/work/memoize'
+import { succeedOnce } from '#runtime/scheduling/memoize'
 import { type KeptFile, keepFile, sendKept } from './kept-file.ts'
 import { type DocumentInput, type Introduction, openApiDocument } from './openapi/document.ts'
 

@@ -1,6 +1,6 @@
 import Type, { type TArray, type TObject, type TProperties, type TSchema } from 'typebox'
 import { collectionProperties } from '#runtime/collection/query'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { Endpoint } from './endpoint.ts'
 
 /** Returns the validated and documented query: the route's own filters and, for a list, the shared parameters. */

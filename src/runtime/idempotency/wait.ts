@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Db } from '#runtime/db/db'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { type BindingKey, isUnclaimed } from './store.ts'
 
 const firstMs = 10

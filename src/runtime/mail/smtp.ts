@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import { createLanes } from '#runtime/work/fair-concurrency'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import type { Mailer } from './mailer.ts'
 
 /** Time limit of each step of a delivery. */

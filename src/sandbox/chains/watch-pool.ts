@@ -3,7 +3,7 @@
  * of its sender with it. They are removed from the pool and sent again. With a later anvil, drop this when
  * `npm run test:adversary -- --runs 500` ends every transfer without it.
  */
-import { repeat } from '#runtime/work/loop'
+import { repeat } from '#runtime/scheduling/loop'
 import { call, callMany } from './rpc.ts'
 
 type Pooled = { hash: string; nonce: string; r: string }

@@ -14,7 +14,7 @@ import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
-import { logTrouble, repeat } from '#runtime/work/loop'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { faucetAccount } from '../constants.ts'
 import {
   type CallQueue,

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sandboxEntity, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { runCommand } from '#testing/processes/command'
 import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
+import { root } from '#testing/runner/root'
 
 // Clients that check a key and an address before they send anything.
 
@@ -15,7 +15,6 @@ import { initializedDirectory } from '#testing/processes/programs'
 const prefixedKey = /^(?:TEST|LIVE|SMOK|SAND)_API_KEY:[a-z0-9]+:[a-z0-9]+$/
 const base64Key = /^(?:[0-9a-zA-Z+/]{4})*(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$/
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 const args = ['--chains', 'BASE-SEPOLIA', '--tls']
 
 let dataDir: string

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '#testing/processes/command'
@@ -11,10 +10,10 @@ import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
 import { documentedCalls } from '#testing/requests/documented-answers'
 import { drawnTests } from '#testing/runner/drawn'
+import { root } from '#testing/runner/root'
 import { isDeep } from '#testing/runner/size'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 let dataDir: string
 let program: Program
 

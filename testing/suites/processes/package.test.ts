@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
 import type { Browser } from 'playwright-core'
@@ -16,10 +15,10 @@ import { answers, pageActions } from '#testing/pages/page-actions'
 import { buildApp, type Given, openBuilt } from '#testing/pages/vite-app'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { endGroup } from '#testing/processes/process-group'
+import { root } from '#testing/runner/root'
 import { isDeep } from '#testing/runner/size'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bezant-package-'))
 const clients = [
   '@circle-fin/circle-sdk',

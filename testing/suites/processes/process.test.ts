@@ -5,7 +5,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { sandboxApiKey } from '#sandbox/credentials'
 import { rpc } from '#testing/platform/json-rpc'
@@ -22,9 +21,9 @@ import {
 } from '#testing/processes/program'
 import { initializedDirectory, programFile } from '#testing/processes/programs'
 import { drawn, drawnTests } from '#testing/runner/drawn'
+import { root } from '#testing/runner/root'
 import { isDeep } from '#testing/runner/size'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 const chains = ['--chains', 'BASE-SEPOLIA']
 const options = [...chains, '--sca-core', 'circle_4337_v1']
 

@@ -1,8 +1,7 @@
 import { answered } from '#api/fees/estimate'
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
 import type { AbiParameter, EventSignature } from '#chains/facets/contracts'
-import { contractsOn } from '#chains/facets/optional'
+import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import {
   findEventMonitor,
@@ -39,7 +38,7 @@ export async function prepareEventMonitor(
   const chain = requireContractChain(ctx, blockchain)
   const contractAddress = requireAddress(blockchain, 'contractAddress', body.contractAddress)
   const event = readOrRefuse(
-    () => contractsOn(chain).readEventSignature(body.eventSignature),
+    () => chain.contracts.readEventSignature(body.eventSignature),
     'eventSignatureUnknown',
   )
   const contract = await findContractAt(ctx.db, ctx.entity.id, blockchain, contractAddress)
@@ -62,11 +61,11 @@ export async function prepareEventMonitor(
 
 async function unknownContract(
   ctx: Ctx,
-  chain: Chain,
+  chain: ContractChain,
   { blockchain, contractAddress }: NewEventMonitorBody,
 ): Promise<ApiError> {
   const address = requireAddress(blockchain, 'contractAddress', contractAddress)
-  if (!(await answered(ctx, chain, contractsOn(chain).hasCode(address)))) {
+  if (!(await answered(ctx, chain, chain.contracts.hasCode(address)))) {
     const reason = 'has no code on the blockchain'
     return invalid({
       at: 'contractAddress',
@@ -96,7 +95,7 @@ export function requireUsable({ archived, contractAddress }: ContractRow, asked:
     })
 }
 
-async function requireReached(ctx: Ctx, chain: Chain, fromBlock: number): Promise<void> {
+async function requireReached(ctx: Ctx, chain: ContractChain, fromBlock: number): Promise<void> {
   const { number } = await answered(ctx, chain, chain.blocks.head())
   if (fromBlock > number)
     throw invalid({
@@ -109,7 +108,7 @@ async function requireReached(ctx: Ctx, chain: Chain, fromBlock: number): Promis
 
 /** The parameters as the ABI declares them, or the signature where there is no ABI. */
 function parametersOf(
-  chain: Chain,
+  chain: ContractChain,
   contract: ContractRow,
   event: EventSignature,
   asked: string,
@@ -118,7 +117,7 @@ function parametersOf(
   if (!abi) return event.inputs
   const named = abi.events.map((each) => ({
     ...each,
-    canonical: contractsOn(chain).canonicalEvent(each),
+    canonical: chain.contracts.canonicalEvent(each),
   }))
   const declared = named.filter(({ canonical }) => canonical === event.canonical)
   const found = declared.find(({ anonymous }) => !anonymous)

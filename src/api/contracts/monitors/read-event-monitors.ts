@@ -1,6 +1,6 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Blockchain } from '#chains/blockchains'
-import { contractsOn } from '#chains/facets/optional'
+import { hasFacet } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import { type EventMonitor, eventMonitorsPage, findEventMonitor } from '#engines/indexer/index'
 import { notFound } from '#lib/errors'
@@ -34,10 +34,9 @@ export async function getEventMonitors(
 /** The hash of a signature in either spelling, or the hash itself. */
 function hashOf(ctx: Ctx, eventSignature: string): string {
   if (isHex(eventSignature, 32)) return eventSignature.toLowerCase()
-  const [chain] = ctx.chains.list()
+  const chain = ctx.chains.list().find((each) => hasFacet(each, 'contracts'))
   if (!chain) return eventSignature
-  return readOrRefuse(() => contractsOn(chain).readEventSignature(eventSignature), 'eventSignatureUnknown')
-    .hash
+  return readOrRefuse(() => chain.contracts.readEventSignature(eventSignature), 'eventSignatureUnknown').hash
 }
 
 export async function requireEventMonitor(ctx: Ctx, id: string): Promise<EventMonitor> {

@@ -1,6 +1,6 @@
 import { isHex } from '#lib/hex'
 import { ValueProblem } from '../../invalid-value.ts'
-import { parseEvmAddress } from '../address.ts'
+import { evmAddressForm, parseEvmAddress } from '../address.ts'
 
 /** The values that the encoder accepts for a type without parts. */
 export type AtomicValue = string | bigint | boolean
@@ -26,10 +26,7 @@ function readBoolean(value: unknown, location: string): boolean {
 function readAddress(value: unknown, location: string): string {
   const address = parseEvmAddress(value)
   if (address) return address
-  throw new ValueProblem(
-    location,
-    'must be an address: 0x and 40 hexadecimal digits, with a valid checksum if in mixed case',
-  )
+  throw new ValueProblem(location, `must be an address: ${evmAddressForm}`)
 }
 
 function readBytes(type: string, value: unknown, location: string): string {

@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import type { Hex } from '#lib/hex'
-import { shareNext } from '#runtime/work/memoize'
+import { shareNext } from '#runtime/scheduling/memoize'
 import type { Address } from '../../addresses/types.ts'
 import type { Crosschain } from '../../crosschain/crosschain.ts'
 import { quantity } from '../rpc/quantities.ts'

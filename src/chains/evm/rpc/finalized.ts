@@ -1,4 +1,4 @@
-import { keptFor } from '#runtime/work/memoize'
+import { keptFor } from '#runtime/scheduling/memoize'
 import type { Finalized } from '../../facets/blocks.ts'
 import { isLimited } from './endpoint-health.ts'
 import { hash, readInteger } from './quantities.ts'

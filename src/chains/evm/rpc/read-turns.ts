@@ -3,7 +3,7 @@
  * engines, which sign, send and follow blocks, and other askers get through whatever one of them asks.
  */
 import { ApiError } from '#lib/errors'
-import { createLanes } from '#runtime/work/fair-concurrency'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import type { ReadAsker } from '../../chain.ts'
 import type { Endpoints } from './endpoints.ts'
 

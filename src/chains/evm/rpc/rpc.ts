@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
-import { failpoint } from '#runtime/work/failpoints'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { createBatches, type JsonRpcResponse, listOf, refusesList } from './batches.ts'
 import {
   type AnswerLimits,

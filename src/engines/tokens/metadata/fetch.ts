@@ -1,6 +1,6 @@
 import { formatInstant } from '#lib/time'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import type { EntityScope } from '#runtime/scope'
-import { createLanes } from '#runtime/work/fair-concurrency'
 import { readMetadata } from './read.ts'
 import { type KnownMetadata, keepMetadata, knownMetadata } from './store.ts'
 

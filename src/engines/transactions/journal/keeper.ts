@@ -9,8 +9,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { systemCode } from '#lib/system-code'
 import { type Db, isVolumeFull } from '#runtime/db/db'
 import { type AlarmName, endAlarm, raiseAlarm } from '#runtime/log/alarms'
-import { repeat } from '#runtime/work/loop'
-import { createRepeatFilter } from '#runtime/work/repeat-filter'
+import { repeat } from '#runtime/scheduling/loop'
+import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import {
   advanceHead,
   awaitedJournals,

@@ -7,8 +7,8 @@ import type { Chain } from '#chains/chain'
 import type { AccountContract } from '#chains/facets/accounts'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { Scope } from '#runtime/scope'
-import { oncePer } from '#runtime/work/memoize'
 
 /** The work that relies on contracts: creating accounts of developers, serving modular ones, bundling any operations. */
 type AccountUse = 'developer' | 'modular' | 'bundling'

@@ -25,8 +25,8 @@ import {
   type WaitingOperation,
   waitingOperations,
 } from '#engines/transactions/operations/index'
+import { failpoint } from '#runtime/scheduling/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
-import { failpoint } from '#runtime/work/failpoints'
 import { actingFor } from '../act-for-entity.ts'
 import { freeCoinsOf, type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'

@@ -3,7 +3,7 @@ import type { Chain } from '#chains/chain'
 import type { ContractCreation } from '#chains/facets/accounts'
 import { contractsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
-import { oncePer } from '#runtime/work/memoize'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { submitCall, whenNotCalling } from './submit-call.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hasProcessedSteps } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import type { FailpointPlan } from '#runtime/work/failpoints'
+import type { FailpointPlan } from '#runtime/scheduling/failpoints'
 import { sandboxEntity } from '#sandbox/credentials'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { startTestChains, type TestChain } from '#testing/platform/chain'

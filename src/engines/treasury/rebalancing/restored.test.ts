@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import type { Failpoint } from '#runtime/work/failpoints'
+import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { sandboxEntity } from '#sandbox/credentials'
 import { seededRandom } from '#testing/adversary/seeded-random'
 import { checkLedger } from '#testing/builders/ledger-checks'

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { type Service, serviceOf } from '#runtime/work/lifecycle'
-import { logTrouble, repeat } from '#runtime/work/loop'
+import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import {
   claimWatch,
   type MoneyGap,

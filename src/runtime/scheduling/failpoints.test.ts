@@ -8,7 +8,7 @@ import { armFailpoint, failpoint, failpoints, isFailpoint, parseFailpointPlan } 
 
 const contents = `
   import { writeSync } from 'node:fs'
-  import { armFailpoint, failpoint } from '#runtime/work/failpoints'
+  import { armFailpoint, failpoint } from '#runtime/scheduling/failpoints'
   import { readConfig } from '#runtime/config'
   armFailpoint(readConfig().failpoint)
   for (let hit = 1; hit <= 5; hit++) {
