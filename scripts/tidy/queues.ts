@@ -10,12 +10,12 @@ const exempt: Record<string, string> = {
   'src/engines/modular/store/mappings.ts boundMappings': 'an answer shows so many',
   'src/engines/modular/store/mappings.ts movedClaims': 'claims of one owner',
   'src/engines/modular/store/mappings.ts removeEndedClaims': 'one tenant',
-  'src/engines/indexer/store/reconciliations.ts addressesMovedBetween':
+  'src/engines/indexer/reconciliation/store.ts addressesMovedBetween':
     'a round over all addresses compares the rest',
   'src/engines/indexer/store/blocks.ts contentHashesBetween': 'one chain',
-  'src/engines/indexer/store/reconciliations.ts gapCounts': 'counted for metrics, and claimed by none',
-  'src/engines/indexer/store/observed-tokens.ts undecidedClaims': 'those of balances that a claim chose',
-  'src/engines/indexer/store/event-histories.ts openHistories': 'counted for metrics, and claimed by none',
+  'src/engines/indexer/reconciliation/store.ts gapCounts': 'counted for metrics, and claimed by none',
+  'src/engines/indexer/observed/store/tokens.ts undecidedClaims': 'those of balances that a claim chose',
+  'src/engines/indexer/events/store/histories.ts openHistories': 'counted for metrics, and claimed by none',
   'src/engines/transactions/store/queue.ts queueDepths': 'counted for metrics, and claimed by none',
   'src/engines/webhooks/store/deliveries.ts recordAttempts': 'those that were made',
   'src/engines/webhooks/store/deliveries.ts waitingDeliveries': 'counted for metrics, and claimed by none',

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { networkOf } from '#chains/networks/index'
-import { reconcile } from '#engines/indexer/index'
+import { reconcile } from '#engines/indexer/reconciliation/index'
 import { post } from '#engines/ledger/index'
 import {
   type AdjustmentPlan,

@@ -9,7 +9,7 @@ import {
   highestComplete,
   highestFinal,
 } from '#engines/indexer/index'
-import { tokensOf } from '#engines/ledger/index'
+import { tokensOf } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
 import { isHex } from '#lib/hex'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'

@@ -1,5 +1,5 @@
 import { type LostBurn, lostBurns } from '#engines/attestation/index'
-import { type Reconciliation, reconcile } from '#engines/indexer/index'
+import { type Reconciliation, reconcile } from '#engines/indexer/reconciliation/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/reconciliation/index'
 import { proveUnifiedBalances, type UnifiedProof } from '#engines/unified-balance/index'

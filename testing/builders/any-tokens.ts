@@ -4,7 +4,7 @@ import { erc721Template } from '#api/contracts/templates/artifacts/erc721-templa
 import { erc1155Template } from '#api/contracts/templates/artifacts/erc1155-template'
 import type { Chain } from '#chains/chain'
 import type { NetworkToken } from '#chains/network'
-import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
+import { seedTokens, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { devAccounts } from '#sandbox/constants'
 import { feeOnTransferTokenAbi, feeOnTransferTokenBytecode } from '#testing/artifacts/fee-on-transfer-token'
 import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'

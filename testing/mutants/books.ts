@@ -40,7 +40,7 @@ export const bookMutants: readonly Mutant[] = [
     about: 'a hold that was resolved is resolved again',
     edits: [
       edit(
-        'src/engines/ledger/store/holds.ts',
+        'src/engines/ledger/holds/store/holds.ts',
         'and not (n.l and h.of_unlisted) where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)',
         'and not (n.l and h.of_unlisted)',
       ),

@@ -1,6 +1,7 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
-const eventLogs = (title: string) => proof('src/engines/indexer/event-logs.test.ts', `property 20: ${title}`)
+const eventLogs = (title: string) =>
+  proof('src/engines/indexer/events/record-logs.test.ts', `property 20: ${title}`)
 const contracts = 'src/api/contracts'
 
 /** Contracts and their events: bugs here keep or leak a log, or deploy twice. */
@@ -22,7 +23,7 @@ export const contractMutants: readonly Mutant[] = [
     about: 'an entity lists the event logs of all others',
     edits: [
       edit(
-        'src/engines/indexer/store/event-logs.ts',
+        'src/engines/indexer/events/store/logs.ts',
         'scope: sql`l.entity_id =',
         'scope: sql`true or l.entity_id =',
       ),

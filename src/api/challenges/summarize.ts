@@ -2,7 +2,7 @@ import { networkOf } from '#chains/networks/index'
 import type { Operation, OperationDanger, OperationEffect } from '#custody/policy/index'
 import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { nativeToken, type Token, tokenByAddress } from '#engines/ledger/index'
+import { nativeToken, type Token, tokenByAddress } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
 import type { Summary, SummaryLine } from './types.ts'
 

@@ -11,7 +11,7 @@ import {
   type UpgradeBody,
 } from '#api/transactions/upgrade-wallet'
 import type { Ctx } from '#engines/ctx'
-import { type Token, tokenById } from '#engines/ledger/index'
+import { type Token, tokenById } from '#engines/ledger/tokens/index'
 import { type CallRequest, type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
 import type { ReplacementKind } from '#engines/transactions/sequence/index'
 import { formatAmount } from '#lib/amounts'

@@ -1,4 +1,4 @@
-import { tokenById } from '#engines/ledger/index'
+import { tokenById } from '#engines/ledger/tokens/index'
 import {
   findModularTransfer,
   findUserOperation,

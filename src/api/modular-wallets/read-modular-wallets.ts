@@ -1,6 +1,6 @@
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Ctx } from '#engines/ctx'
-import { tokensByIds } from '#engines/ledger/index'
+import { tokensByIds } from '#engines/ledger/tokens/index'
 import {
   findModularTransfer,
   findUserOperation,

@@ -1,6 +1,6 @@
 import { showToken } from '#api/sources/token-shape'
 import type { Ctx } from '#engines/ctx'
-import { tokensByIds } from '#engines/ledger/index'
+import { tokensByIds } from '#engines/ledger/tokens/index'
 import { ApiError, shorten } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
 import { recordChanges } from '#runtime/record/store'

@@ -1,4 +1,4 @@
-import { listTokens, type TokenFilters } from '#engines/ledger/index'
+import { listTokens, type TokenFilters } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'

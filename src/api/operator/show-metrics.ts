@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { gapCounts, openHistories } from '#engines/indexer/index'
+import { openHistories } from '#engines/indexer/events/index'
+import { gapCounts } from '#engines/indexer/reconciliation/index'
 import { queueDepths } from '#engines/transactions/index'
 import { waitingDeliveries } from '#engines/webhooks/index'
 import { alarmCounts } from '#runtime/log/alarms'

@@ -1,6 +1,6 @@
 import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/index'
+import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { compareWalletTokens } from '#engines/tokens/index'
 
 /**

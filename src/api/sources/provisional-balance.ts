@@ -1,7 +1,7 @@
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource, type SourceFields } from '#api/sources/source'
 import type { Ctx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/index'
+import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { holdsAreSettled } from '#engines/transactions/index'
 import type { Provisional } from '#runtime/http/endpoint'
 

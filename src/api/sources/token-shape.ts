@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { createDateField, dateField, idField, updateDateField } from '#api/fields'
-import type { Token } from '#engines/ledger/index'
+import type { Token } from '#engines/ledger/tokens/index'
 import { described } from '#runtime/http/openapi/annotate'
 
 /** A token as every resource that carries one shows it. */

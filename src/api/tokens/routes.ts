@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { showToken, tokenShape } from '#api/sources/token-shape'
 import type { Ctx } from '#engines/ctx'
-import { tokenById } from '#engines/ledger/index'
+import { tokenById } from '#engines/ledger/tokens/index'
 import { invalid } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
 import { idParams } from '#runtime/http/openapi/annotate'

@@ -4,7 +4,7 @@ import { tokensOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import type { TokenStandard } from '#chains/facets/tokens'
 import type { Ctx } from '#engines/ctx'
-import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/index'
+import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { invalid, notFound } from '#lib/errors'
 import { requireAmount } from './transfer-request.ts'
 

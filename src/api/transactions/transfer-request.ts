@@ -2,7 +2,7 @@ import { addressForm, isReserved, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
-import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
+import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 

@@ -4,14 +4,8 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { findWalletByAddress, listWallets, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import {
-  type Balance,
-  balancesOf,
-  ownsAtLeast,
-  type Token,
-  tokenByAddress,
-  tokensOf,
-} from '#engines/ledger/index'
+import { type Balance, balancesOf, ownsAtLeast } from '#engines/ledger/index'
+import { type Token, tokenByAddress, tokensOf } from '#engines/ledger/tokens/index'
 import { formatAmount, parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'

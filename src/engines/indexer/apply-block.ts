@@ -4,14 +4,20 @@ import { tokenAddress } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
 import { followIssuers, type IssuerEntry, issuerListOf } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
-import { post, tokensOf } from '#engines/ledger/index'
+import { post } from '#engines/ledger/index'
+import { tokensOf } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { confirmedHeights } from './confirmations.ts'
-import { recordBlockLogs } from './event-logs.ts'
-import { observe } from './observe.ts'
-import { claimedMax } from './observe-tokens.ts'
+import { recordBlockLogs } from './events/record-logs.ts'
+import { observe } from './observed/observe.ts'
+import { claimedMax } from './observed/observe-tokens.ts'
+import { deleteCrosschainEvents, insertCrosschainEvents } from './observed/store/crosschain.ts'
+import { deleteOperations, insertObservedOperations } from './observed/store/operations.ts'
+import { deleteOwners, insertOwners } from './observed/store/owners.ts'
+import { insertTokenTransfers } from './observed/store/tokens.ts'
+import { deleteObserved, insertTransactions, insertTransfers } from './observed/store/transfers.ts'
 import {
   type CanonicalBlock,
   canonicalHead,
@@ -19,11 +25,6 @@ import {
   insertBlock,
   lockChain,
 } from './store/blocks.ts'
-import { deleteCrosschainEvents, insertCrosschainEvents } from './store/observed-crosschain.ts'
-import { deleteOperations, insertObservedOperations } from './store/observed-operations.ts'
-import { deleteOwners, insertOwners } from './store/observed-owners.ts'
-import { insertTokenTransfers } from './store/observed-tokens.ts'
-import { deleteObserved, insertTransactions, insertTransfers } from './store/observed-transfers.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
 /**

@@ -20,15 +20,9 @@ import { watchSilentChains } from './silent-chains.ts'
 import { releaseLease, takeLease } from './store/blocks.ts'
 
 export { acceptFork, type Fork, ForkChanged, findFork } from './accept-fork.ts'
-export { startHistories } from './event-histories.ts'
 export { followSteps } from './follow-steps.ts'
 export { isHalted } from './halt.ts'
-export { withOrdinals } from './ordinals.ts'
 export { startPruning } from './prune.ts'
-export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
-export { startReconciler } from './reconciler.ts'
-export { sendersIn } from './senders.ts'
-export { settledRead } from './settled-read.ts'
 export {
   type CanonicalBlock,
   canonicalHashAt,
@@ -39,40 +33,7 @@ export {
   indexedHead,
   lockCanonical,
 } from './store/blocks.ts'
-export { insertHistories, openHistories } from './store/event-histories.ts'
-export { dataBytesMax, type EventLog, eventLogsPage, findEventLog } from './store/event-logs.ts'
-export {
-  deleteEventMonitor,
-  type EventMonitor,
-  eventMonitorsPage,
-  findEventMonitor,
-  findMonitorOfEvent,
-  insertEventMonitor,
-  type NewEventMonitor,
-  setEnabled,
-} from './store/event-monitors.ts'
 export { findHalt } from './store/halts.ts'
-export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
-export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
-export { observedOwnersOf } from './store/observed-owners.ts'
-export {
-  coveredIn,
-  decideClaims,
-  type ObservedTokenTransfer,
-  observedTokenTransfersOf,
-  type TransferOfLog,
-  undecideClaims,
-  undecidedClaims,
-} from './store/observed-tokens.ts'
-export {
-  canonicalTransactionsBetween,
-  finalNonceUses,
-  type ObservedTransaction,
-  type ObservedTransfer,
-  observedTransactionsOf,
-  observedTransfersOf,
-} from './store/observed-transfers.ts'
-export { gapCounts } from './store/reconciliations.ts'
 export {
   hasProcessedSteps,
   hasStepsToUndo,
@@ -81,7 +42,6 @@ export {
   lockFollowed,
   type Step,
 } from './store/steps.ts'
-export { syncBalances } from './sync-balances.ts'
 
 const leaseMs = 3_000
 

@@ -9,11 +9,11 @@ import { shortFinalityNetwork } from '#testing/platform/chain'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { findFork } from './accept-fork.ts'
+import { finalNonceUses } from './observed/store/transfers.ts'
 import { prune } from './prune.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile } from './reconciliation/reconcile.ts'
 import { canonicalHead, oldestNumber } from './store/blocks.ts'
 import { findHalt } from './store/halts.ts'
-import { finalNonceUses } from './store/observed-transfers.ts'
 import { haveAllProcessedSteps, highestFinal } from './store/steps.ts'
 
 const { blockchain, confirmations } = shortFinalityNetwork

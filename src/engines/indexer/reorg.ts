@@ -12,7 +12,7 @@ import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { FalseContents } from './agreed-contents.ts'
 import { requireAgreement } from './endpoint-agreement.ts'
-import { removeBlockLogs } from './event-logs.ts'
+import { removeBlockLogs } from './events/record-logs.ts'
 import { type CanonicalBlock, canonicalHead, lockChain, orphanBlock } from './store/blocks.ts'
 import { appendStep, highestFinal } from './store/steps.ts'
 

@@ -7,17 +7,9 @@ import { type Db, openAsOwner, sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { isDeep } from '#testing/runner/size'
-import {
-  balancesOf,
-  type Entry,
-  InsufficientFunds,
-  type Posting,
-  placeHolds,
-  post,
-  resolveHolds,
-  reversePostings,
-  seedTokens,
-} from './index.ts'
+import { InsufficientFunds, placeHolds, resolveHolds } from './holds/index.ts'
+import { balancesOf, type Entry, type Posting, post, reversePostings } from './index.ts'
+import { seedTokens } from './tokens/index.ts'
 
 const { blockchain } = baseSepolia
 const tokenId = baseSepolia.tokens[0]!.id

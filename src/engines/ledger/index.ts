@@ -7,19 +7,6 @@ export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast }
 export { type ItemBalance, listBalances, listItems, type TokenBalance } from './store/balances.ts'
 export { type BookError, checkBooks } from './store/check.ts'
 export { bookedAmounts, driftedAt, driftPosting, type UnlistedBalance } from './store/drifts.ts'
-export {
-  availableForHold,
-  type Hold,
-  heldFor,
-  InsufficientFunds,
-  type OpenHold,
-  openUnlistedHolds,
-  placeHolds,
-  postHolds,
-  raiseHold,
-  reopenHolds,
-  resolveHolds,
-} from './store/holds.ts'
 export { type Account, accountsPage } from './store/list-accounts.ts'
 export { accountDecimals, entriesPage } from './store/list-entries.ts'
 export {
@@ -31,25 +18,3 @@ export {
   walletMoney,
 } from './store/money.ts'
 export { type Entry, type Posting, post, reversePostings } from './store/postings.ts'
-export { copyHolds, restoreHolds } from './store/restored-holds.ts'
-export {
-  listTokens,
-  nativeToken,
-  seedTokens,
-  type Token,
-  type TokenFilters,
-  tokenByAddress,
-  tokenById,
-  tokensByIds,
-  tokensOf,
-} from './store/tokens.ts'
-export {
-  type BalanceUnit,
-  balanceUnits,
-  insertItems,
-  keepUnlistedTokens,
-  knownTokens,
-  listedNames,
-  setItemUri,
-  unlistedTokenId,
-} from './store/unlisted-tokens.ts'

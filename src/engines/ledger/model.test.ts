@@ -7,17 +7,9 @@ import { systemClock } from '#lib/time'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { sizeOf } from '#testing/runner/size'
-import {
-  balancesOf,
-  type Hold,
-  InsufficientFunds,
-  type Posting,
-  placeHolds,
-  post,
-  resolveHolds,
-  reversePostings,
-  seedTokens,
-} from './index.ts'
+import { type Hold, InsufficientFunds, placeHolds, resolveHolds } from './holds/index.ts'
+import { balancesOf, type Posting, post, reversePostings } from './index.ts'
+import { seedTokens } from './tokens/index.ts'
 
 const { blockchain } = baseSepolia
 const tokens = baseSepolia.tokens.map((token) => token.id)

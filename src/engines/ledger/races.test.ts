@@ -8,7 +8,9 @@ import { checkLedger } from '#testing/builders/ledger-checks'
 import { cloneDatabase } from '#testing/databases/database'
 import { whenConnected } from '#testing/databases/when-connected'
 import { isDeep } from '#testing/runner/size'
-import { balancesOf, InsufficientFunds, placeHolds, post, resolveHolds, seedTokens } from './index.ts'
+import { InsufficientFunds, placeHolds, resolveHolds } from './holds/index.ts'
+import { balancesOf, post } from './index.ts'
+import { seedTokens } from './tokens/index.ts'
 
 const { blockchain } = baseSepolia
 const [usdc, eurc] = baseSepolia.tokens.map((token) => token.id) as [string, string]

@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
+import type { Step } from '#engines/indexer/index'
+import { type ObservedOperation, observedOperationsOf } from '#engines/indexer/observed/index'
 import type { Ref } from '#engines/transactions/index'
 import {
   countWholly,

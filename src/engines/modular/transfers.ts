@@ -1,11 +1,11 @@
 import type { EngineCtx } from '#engines/ctx'
+import type { Step } from '#engines/indexer/index'
 import {
   type ObservedOperation,
   type ObservedTransfer,
   observedTransfersOf,
-  type Step,
   withOrdinals,
-} from '#engines/indexer/index'
+} from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { noteTransfers } from './note-changes.ts'
 import { completeTransfers, failTransfers, saveTransfers } from './store/transfers.ts'

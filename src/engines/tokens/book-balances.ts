@@ -1,13 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import {
-  bookedAmounts,
-  driftPosting,
-  type OpenHold,
-  openUnlistedHolds,
-  post,
-  postHolds,
-  type UnlistedBalance,
-} from '#engines/ledger/index'
+import { type OpenHold, openUnlistedHolds, postHolds } from '#engines/ledger/holds/index'
+import { bookedAmounts, driftPosting, post, type UnlistedBalance } from '#engines/ledger/index'
 import { failUnsentTransactions, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'

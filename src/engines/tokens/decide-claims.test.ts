@@ -1,6 +1,6 @@
 /** Claims of one log that two workers decide at once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
+import { decideClaims, insertTokenTransfers } from '#engines/indexer/observed/store/tokens'
 import { newId } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
 import { deployFeeToken } from '#testing/builders/any-tokens'

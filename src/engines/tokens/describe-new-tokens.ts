@@ -3,8 +3,9 @@ import type { Chain } from '#chains/chain'
 import { tokensOn } from '#chains/facets/optional'
 import type { TokenFacts, TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
-import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
-import { keepUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'
+import type { Step } from '#engines/indexer/index'
+import { observedTokenTransfersOf } from '#engines/indexer/observed/index'
+import { keepUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { isLookAlike } from './look-alikes.ts'
 
 /** Number of contracts that are asked at once. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { claimedMax, entityMax, walletMax } from '#engines/indexer/observe-tokens'
+import { claimedMax, entityMax, walletMax } from '#engines/indexer/observed/observe-tokens'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { actorOn, deployDataOf } from '#testing/builders/any-tokens'
 import { tokenActions } from '#testing/builders/token-actions'

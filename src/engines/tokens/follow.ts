@@ -1,13 +1,14 @@
 import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
+import type { Step } from '#engines/indexer/index'
 import {
   coveredIn,
   observedTokenTransfersOf,
   observedTransactionsOf,
-  type Step,
   undecideClaims,
-} from '#engines/indexer/index'
-import { driftedAt, insertItems, knownTokens, unlistedTokenId } from '#engines/ledger/index'
+} from '#engines/indexer/observed/index'
+import { driftedAt } from '#engines/ledger/index'
+import { insertItems, knownTokens, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { type FollowedTransfer, receivedIn } from './received-transfers.ts'

@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { decideClaims, undecidedClaims } from '#engines/indexer/index'
+import { decideClaims, undecidedClaims } from '#engines/indexer/observed/index'
 import type { UnlistedBalance } from '#engines/ledger/index'
 import { fillAmounts, showReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'

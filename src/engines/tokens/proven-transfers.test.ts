@@ -1,7 +1,7 @@
 /** Which incoming transfers of unlisted tokens a balance proves, when comparisons, blocks and other work interleave. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { reconcile } from '#engines/indexer/index'
-import { unlistedTokenId } from '#engines/ledger/index'
+import { reconcile } from '#engines/indexer/reconciliation/index'
+import { unlistedTokenId } from '#engines/ledger/tokens/index'
 import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
 import type { Hex } from '#lib/hex'
 import type { PageQuery } from '#runtime/collection/query'

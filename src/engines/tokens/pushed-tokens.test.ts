@@ -1,6 +1,6 @@
 /** Property 126: logs that a stranger makes cost bounded rows, and delay or omit no deposit of a listed token. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { entityMax, walletMax } from '#engines/indexer/observe-tokens'
+import { entityMax, walletMax } from '#engines/indexer/observed/observe-tokens'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { actorOn, deployClaiming, deployDataOf, deployFeeToken } from '#testing/builders/any-tokens'
 import { tokenActions } from '#testing/builders/token-actions'

@@ -1,5 +1,5 @@
-import type { ObservedTokenTransfer } from '#engines/indexer/index'
-import type { knownTokens } from '#engines/ledger/index'
+import type { ObservedTokenTransfer } from '#engines/indexer/observed/index'
+import type { knownTokens } from '#engines/ledger/tokens/index'
 import type { ReceivedTransfer } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 

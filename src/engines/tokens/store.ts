@@ -1,5 +1,6 @@
 import { hasStepsToUndo, lockCanonical } from '#engines/indexer/index'
-import type { BalanceUnit, UnlistedBalance } from '#engines/ledger/index'
+import type { UnlistedBalance } from '#engines/ledger/index'
+import type { BalanceUnit } from '#engines/ledger/tokens/index'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 

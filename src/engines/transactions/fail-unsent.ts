@@ -1,7 +1,7 @@
 import { eraseGrants } from '#custody/index'
 import { releaseAllowance } from '#custody/policy/index'
 import { withdrawReviews } from '#engines/compliance/index'
-import { resolveHolds } from '#engines/ledger/index'
+import { resolveHolds } from '#engines/ledger/holds/index'
 import type { Clock } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'

@@ -1,7 +1,7 @@
 import type { Network } from '#chains/networks/index'
 import { openReviews, reviewerOf, reviewStatesOf, withdrawReviews } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
-import { heldFor, placeHolds, resolveHolds } from '#engines/ledger/index'
+import { heldFor, placeHolds, resolveHolds } from '#engines/ledger/holds/index'
 import type { Db } from '#runtime/db/db'
 import type { RecordedTransfer } from './store/chain-effects.ts'
 import type { Ref } from './store/transactions.ts'

@@ -1,15 +1,15 @@
 import type { Network } from '#chains/networks/index'
 import { type Evaluation, screenSenders } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
+import type { Step } from '#engines/indexer/index'
 import {
   type ObservedTransfer,
   observedTransfersOf,
-  type Step,
   sendersIn,
   type TransferOfLog,
   withOrdinals,
-} from '#engines/indexer/index'
-import { tokensOf } from '#engines/ledger/index'
+} from '#engines/indexer/observed/index'
+import { tokensOf } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'

@@ -1,5 +1,5 @@
 import type { UnderReview } from '#engines/compliance/index'
-import { resolveHolds } from '#engines/ledger/index'
+import { resolveHolds } from '#engines/ledger/holds/index'
 import { type Clock, formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { denyUnsigned } from './fail-unsent.ts'

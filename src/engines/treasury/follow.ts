@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { followSteps, observedTransactionsOf, observedTransfersOf } from '#engines/indexer/index'
+import { followSteps } from '#engines/indexer/index'
+import { observedTransactionsOf, observedTransfersOf } from '#engines/indexer/observed/index'
 import type { Journals } from '#engines/transactions/journal/index'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'

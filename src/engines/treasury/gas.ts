@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, nativeToken } from '#engines/ledger/index'
+import { balancesOf } from '#engines/ledger/index'
+import { nativeToken } from '#engines/ledger/tokens/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'

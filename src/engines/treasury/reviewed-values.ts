@@ -1,5 +1,5 @@
 import type { Review } from '#engines/compliance/index'
-import { tokensByIds } from '#engines/ledger/index'
+import { tokensByIds } from '#engines/ledger/tokens/index'
 import { type ReviewedValue, valuesOfTransactions } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { valuesOfDeposits } from './deposits/store/reviewed-deposits.ts'

@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import type { ObservedCrosschainEvent } from '#engines/indexer/index'
+import type { ObservedCrosschainEvent } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { addChange, type Changes } from './store/balances.ts'

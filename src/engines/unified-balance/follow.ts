@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { type ObservedCrosschainEvent, observedCrosschainOf, type Step } from '#engines/indexer/index'
+import type { Step } from '#engines/indexer/index'
+import { type ObservedCrosschainEvent, observedCrosschainOf } from '#engines/indexer/observed/index'
 import { announceWork } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'

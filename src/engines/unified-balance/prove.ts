@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { settledRead } from '#engines/indexer/index'
+import { settledRead } from '#engines/indexer/reconciliation/index'
 import type { Hex } from '#lib/hex'
 import { unifiedChains } from './networks.ts'
 import { type ChainSums, sumsOf, type UnifiedBookError, unifiedBookErrors } from './store/proof.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { unlinkedEntries } from '#engines/audit/store/links'
-import { claimHistory } from '#engines/indexer/store/event-histories'
+import { claimHistory } from '#engines/indexer/events/store/histories'
 import { claimDueChecks } from '#engines/tokens/store'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'

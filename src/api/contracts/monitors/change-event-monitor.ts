@@ -1,5 +1,5 @@
 import type { Ctx } from '#engines/ctx'
-import { deleteEventMonitor, findEventMonitor, setEnabled } from '#engines/indexer/index'
+import { deleteEventMonitor, findEventMonitor, setEnabled } from '#engines/indexer/events/index'
 import { notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
 import { findContractAt } from '../store.ts'

@@ -9,7 +9,7 @@ import {
   insertEventMonitor,
   insertHistories,
   type NewEventMonitor,
-} from '#engines/indexer/index'
+} from '#engines/indexer/events/index'
 import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { answer } from '#runtime/http/endpoint'

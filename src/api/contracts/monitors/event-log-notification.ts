@@ -1,4 +1,4 @@
-import { findEventLog } from '#engines/indexer/index'
+import { findEventLog } from '#engines/indexer/events/index'
 import type { TopicEvent, WebhookContent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { dataOf } from './event-log-data.ts'

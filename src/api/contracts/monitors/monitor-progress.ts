@@ -1,7 +1,8 @@
 import { headOf } from '#api/sources/chain-head'
 import type { BlockRef } from '#chains/facets/blocks'
 import type { Ctx } from '#engines/ctx'
-import { type EventMonitor, indexedHead } from '#engines/indexer/index'
+import type { EventMonitor } from '#engines/indexer/events/index'
+import { indexedHead } from '#engines/indexer/index'
 
 /** The newest block of the node and the newest one that was applied. */
 export type Heads = { head: BlockRef | undefined; indexed: { number: number; blockTime: string } | undefined }

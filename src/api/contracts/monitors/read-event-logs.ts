@@ -1,7 +1,7 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
-import { type EventLog, eventLogsPage } from '#engines/indexer/index'
+import { type EventLog, eventLogsPage } from '#engines/indexer/events/index'
 import type { Hex } from '#lib/hex'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'

@@ -1,4 +1,4 @@
-import type { EventMonitor } from '#engines/indexer/index'
+import type { EventMonitor } from '#engines/indexer/events/index'
 import { type Heads, historyOf, lagOf } from './monitor-progress.ts'
 
 export const showEventMonitor = (monitor: EventMonitor, heads: Heads) => ({

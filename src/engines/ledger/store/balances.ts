@@ -1,7 +1,7 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { type Token, tokenColumns } from './tokens.ts'
+import { type Token, tokenColumns } from '../tokens/store/tokens.ts'
 
 /** One token of one address. The token's id is the row's id, and so its cursor. */
 export type TokenBalance = Token & { postedAtomic: bigint; tokenCreateDate: string; updateDate: string }

@@ -1,4 +1,4 @@
-import type { ObservedOperation } from '#engines/indexer/index'
+import type { ObservedOperation } from '#engines/indexer/observed/index'
 import type { Ref } from '#engines/transactions/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'

@@ -1,6 +1,6 @@
 import { copySpending, restoreSpending } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
-import { copyHolds, restoreHolds } from '#engines/ledger/index'
+import { copyHolds, restoreHolds } from '#engines/ledger/holds/index'
 import type { Db } from '#runtime/db/db'
 import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
 import { raiseAlarm } from '#runtime/log/alarms'

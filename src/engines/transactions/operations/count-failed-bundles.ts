@@ -1,4 +1,4 @@
-import { observedTransactionsOf } from '#engines/indexer/index'
+import { observedTransactionsOf } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { failedInBlocks } from '../store/operations.ts'
 import { addFailedGas } from '../store/sponsorships.ts'

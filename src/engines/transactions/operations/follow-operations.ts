@@ -1,5 +1,6 @@
 import { networkOf } from '#chains/networks/index'
-import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
+import type { Step } from '#engines/indexer/index'
+import { type ObservedOperation, observedOperationsOf } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { transactionsOfAccounts } from '../store/operations.ts'
 import { setUsedGas, setUsedGasOf } from '../store/sponsorships.ts'

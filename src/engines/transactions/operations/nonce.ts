@@ -1,4 +1,4 @@
-import type { ObservedOperation } from '#engines/indexer/index'
+import type { ObservedOperation } from '#engines/indexer/observed/index'
 import type { Ref } from '../store/transactions.ts'
 
 /** The low bits of a nonce count the operations of one key; all above them are the key. */

@@ -1,5 +1,5 @@
 import type { Evaluation } from '#engines/compliance/index'
-import type { ObservedTransaction, ObservedTransfer, TransferOfLog } from '#engines/indexer/index'
+import type { ObservedTransaction, ObservedTransfer, TransferOfLog } from '#engines/indexer/observed/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'

@@ -13,7 +13,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { watchAddress } from '#custody/index'
-import { type Reconciliation, reconcile } from '#engines/indexer/index'
+import { type Reconciliation, reconcile } from '#engines/indexer/reconciliation/index'
 import { bookAdjustments, planAdjustments } from '#engines/treasury/reconciliation/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { checkLedger, insertFalsePosting } from '#testing/builders/ledger-checks'

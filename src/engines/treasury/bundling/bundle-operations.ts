@@ -13,7 +13,7 @@ import type { UserOperation } from '#chains/facets/accounts'
 import { operationFromJson } from '#chains/operation-json'
 import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
-import { InsufficientFunds } from '#engines/ledger/index'
+import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { announceWork, feeAt, noteStates, suggestedFees } from '#engines/transactions/index'
 import {
   accountTrouble,

@@ -1,5 +1,5 @@
 import type { Network } from '#chains/networks/index'
-import { type ObservedTransfer, withOrdinals } from '#engines/indexer/index'
+import { type ObservedTransfer, withOrdinals } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { type DepositAddress, depositAddressesOf } from '../deposit-addresses/store.ts'
 import { type ExternalTransfer, externalTransfers } from './external-transfers.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maticAmoy as network } from '#chains/networks/matic-amoy'
-import type { ObservedTransfer } from '#engines/indexer/index'
+import type { ObservedTransfer } from '#engines/indexer/observed/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { type Harness, openHarness } from '#testing/platform/harness'

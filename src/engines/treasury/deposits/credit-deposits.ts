@@ -6,7 +6,7 @@
  */
 import type { Network } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
-import type { ObservedTransfer } from '#engines/indexer/index'
+import type { ObservedTransfer } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { arrivalsIn } from './arrivals.ts'
 import { applyIncoming, revertIncoming } from './incoming-transfers.ts'

@@ -1,6 +1,6 @@
 import type { NetworkToken } from '#chains/network'
 import type { Network } from '#chains/networks/index'
-import type { ObservedTransfer } from '#engines/indexer/index'
+import type { ObservedTransfer } from '#engines/indexer/observed/index'
 
 /** A transfer to a merchant's deposit address or treasury in a token that is credited. */
 export type ExternalTransfer = ObservedTransfer & { token: NetworkToken }

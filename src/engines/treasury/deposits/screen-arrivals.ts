@@ -1,6 +1,6 @@
 import type { Network } from '#chains/networks/index'
 import { openReviews, reviewerOf, type ScreeningScope, screenSenders } from '#engines/compliance/index'
-import { sendersIn } from '#engines/indexer/index'
+import { sendersIn } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import type { Arrival } from './arrivals.ts'
 import type { DepositKind, DepositReview } from './types.ts'

@@ -1,5 +1,5 @@
 import type { Network } from '#chains/networks/index'
-import type { ObservedTransfer } from '#engines/indexer/index'
+import type { ObservedTransfer } from '#engines/indexer/observed/index'
 import { post, unclaimedEntries } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { externalTransfers } from './external-transfers.ts'

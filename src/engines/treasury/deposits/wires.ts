@@ -1,6 +1,7 @@
 import type { Network } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
-import { highestComplete, type ObservedTransfer } from '#engines/indexer/index'
+import { highestComplete } from '#engines/indexer/index'
+import type { ObservedTransfer } from '#engines/indexer/observed/index'
 import { claimedEntries, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

@@ -1,4 +1,5 @@
-import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
+import { resolveHolds } from '#engines/ledger/holds/index'
+import { post, walletEntries } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'

@@ -1,6 +1,6 @@
 import { managedAmong } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { placeHolds } from '#engines/ledger/index'
+import { placeHolds } from '#engines/ledger/holds/index'
 import { announceWork } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'

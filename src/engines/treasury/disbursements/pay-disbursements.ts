@@ -10,7 +10,7 @@
 import type { Chain } from '#chains/chain'
 import { tokenAddress } from '#chains/network'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
-import { InsufficientFunds } from '#engines/ledger/index'
+import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { announceWork, submitFromTreasury } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'

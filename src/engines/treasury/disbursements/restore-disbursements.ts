@@ -2,7 +2,7 @@
  * Disbursements in the journals of transactions: a database that was restored from an older copy gets them again together
  * with the transactions that pay them, which then decide how they end (docs/decisions/0084).
  */
-import { placeHolds } from '#engines/ledger/index'
+import { placeHolds } from '#engines/ledger/holds/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../act-for-entity.ts'

@@ -1,4 +1,5 @@
-import { type ObservedTransfer, observedCrosschainOf, type Step } from '#engines/indexer/index'
+import type { Step } from '#engines/indexer/index'
+import { type ObservedTransfer, observedCrosschainOf } from '#engines/indexer/observed/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'

@@ -1,7 +1,7 @@
 /** Payouts on Base from coins on Ethereum, through the API, the command of operators and real contracts. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { placeHolds } from '#engines/ledger/index'
+import { placeHolds } from '#engines/ledger/holds/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { rebalancingsOf } from '#testing/builders/rebalancings'

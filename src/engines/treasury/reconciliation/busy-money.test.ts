@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { reconcile } from '#engines/indexer/index'
+import { reconcile } from '#engines/indexer/reconciliation/index'
 import { raw, sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import {

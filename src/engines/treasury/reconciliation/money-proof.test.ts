@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freeze, unfreeze } from '#custody/policy/index'
 import { canonicalHead, hasProcessedSteps, startIndexer } from '#engines/indexer/index'
-import { resolveHolds } from '#engines/ledger/index'
+import { resolveHolds } from '#engines/ledger/holds/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { forgeMoney } from '#testing/builders/forged-money'
 import {

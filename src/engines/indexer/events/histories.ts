@@ -12,18 +12,18 @@ import { hearNotices } from '#runtime/pg-notifications'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
-import { isHalted } from './halt.ts'
+import { isHalted } from '../halt.ts'
+import { canonicalHead, lockChain } from '../store/blocks.ts'
+import { highestFinal } from '../store/steps.ts'
 import { type Refusal, readSpan } from './read-span.ts'
 import { alarmRefused } from './refused-histories.ts'
-import { canonicalHead, lockChain } from './store/blocks.ts'
 import {
   claimHistory,
   type EventHistory,
   releaseHistory,
   removeHistory,
   setLastBlock,
-} from './store/event-histories.ts'
-import { highestFinal } from './store/steps.ts'
+} from './store/histories.ts'
 
 const leaseMs = 30_000
 

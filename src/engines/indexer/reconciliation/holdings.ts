@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { accountsOn } from '#chains/facets/optional'
 import { managedAmong } from '#custody/wallets/index'
-import type { Token } from '#engines/ledger/index'
+import type { Token } from '#engines/ledger/tokens/index'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 

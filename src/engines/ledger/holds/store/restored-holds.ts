@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import { ensureAccounts } from './accounts.ts'
+import { ensureAccounts } from '../../store/accounts.ts'
 import { accountNameOf, type Hold, placeHolds, resolveHolds } from './holds.ts'
 
 type HeldIntent = { entityId: string; intentId: string }

@@ -3,7 +3,7 @@ import type { Block } from '#chains/facets/blocks'
 import type { ClaimedTransfer } from '#chains/facets/tokens'
 import type { ManagedAddress } from '#custody/wallets/index'
 import { formatInstant } from '#lib/time'
-import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
+import type { ObservedTokenTransfer } from './store/tokens.ts'
 
 /** Maximum number of transfers that are kept of one block: a contract can claim more than the block's other work takes. */
 export const claimedMax = 20_000

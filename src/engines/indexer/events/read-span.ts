@@ -5,14 +5,8 @@ import type { EngineCtx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
-import { recordEventLogs } from './event-logs.ts'
-import {
-  advanceHistory,
-  type EventHistory,
-  lockBlocksAt,
-  lockHistory,
-  setSpan,
-} from './store/event-histories.ts'
+import { recordEventLogs } from './record-logs.ts'
+import { advanceHistory, type EventHistory, lockBlocksAt, lockHistory, setSpan } from './store/histories.ts'
 
 /** Maximum number of logs that one `tx` writes. */
 const sliceMax = 500

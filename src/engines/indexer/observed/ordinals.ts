@@ -1,4 +1,4 @@
-import type { ObservedTransfer } from './store/observed-transfers.ts'
+import type { ObservedTransfer } from './store/transfers.ts'
 
 /** Numbers the transfers of one token to one address within each transaction, in the order in which the block tells of them. */
 export function withOrdinals<Transfer extends ObservedTransfer>(

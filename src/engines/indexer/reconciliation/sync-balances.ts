@@ -1,14 +1,15 @@
 import type { Chain } from '#chains/chain'
 import { tokenAddress } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, type Posting, post, type Token, tokensOf } from '#engines/ledger/index'
+import { balancesOf, type Posting, post } from '#engines/ledger/index'
+import { type Token, tokensOf } from '#engines/ledger/tokens/index'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
+import { canonicalHead, lockChain } from '../store/blocks.ts'
 import { holdingsOf, type ReadHolding } from './holdings.ts'
 import { settledRead } from './settled-read.ts'
-import { canonicalHead, lockChain } from './store/blocks.ts'
-import type { OwnedAddress } from './store/reconciliations.ts'
+import type { OwnedAddress } from './store.ts'
 
 /** Maximum number of tries: on a busy chain the head moves during the reads; later blocks give another chance. */
 const triesMax = 3

@@ -1,7 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
-import { type AccountName, accountKey, ensureAccounts } from './accounts.ts'
+import { type AccountName, accountKey, ensureAccounts } from '../../store/accounts.ts'
 
 /** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
 type HoldAccount =

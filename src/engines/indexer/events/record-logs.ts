@@ -2,9 +2,9 @@ import type { Block, ChainLog } from '#chains/facets/blocks'
 import { webhookEndpoints } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
-import { insertHistories } from './store/event-histories.ts'
-import { insertEventLogs, type LogOfEntity, type NewEventLog, removeEventLogs } from './store/event-logs.ts'
-import { monitorsOfEvents, type WatchedEvent } from './store/event-monitors.ts'
+import { insertHistories } from './store/histories.ts'
+import { insertEventLogs, type LogOfEntity, type NewEventLog, removeEventLogs } from './store/logs.ts'
+import { monitorsOfEvents, type WatchedEvent } from './store/monitors.ts'
 
 /**
  * Budget of the logs that are written together with a block, for all entities: the rest is read as history, so that a contract

@@ -11,7 +11,7 @@ import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 import { succeedOnce } from '#runtime/scheduling/memoize'
-import { isHalted } from './halt.ts'
+import { isHalted } from '../halt.ts'
 import { type CompleteBlock, compareBalances, completeBlock, isGap, isStillCanonical } from './reconcile.ts'
 import { settledRead } from './settled-read.ts'
 import {
@@ -24,7 +24,7 @@ import {
   type ReconciliationProgress,
   recordAgreements,
   recordGaps,
-} from './store/reconciliations.ts'
+} from './store.ts'
 import { comparedTokens, syncNativeBalance } from './sync-balances.ts'
 
 const leaseMs = 30_000

@@ -4,7 +4,8 @@ import type { Block } from '#chains/facets/blocks'
 import type { Receipt } from '#chains/facets/effects'
 import type { ClaimedTransfer } from '#chains/facets/tokens'
 import { type ManagedAddress, managedAmong } from '#custody/wallets/index'
-import type { Posting, Token } from '#engines/ledger/index'
+import type { Posting } from '#engines/ledger/index'
+import type { Token } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import {
@@ -18,10 +19,10 @@ import {
   receiversOf,
 } from './observe-operations.ts'
 import { claimedTransfersOf, walletSides } from './observe-tokens.ts'
-import type { ObservedOperation } from './store/observed-operations.ts'
-import type { ObservedOwners } from './store/observed-owners.ts'
-import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
-import type { ObservedTransaction, ObservedTransfer } from './store/observed-transfers.ts'
+import type { ObservedOperation } from './store/operations.ts'
+import type { ObservedOwners } from './store/owners.ts'
+import type { ObservedTokenTransfer } from './store/tokens.ts'
+import type { ObservedTransaction, ObservedTransfer } from './store/transfers.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
 type Observation = {

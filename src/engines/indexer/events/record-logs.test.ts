@@ -9,9 +9,9 @@ import { until } from '#testing/platform/until'
 import { spawnWorker } from '#testing/processes/programs'
 import { isDeep, sizeOf } from '#testing/runner/size'
 import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webhook-receiver'
-import { recordBlockLogs, removeBlockLogs } from './event-logs.ts'
+import { canonicalHead } from '../store/blocks.ts'
+import { recordBlockLogs, removeBlockLogs } from './record-logs.ts'
 import { refusedMaxMs } from './refused-histories.ts'
-import { canonicalHead } from './store/blocks.ts'
 
 /* The logs of a monitor equal those of the chain, each once, through reorgs, restarts, floods and the seam of history. */
 let harness: Harness

@@ -3,7 +3,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import type { Refusal } from './read-span.ts'
-import type { EventHistory } from './store/event-histories.ts'
+import type { EventHistory } from './store/histories.ts'
 
 /** Time of refusals alone after which an alarm is raised: nodes that limit ranges refuse some until a span fits. */
 export const refusedMaxMs = 5 * 60_000

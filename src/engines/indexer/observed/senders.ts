@@ -1,6 +1,6 @@
 import type { Party } from '#chains/facets/call-effects'
 import type { Db } from '#runtime/db/db'
-import { type ObservedCrosschainEvent, observedCrosschainOf } from './store/observed-crosschain.ts'
+import { type ObservedCrosschainEvent, observedCrosschainOf } from './store/crosschain.ts'
 
 type Received = { txHash: string; fromAddress: string; toAddress: string }
 

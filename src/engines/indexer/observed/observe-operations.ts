@@ -1,10 +1,11 @@
 import type { BlockOperations, OwnersAdded } from '#chains/facets/accounts'
 import type { Block } from '#chains/facets/blocks'
 import type { ManagedAddress } from '#custody/wallets/index'
-import type { Posting, Token } from '#engines/ledger/index'
+import type { Posting } from '#engines/ledger/index'
+import type { Token } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
-import type { ObservedOperation } from './store/observed-operations.ts'
-import type { ObservedOwners } from './store/observed-owners.ts'
+import type { ObservedOperation } from './store/operations.ts'
+import type { ObservedOwners } from './store/owners.ts'
 
 /** The managed owners of addresses. */
 export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>

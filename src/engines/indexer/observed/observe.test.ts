@@ -16,7 +16,7 @@ import {
   type TestIndexer,
   untilIndexed,
 } from '#testing/platform/test-indexer'
-import { syncBalances, syncNativeBalance } from './sync-balances.ts'
+import { syncBalances, syncNativeBalance } from '../reconciliation/sync-balances.ts'
 
 const gas = quantity(1_000_000)
 const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!

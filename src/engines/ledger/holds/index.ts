@@ -1,0 +1,15 @@
+/** Holds reserve outgoing amounts until they are posted or voided. Only holds can be refused. */
+export {
+  availableForHold,
+  type Hold,
+  heldFor,
+  InsufficientFunds,
+  type OpenHold,
+  openUnlistedHolds,
+  placeHolds,
+  postHolds,
+  raiseHold,
+  reopenHolds,
+  resolveHolds,
+} from './store/holds.ts'
+export { copyHolds, restoreHolds } from './store/restored-holds.ts'
