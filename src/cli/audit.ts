@@ -10,7 +10,7 @@ import {
 } from '#engines/audit/index'
 import { isUuid } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import { readRootKey } from '#runtime/root-key'
 import { openAuditFile, readHeads, writeAuditFile } from './audit-file.ts'
 import { type Command, chooseAction, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'

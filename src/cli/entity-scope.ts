@@ -1,5 +1,5 @@
 import { findEntity } from '#runtime/auth/store'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import type { EntityScope } from '#runtime/scope'
 import { type ParsedArgs, textFlag, UsageError } from './command.ts'

@@ -4,7 +4,7 @@ import {
   mergeWorkerJournal,
 } from '#engines/transactions/journal/index'
 import { journaledResources } from '#engines/treasury/index'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'

@@ -9,7 +9,7 @@ import {
   type NewApiKey,
   revokeApiKey,
 } from '#runtime/auth/store'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database, Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { type EntityEnvironment, type KeyScope, keyScopes } from '#runtime/scope'

@@ -1,7 +1,7 @@
 import { bookLoss, findLostBurn, type LostBurn, lostBurns } from '#engines/attestation/index'
 import { formatAmount } from '#lib/amounts'
 import { isHex } from '#lib/hex'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { askToConfirm } from './confirm.ts'

@@ -12,7 +12,7 @@ import {
 } from '#custody/policy/index'
 import { isUuid } from '#lib/ids'
 import { findEntity } from '#runtime/auth/store'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'

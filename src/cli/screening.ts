@@ -13,7 +13,7 @@ import {
   removeEntry,
   rollBackList,
 } from '#engines/compliance/lists/index'
-import { readDatabaseClock } from '#runtime/db/clock'
+import { readDatabaseClock } from '#runtime/clock/database-clock'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'

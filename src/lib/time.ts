@@ -51,6 +51,8 @@ export type Clock = {
   nowMs(): number
   /** Returns the lead of the machine's own clock over this one (negative if behind), if they differ. */
   hostOffMs?(): number
+  /** Reads the time again at once, after a sandbox has moved it. */
+  reread?(): Promise<void>
 }
 
 /** Maximum clock offset of a machine; beyond it, the API refuses requests. */

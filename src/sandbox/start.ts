@@ -18,6 +18,8 @@ import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtim
 import { seedAttestationKeys } from './attestation-keys.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
+import { clockEndpoints } from './clock/endpoints.ts'
+import { openLabClock } from './clock/lab-clock.ts'
 import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
@@ -121,7 +123,8 @@ async function startParts(
   interruption.throwIfAborted()
   const mailer = openMailCatcher()
   // Of another sandbox than one with public credentials, they would be open to the network.
-  const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
+  const lab = clockEndpoints(openLabClock({ ...ctx, chains: local.chains }))
+  const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer), ...lab]
   const parts = credentials.arePublic ? { endpoints: open, refusal, apiKey } : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)

@@ -24,6 +24,7 @@ export type { SignedEntry } from './intents.ts'
 export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
 export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
 export { availableOf } from './store/balances.ts'
+export { unifiedBalanceBurn } from './store/burns.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
 export {
   findIntent,

@@ -41,7 +41,7 @@ export {
   type Replay,
 } from './store/logged-notifications.ts'
 export { releaseHeld } from './store/queue.ts'
-export { listSubscriptions, type Subscription } from './store/subscriptions.ts'
+export { listSubscriptions, type Subscription, webhookTimers } from './store/subscriptions.ts'
 export {
   findWebhookSubscription,
   listWebhookSubscriptions,

@@ -16,6 +16,14 @@ const safetyMs = 2_000
  */
 const quiet = { afterMs: 60_000, restMs: 8_000 } as const
 
+/** The loops of this process that run: time that is moved concerns each of them. */
+const running = new Set<Loop>()
+
+/** Wakes every loop of this process, after a sandbox has moved business time. */
+export function wakeLoops(): void {
+  for (const loop of running) loop.wake()
+}
+
 /** Callbacks for the outcome of each turn. */
 type TurnCallbacks = { failed(error: unknown): void; went?(): void }
 
@@ -83,13 +91,16 @@ export function repeat(turn: () => Promise<boolean>, outcome: TurnCallbacks, res
       if (!did) await rest()
     }
   }
-  const running = run()
-  return {
+  const ended = run()
+  const loop: Loop = {
     wake,
     stop: async () => {
       stopped = true
+      running.delete(loop)
       wakeUp()
-      await running
+      await ended
     },
   }
+  running.add(loop)
+  return loop
 }

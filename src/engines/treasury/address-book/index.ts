@@ -9,6 +9,7 @@ export {
   lockRecipientAddress,
   type RecipientAddress,
   type RecipientAddressStatus,
+  recipientAddressHold,
   recipientAddressStatuses,
 } from './store/recipient-addresses.ts'
 export {
@@ -17,5 +18,6 @@ export {
   lockRecipient,
   type Recipient,
   type RecipientStatus,
+  recipientHold,
   recipientStatuses,
 } from './store/recipients.ts'

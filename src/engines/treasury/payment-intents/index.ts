@@ -2,4 +2,10 @@
 
 export { expireOnRequest } from './expire-payment-intents.ts'
 export { openPaymentIntent } from './open-payment-intent.ts'
-export { findPaymentIntent, findPaymentIntents, lockPaymentIntents, type PaymentIntent } from './store.ts'
+export {
+  findPaymentIntent,
+  findPaymentIntents,
+  lockPaymentIntents,
+  type PaymentIntent,
+  paymentIntentExpiry,
+} from './store.ts'

@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { IntentContext, IntentState, IntentStatus, TimelineEntry } from './timeline.ts'
 
@@ -122,3 +123,13 @@ export const restoreIntents = (tx: Db, copies: readonly string[]) =>
     from unnest(${copies}::text[]) as n(text),
       row_of_copy(null::payment_intents, n.text::jsonb->'row' || '{"amount_refunded": 0}') r
     order by r.entity_id, r.id, r.update_date desc on conflict do nothing`)
+
+/** Pending intents that no payment is under way for, by their expiry. */
+export const paymentIntentExpiry: BusinessTimer = {
+  name: 'paymentIntentExpiry',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select i.id as resource_id, i.expires_on as due_date from payment_intents i
+      where i.status = 'pending' and i.expires_on is not null and not exists (select 1 from payments p
+        where p.entity_id = i.entity_id and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
+      order by i.expires_on limit ${limit}`),
+}

@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 
 /** The intents that were signed together and are burned together on one source. */
 export type Burn = { transferId: string; entry: number; blockchain: string }
@@ -76,3 +77,11 @@ export const lockFailedBurns = (tx: Db, blockchain: string, limit: number) =>
 export const postponeBurn = (tx: Db, { transferId, entry, blockchain }: Burn, dueAt: string) =>
   tx.run(sql`update unified_burns set state = 'waiting', failures = failures + 1, due_at = ${dueAt}
     where transfer_id = ${transferId} and entry = ${entry} and blockchain = ${blockchain}`)
+
+/** Burns of transfers that are due or wait for their next attempt. */
+export const unifiedBalanceBurn: BusinessTimer = {
+  name: 'unifiedBalanceBurn',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select transfer_id as resource_id, due_at as due_date from unified_burns
+      where state = 'waiting' order by due_at limit ${limit}`),
+}

@@ -1,4 +1,5 @@
 import { type Db, raw, sql } from '#runtime/db/db'
+import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 
 export type Region = 'us-east-1' | 'us-west-2'
 export type DetailStatus = 'pending' | 'confirmed' | 'deleted'
@@ -123,3 +124,27 @@ export async function removeDead(tx: Db, at: string, limit: number): Promise<num
     where ${these(due.filter(({ isDead }) => isDead))}`)
   return due.length
 }
+
+/** Subscriptions with something to send, by the date of the next attempt. */
+const delivery: BusinessTimer = {
+  name: 'notificationDelivery',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select id as resource_id, wake_date as due_date from notification_subscriptions
+      where wake_date is not null order by wake_date limit ${limit}`),
+}
+
+const confirmation: BusinessTimer = {
+  name: 'subscriptionConfirmation',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select subscription_id as resource_id, pending_until as due_date
+      from notification_subscription_details where status = 'pending' order by pending_until limit ${limit}`),
+}
+
+const removal: BusinessTimer = {
+  name: 'subscriptionRemoval',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select id as resource_id, removal_date as due_date from notification_subscriptions
+      where removal_date is not null order by removal_date limit ${limit}`),
+}
+
+export const webhookTimers: readonly BusinessTimer[] = [delivery, confirmation, removal]

@@ -2,6 +2,7 @@ import type { BusinessChain } from '#chains/business-chains'
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
+import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 import type { Turn } from '#runtime/turns/store'
 import { changeStatus } from './change-status.ts'
 
@@ -114,3 +115,11 @@ export const endAddressHolds = (tx: Db, turn: Turn, at: string, limit: number) =
     },
     limit,
   )
+
+/** Verified addresses on hold, by the end of it. */
+export const recipientAddressHold: BusinessTimer = {
+  name: 'recipientAddressHold',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select a.id as resource_id, a.hold_until as due_date from recipient_addresses a
+      where a.status = 'verification_succeeded' and a.hold_until is not null order by a.hold_until limit ${limit}`),
+}

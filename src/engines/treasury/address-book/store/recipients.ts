@@ -2,6 +2,7 @@ import type { BusinessChain } from '#chains/business-chains'
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
+import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 import type { Turn } from '#runtime/turns/store'
 import { changeStatus } from './change-status.ts'
 
@@ -143,3 +144,11 @@ export const restoreRecipients = (tx: Db, copies: readonly string[]) =>
   tx.run(sql`insert into recipients select distinct on (r.entity_id, r.id) r.*
     from unnest(${copies}::text[]) as n(text), row_of_copy(null::recipients, n.text::jsonb->'row') r
     order by r.entity_id, r.id, r.update_date desc on conflict do nothing`)
+
+/** Recipients on hold, by the end of it. */
+export const recipientHold: BusinessTimer = {
+  name: 'recipientHold',
+  next: (db, limit) =>
+    db.all<DueResource>(sql`select r.id as resource_id, r.hold_until as due_date from recipients r
+      where r.status = 'inactive' and r.hold_until is not null order by r.hold_until limit ${limit}`),
+}

@@ -1,15 +1,20 @@
 /**
  * The database's time, used on every host: processes compare each other's timestamps in limits, orders and expiry. The host's
  * own clock is not used; an alarm reports when it is off. Between two readings the monotonic clock carries the time forward.
+ *
+ * Business time is that time, moved or held by the row of `business_clock`. Only a sandbox writes one; all processes of its
+ * database follow it.
  */
 import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
+import type { Db } from '../db/db.ts'
 import { alarmWhile } from '../log/alarms.ts'
+import { hearNotices } from '../pg-notifications.ts'
 import { logTrouble, repeat } from '../scheduling/loop.ts'
 import type { Scope } from '../scope.ts'
-import { type Db, sql } from './db.ts'
+import { type ClockShift, clockChannel, readTimes } from './store.ts'
 
 /** A reading: the database's time at a moment of the monotonic clock, exact to `withinMs`, half of the query's duration. */
-type Look = { steadyMs: number; databaseMs: number; withinMs: number }
+type Look = { steadyMs: number; databaseMs: number; withinMs: number; shift: ClockShift }
 
 const looksAtOnce = 3
 const lookMs = 5_000
@@ -22,27 +27,30 @@ const look = (db: Db): Promise<Look> =>
     const looks: Look[] = []
     for (let count = 0; count < looksAtOnce; count++) {
       const startedMs = performance.now()
-      const { nowMs } = await tx.one<{ nowMs: number }>(
-        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`,
-      )
+      const { databaseMs, shift } = await readTimes(tx)
       const withinMs = (performance.now() - startedMs) / 2
-      looks.push({ steadyMs: startedMs + withinMs, databaseMs: nowMs, withinMs })
+      looks.push({ steadyMs: startedMs + withinMs, databaseMs, withinMs, shift })
     }
     return looks.reduce((best, each) => (each.withinMs < best.withinMs ? each : best))
   })
 
-/** Chooses the more exact of two readings; the newer one when they contradict each other. */
+/** Chooses the more exact of two readings, the newer one when they contradict each other; the shift is always the newer. */
 function better(known: Look, newer: Look): Look {
   const passedMs = newer.steadyMs - known.steadyMs
   const withinMs = known.withinMs + passedMs * driftShare
   const apartMs = Math.abs(known.databaseMs + passedMs - newer.databaseMs)
-  return newer.withinMs <= withinMs || apartMs > withinMs + newer.withinMs ? newer : known
+  return newer.withinMs <= withinMs || apartMs > withinMs + newer.withinMs
+    ? newer
+    : Object.assign({}, known, { shift: newer.shift })
 }
 
-function clockOf(known: () => Look): Required<Clock> {
+function clockOf(known: () => Look): Required<Omit<Clock, 'reread'>> {
   const exactMs = () => known().databaseMs + performance.now() - known().steadyMs
   return {
-    nowMs: () => Math.floor(exactMs()),
+    nowMs: () => {
+      const { heldMs, offsetMs } = known().shift
+      return heldMs ?? Math.floor(exactMs()) + offsetMs
+    },
     hostOffMs: () => {
       const offMs = systemClock.nowMs() - exactMs()
       return Math.sign(offMs) * Math.max(0, Math.floor(Math.abs(offMs) - known().withinMs))
@@ -62,7 +70,10 @@ export async function openDatabaseClock({
   log,
 }: Pick<Scope, 'database' | 'log'>): Promise<{ clock: Clock; stop(): Promise<void> }> {
   let known = await look(database.reading)
-  const clock = clockOf(() => known)
+  const reread = async () => {
+    known = better(known, await look(database.reading))
+  }
+  const clock = { ...clockOf(() => known), reread }
   const report = alarmWhile(log, 'clock-off', {
     begins: 'the clock of this machine is off from that of the database',
     ends: 'the clock of this machine is right again',
@@ -73,10 +84,11 @@ export async function openDatabaseClock({
   }
   warn()
   const turn = async () => {
-    known = better(known, await look(database.reading))
+    await reread()
     warn()
     return false
   }
   const loop = repeat(turn, logTrouble(log, 'reading the time of the database'), lookMs)
-  return { clock, stop: loop.stop }
+  const endNotices = hearNotices({ database, log }, clockChannel, () => loop.wake())
+  return { clock, stop: () => endNotices().then(loop.stop) }
 }

@@ -1,0 +1,42 @@
+import { type Db, type Sql, sql } from '../db/db.ts'
+
+/** The lead of business time over the database's, or the instant at which it stands still; in milliseconds. */
+export type ClockShift = { offsetMs: number; heldMs: number | null }
+
+/** The channel that tells of a change of business time. */
+export const clockChannel = 'business_clock'
+
+const unmoved: ClockShift = { offsetMs: 0, heldMs: null }
+
+/** Reads the time of the database, and how business time is moved from it. */
+export async function readTimes(db: Db): Promise<{ databaseMs: number; shift: ClockShift }> {
+  const row = await db.one<{ databaseMs: number; offsetMs: number | null; heldMs: number | null }>(
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as database_ms, c.offset_ms, c.held_ms
+      from (values (1)) one left join business_clock c on true`,
+  )
+  const { databaseMs, offsetMs, heldMs } = row
+  return { databaseMs, shift: offsetMs === null ? unmoved : { offsetMs, heldMs } }
+}
+
+const databaseMs = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+/** Sets business time; it passes on from there, or stands still there while it is held. */
+export const setTime = (tx: Db, nowMs: number) =>
+  write(
+    tx,
+    sql`offset_ms = ${nowMs}::bigint - ${databaseMs}, held_ms = case when held_ms is not null then ${nowMs}::bigint end`,
+  )
+
+/** Holds business time where it is, or at a later instant. */
+export const holdTime = (tx: Db, atMs: number | undefined) =>
+  write(tx, sql`held_ms = greatest(${atMs ?? null}::bigint, coalesce(held_ms, ${databaseMs} + offset_ms))`)
+
+/** Lets business time pass again, from where it is held. */
+export const releaseTime = (tx: Db) =>
+  write(tx, sql`offset_ms = coalesce(held_ms - ${databaseMs}, offset_ms), held_ms = null`)
+
+async function write(tx: Db, change: Sql): Promise<void> {
+  await tx.run(sql`insert into business_clock (offset_ms) values (0) on conflict do nothing`)
+  await tx.run(sql`update business_clock set ${change}`)
+  await tx.run(sql`select pg_notify(${clockChannel}, '')`)
+}

@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '#runtime/db/db'
+import type { SettableClock } from './set-clock.ts'
+import { type DueTimer, nextDue } from './timers.ts'
+
+/** After so many stops the rest of the way is one leap. */
+const hopsMax = 1_000
+/** How long a stop waits for the work that is due: an endpoint that does not answer must not hold up an advance. */
+const settleMs = 2_000
+const lookEveryMs = 10
+/** How many fired timers an answer names. */
+const firedMax = 1_000
+
+/** How far an advance has come. */
+type Progress = { hops: number; fired: Map<string, DueTimer> }
+
+export const newProgress = (): Progress => ({ hops: 0, fired: new Map() })
+
+export const shownProgress = ({ hops, fired }: Progress) => ({
+  hops,
+  leapt: hops === hopsMax,
+  fired: [...fired.values()].slice(0, firedMax),
+})
+
+type AdvanceParts = {
+  database: Database
+  clock: SettableClock
+  /** Lets the chains follow to a new time. */
+  follow(nowMs: number): Promise<void>
+}
+
+/**
+ * Moves business time forward, from due date to due date, so that what is due on Tuesday happens before what is due on
+ * Wednesday, and with Tuesday's date. Each stop ends when nothing is due any more, or after two seconds.
+ */
+export async function advanceTo(
+  { database, clock, follow }: AdvanceParts,
+  toMs: number,
+  progress: Progress,
+): Promise<void> {
+  const watch = watchTimers(database, clock, progress)
+  const goTo = async (ms: number) => {
+    await follow(ms)
+    await clock.set(ms)
+    await watch.settle()
+  }
+  await watch.settle()
+  for (; progress.hops < hopsMax; progress.hops++) {
+    const next = await watch.next()
+    if (!next || dueMs(next) > toMs) break
+    const { nowMs } = await clock.read()
+    await goTo(Math.max(nowMs, dueMs(next)))
+  }
+  const { nowMs } = await clock.read()
+  if (nowMs < toMs) await goTo(toMs)
+}
+
+const dueMs = ({ dueDate }: DueTimer) => Date.parse(dueDate)
+const keyOf = ({ timer, resourceId, dueDate }: DueTimer) => `${timer} ${resourceId} ${dueDate}`
+
+type TimerWatch = {
+  /** The earliest work that is not given up on. */
+  next(): Promise<DueTimer | undefined>
+  /** Waits for the work that is due. What is not done in time is not waited for again. */
+  settle(): Promise<void>
+}
+
+function watchTimers(database: Database, clock: SettableClock, { fired }: Progress): TimerWatch {
+  const givenUp = new Set<string>()
+  const awaited = async () => (await nextDue(database)).filter((due) => !givenUp.has(keyOf(due)))
+  return {
+    next: async () => (await awaited())[0],
+    settle: async () => {
+      const startedMs = performance.now()
+      for (;;) {
+        const { nowMs } = await clock.read()
+        const due = (await awaited()).filter((each) => dueMs(each) <= nowMs)
+        for (const each of due) fired.set(keyOf(each), each)
+        if (due.length === 0) return
+        if (performance.now() - startedMs > settleMs) {
+          for (const each of due) givenUp.add(keyOf(each))
+          return
+        }
+        await delay(lookEveryMs)
+      }
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EngineCtx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import { formatInstant, parseInstant } from '#lib/time'
+import type { LocalChain } from '../chains/index.ts'
+import { advanceTo, newProgress, shownProgress } from './advance.ts'
+import { freezeChainTime, mineBlocks, releaseChainTime, setChainTime } from './chain-time.ts'
+import { parseDuration } from './durations.ts'
+import { openSettableClock } from './set-clock.ts'
+
+/** Dates of later years have five digits, which neither clients nor the database read. */
+const latestMs = Date.parse('9999-01-01T00:00:00.000Z')
+
+/** A long advance goes on after its answer, before clients give up on it. */
+const answeredWithinMs = 30_000
+
+type LabParts = Pick<EngineCtx, 'database' | 'clock' | 'log'> & {
+  chains: readonly Pick<LocalChain, 'rpcUrl'>[]
+}
+
+type Goal = { by?: string; to?: string }
+
+export type LabClock = ReturnType<typeof openLabClock>
+
+/** The clock of the sandbox with its chains. Changes run one after another. */
+export function openLabClock({ database, clock: businessTime, log, chains }: LabParts) {
+  const clock = openSettableClock({ database, clock: businessTime })
+  let isAdvancing = false
+  const show = async () => {
+    const { nowMs, offsetMs, isFrozen } = await clock.read()
+    return { now: formatInstant(nowMs), offsetMs, isFrozen, isAdvancing }
+  }
+  const inLine = oneAfterAnother()
+  const change = <T>(work: () => Promise<T>) =>
+    inLine(async () => {
+      if (isAdvancing)
+        throw new ApiError(
+          'unavailable',
+          'The clock is advancing: try again when `isAdvancing` of GET /sandbox/clock is false.',
+        )
+      return work()
+    })
+  const advance = async (goal: Goal) => {
+    const startedMs = performance.now()
+    const { nowMs, isFrozen } = await clock.read()
+    const toMs = goalOf(goal, nowMs)
+    const follow = (ms: number) => setChainTime(chains, ms, isFrozen)
+    const progress = newProgress()
+    isAdvancing = true
+    const advancing = advanceTo({ database, clock, follow }, toMs, progress)
+      .then(() => mineBlocks(chains))
+      .finally(() => {
+        isAdvancing = false
+      })
+    advancing.catch((error) => log.error({ err: error }, 'an advance of the clock ended early'))
+    await Promise.race([advancing, delay(answeredWithinMs, undefined, { ref: false })])
+    const tookMs = Math.round(performance.now() - startedMs)
+    return { ...(await show()), ...shownProgress(progress), tookMs }
+  }
+  const freeze = async (at: string | undefined) => {
+    const { nowMs } = await clock.read()
+    const atMs = at === undefined ? undefined : laterInstant('at', at, nowMs)
+    await freezeChainTime(chains)
+    await clock.freeze(atMs)
+    return show()
+  }
+  const release = async () => {
+    await clock.release()
+    await releaseChainTime(chains)
+    const { nowMs } = await clock.read()
+    await setChainTime(chains, nowMs, false)
+    return show()
+  }
+  return {
+    show,
+    advance: (goal: Goal) => change(() => advance(goal)),
+    freeze: (at: string | undefined) => change(() => freeze(at)),
+    release: () => change(release),
+  }
+}
+
+function goalOf({ by, to }: Goal, nowMs: number): number {
+  if (by !== undefined && to !== undefined)
+    throw invalid({ at: 'to', reason: 'must not be sent together with `by`: send one of both', value: to })
+  if (to !== undefined) return laterInstant('to', to, nowMs)
+  if (by === undefined)
+    throw invalid({ at: 'by', reason: 'is missing: send a duration, or `to` with an instant' })
+  const durationMs = parseDuration(by)
+  if (durationMs === undefined || durationMs === 0)
+    throw invalid({
+      at: 'by',
+      reason:
+        'must be a duration above zero of weeks, days, hours, minutes and seconds, such as P3DT4H or PT90S',
+      value: by,
+    })
+  return requireEarlyEnough('by', by, nowMs + durationMs)
+}
+
+function laterInstant(at: string, text: string, nowMs: number): number {
+  const instantMs = parseInstant(text)!
+  if (instantMs < nowMs)
+    throw invalid({
+      at,
+      reason: `must not be before ${formatInstant(nowMs)}, which is now: time only moves forward`,
+      value: text,
+    })
+  return requireEarlyEnough(at, text, instantMs)
+}
+
+function requireEarlyEnough(at: string, value: string, instantMs: number): number {
+  if (instantMs <= latestMs) return instantMs
+  throw invalid({ at, reason: `must not lead beyond ${formatInstant(latestMs)}`, value })
+}
+
+/** Runs work one after another, each after the end of the one before. */
+function oneAfterAnother(): <T>(work: () => Promise<T>) => Promise<T> {
+  let previous: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = previous.then(work)
+    previous = result.catch(() => undefined)
+    return result
+  }
+}

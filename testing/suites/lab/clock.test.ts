@@ -1,0 +1,210 @@
+/** Business time under control: the program as a user starts it, moved by its own operations. */
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshAddress } from '#testing/builders/world'
+import type { HttpAnswer } from '#testing/platform/tenant'
+import { until } from '#testing/platform/until'
+import { type Program, startProgram } from '#testing/processes/program'
+import { initializedDirectory } from '#testing/processes/programs'
+import { openReceiver, type Receiver } from '#testing/servers/receiver'
+
+const dayMs = 86_400_000
+
+let dataDir: string
+let program: Program
+let receiver: Receiver
+
+const start = () =>
+  startProgram({
+    dataDir,
+    args: ['--chains', 'BASE-SEPOLIA'],
+    env: { BEZANT_RECIPIENT_HOLD_HOURS: '24' },
+  })
+
+beforeAll(async () => {
+  receiver = await openReceiver(async () => undefined)
+  dataDir = await initializedDirectory()
+  program = await start()
+})
+afterAll(async () => {
+  await program?.killAll()
+  await receiver?.close()
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const http = (method: string, path: string, body?: object) => program.tenant.http(method, path, { body })
+const data = async (answer: Promise<HttpAnswer>) => {
+  const { status, body, text } = await answer
+  expect(status, text).toBeLessThan(300)
+  return body.data
+}
+const get = (path: string) => data(http('GET', path))
+const clock = () => get('/sandbox/clock')
+const advance = async (body: object) => {
+  const told = await data(http('POST', '/sandbox/clock/advance', body))
+  await until(async () => !(await clock()).isAdvancing, 'the advance has ended')
+  return told
+}
+const post = (path: string, body: object) =>
+  data(http('POST', path, { idempotencyKey: randomUUID(), ...body }))
+
+async function headDateMs(): Promise<number> {
+  const { rpcUrl } = program.answer.chains[0]!
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getBlockByNumber',
+    params: ['latest', false],
+  })
+  const answer = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  const { result } = (await answer.json()) as { result: { timestamp: string } }
+  return Number(result.timestamp) * 1_000
+}
+
+const newIntent = () =>
+  post('/v1/paymentIntents', {
+    type: 'transient',
+    amount: { amount: '3.14', currency: 'USD' },
+    settlementCurrency: 'USD',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+
+async function sealed(body: object) {
+  return { ...body, entitySecretCiphertext: await program.tenant.sealSecret() }
+}
+
+async function newWallet() {
+  const { walletSet } = await post('/v1/w3s/developer/walletSets', await sealed({ name: 'Clock' }))
+  const { wallets } = await post(
+    '/v1/w3s/developer/wallets',
+    await sealed({ walletSetId: walletSet.id, blockchains: ['BASE-SEPOLIA'], accountType: 'EOA', count: 1 }),
+  )
+  return wallets[0] as { id: string; address: string }
+}
+
+async function fundedWallet() {
+  const wallet = await newWallet()
+  const { status, text } = await http('POST', '/v1/faucet/drips', {
+    address: wallet.address,
+    blockchain: 'BASE-SEPOLIA',
+    native: true,
+  })
+  expect(status, text).toBe(204)
+  const balances = async () => (await get(`/v1/w3s/wallets/${wallet.id}/balances`)).tokenBalances
+  await until(async () => (await balances()).length > 0, 'the coins have arrived')
+  return wallet
+}
+
+async function transfer(walletId: string) {
+  const { id } = await post(
+    '/v1/w3s/developer/transactions/transfer',
+    await sealed({ walletId, destinationAddress: freshAddress(), amounts: ['0.001'], feeLevel: 'HIGH' }),
+  )
+  const read = async () => (await get(`/v1/w3s/transactions/${id}`)).transaction
+  await until(async () => (await read()).state === 'COMPLETE', 'the transfer is complete')
+  return read()
+}
+
+it('an advance lets everything on the way happen in the order of its dates, with its date', async () => {
+  await post('/v2/notifications/subscriptions', {
+    endpoint: receiver.url,
+    notificationTypes: ['transactions.inbound'],
+  })
+  receiver.behave((_, response) => void response.writeHead(503).end())
+  const wallet = await fundedWallet()
+  const intent = await newIntent()
+  const recipient = await post('/v1/addressBook/recipients', {
+    chain: 'BASE',
+    address: freshAddress(),
+    metadata: {},
+  })
+  const statusOf = async () => (await get(`/v1/addressBook/recipients/${recipient.id}`)).status
+  await until(async () => (await statusOf()) === 'inactive', 'the recipient is on hold')
+  const failedDelivery = async () => {
+    const [{ id }] = (await get('/operator/notifications?topic=transactions.inbound')).toReversed()
+    return (await get(`/operator/notifications/${id}`)).deliveries[0]
+  }
+  await until(async () => (await failedDelivery()).attemptCount > 0, 'the endpoint has refused once')
+
+  const before = await clock()
+  const { now, fired, hops } = await advance({ by: 'P4D' })
+
+  expect(Date.parse(now) - Date.parse(before.now)).toBeGreaterThanOrEqual(4 * dayMs)
+  expect(hops).toBeGreaterThan(3)
+  const dates = fired.map(({ dueDate }: { dueDate: string }) => dueDate)
+  expect(dates).toEqual(dates.toSorted())
+  const timers = fired.map(({ timer, resourceId }: Record<string, string>) => `${timer} ${resourceId}`)
+  const expiry = timers.indexOf(`paymentIntentExpiry ${intent.id}`)
+  const hold = timers.indexOf(`recipientHold ${recipient.id}`)
+  expect(expiry).toBeGreaterThanOrEqual(0)
+  expect(hold).toBeGreaterThan(expiry)
+  const { timeline } = await get(`/v1/paymentIntents/${intent.id}`)
+  const expired = timeline.find(({ status }: { status: string }) => status === 'expired')
+  // The date of its stop, not of the end of the advance.
+  expect(Date.parse(expired.time) - Date.parse(intent.expiresOn)).toBeLessThan(dayMs / 2)
+  expect(await statusOf()).toBe('active')
+  const delivery = await failedDelivery()
+  expect(delivery.state).toBe('failed')
+  const attempts = delivery.attempts.map(({ createDate }: { createDate: string }) => Date.parse(createDate))
+  expect(attempts).toEqual(attempts.toSorted((a: number, b: number) => a - b))
+  expect(Math.abs((await headDateMs()) - Date.parse((await clock()).now))).toBeLessThan(60_000)
+  receiver.behave()
+  // Money moves as before, at the new time.
+  const after = await transfer(wallet.id)
+  expect(Date.parse(after.createDate)).toBeGreaterThanOrEqual(Date.parse(now))
+})
+
+it('a frozen clock stands still while work goes on, and passes on from there when released', async () => {
+  const wallet = await fundedWallet()
+  const { now, isFrozen } = await data(http('POST', '/sandbox/clock/freeze', {}))
+  expect(isFrozen).toBe(true)
+  const first = await transfer(wallet.id)
+  const second = await transfer(wallet.id)
+  expect([first.createDate, second.createDate]).toEqual([now, now])
+  expect((await clock()).now).toBe(now)
+  const later = await advance({ by: 'PT1H' })
+  expect(Date.parse(later.now) - Date.parse(now)).toBe(3_600_000)
+  const released = await data(http('POST', '/sandbox/clock/release', {}))
+  expect(released.isFrozen).toBe(false)
+  expect(Date.parse(released.now) - Date.parse(later.now)).toBeLessThan(60_000)
+  await until(async () => (await clock()).now > released.now, 'time passes again')
+  await transfer(wallet.id)
+})
+
+it('the clock keeps its lead over a restart', async () => {
+  const { now } = await advance({ by: 'P1D' })
+  program.signal('SIGTERM', 'process')
+  expect(await program.exited).toEqual({ code: 0, signal: null })
+  program = await start()
+  const again = await clock()
+  expect(Date.parse(again.now)).toBeGreaterThanOrEqual(Date.parse(now))
+  expect(again.offsetMs).toBeGreaterThan(4 * dayMs)
+  await transfer((await fundedWallet()).id)
+})
+
+describe('a wrong request', () => {
+  it.each([
+    ['nothing', {}, 'by is missing'],
+    ['both', { by: 'P1D', to: '2100-01-01T00:00:00Z' }, 'send one of both'],
+    ['a duration of zero', { by: 'PT0S' }, 'above zero'],
+    ['a month, whose length differs', { by: 'P1M' }, 'such as P3DT4H'],
+    ['a negative duration', { by: '-P1D' }, 'such as P3DT4H'],
+    ['no duration', { by: 'tomorrow' }, 'such as P3DT4H'],
+    ['half a duration', { by: 'P1DT' }, 'such as P3DT4H'],
+    ['the past', { to: '2020-01-01T00:00:00Z' }, 'time only moves forward'],
+    ['a year of five digits', { by: 'P3000000D' }, 'must not lead beyond 9999'],
+    ['a duration that no number holds', { by: `P${'9'.repeat(30)}D` }, 'such as P3DT4H'],
+    ['an instant without its offset', { to: '2100-01-01T00:00:00' }, 'RFC 3339'],
+  ])('that says %s is refused, and moves nothing', async (_, body, reason) => {
+    const before = await clock()
+    const { status, text } = await http('POST', '/sandbox/clock/advance', body)
+    expect(status, text).toBe(400)
+    expect(text).toContain(reason)
+    expect((await clock()).offsetMs).toBe(before.offsetMs)
+  })
+})
