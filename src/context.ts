@@ -52,7 +52,7 @@ import { watchSessions } from '#runtime/db/sessions'
 import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
-import { createServer } from '#runtime/http/server'
+import { createServer, type RequestGuard } from '#runtime/http/server'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
@@ -190,6 +190,8 @@ type SandboxParts = {
   /** Shows the mails; used unless SMTP is configured. */
   mailer?: Mailer
   endpoints: readonly Endpoint<never>[]
+  /** Keeps pages of other sites from its operations. */
+  guard?: RequestGuard
   /** The message for requests without a valid key: where to find one. */
   refusal?: string
   /** The public key with which the reference page sends its requests. */
@@ -208,6 +210,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     pages: { introduction, tryOutKey: sandbox?.apiKey },
     removed: removedPaths,
     notBuilt,
+    guard: sandbox?.guard,
     refusal: sandbox?.refusal,
     // A sandbox only logs that the clock is off, and keeps serving.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
+import { parseOrigin } from '#lib/web-origin'
 import { targetsOf } from '#runtime/config'
 import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
@@ -47,6 +48,12 @@ export const sandboxCommand: Command = {
       about:
         'Let the network reach it at BEZANT_HOST, with credentials of its own in place of the public ones.',
     },
+    cors: {
+      type: 'string',
+      value: 'A,B',
+      about: 'Origins whose pages may use the operations below /sandbox, such as http://localhost:5173.',
+      default: 'none but its own',
+    },
     tls: {
       type: 'boolean',
       about: 'Serve https with a certificate of its own, for clients that refuse http.',
@@ -85,6 +92,7 @@ async function run(args: ParsedArgs): Promise<number> {
     blockTimeMs: blockTimeMsOf(args),
     gasLimit: gasLimitOf(args),
     tls: args.flags['tls'] === true,
+    allowedOrigins: readFlag(args, 'cors', parseOrigins),
   }
   const config = configOf(args, {
     logLevel: 'warn',
@@ -176,6 +184,13 @@ function parseChains(text: string, flag: string): string[] {
   ]
   if (names.length === 0) throw new Error(`${flag} must name at least one chain, such as BASE-SEPOLIA`)
   return names.map((name) => requireTestNetwork(name).blockchain)
+}
+
+function parseOrigins(text: string, flag: string): string[] {
+  const origins = text.split(',').map((origin) => origin.trim())
+  const wrong = origins.find((origin) => !parseOrigin(origin))
+  if (wrong === undefined) return origins
+  throw new Error(`${flag} must name origins such as http://localhost:5173, with no path, not "${wrong}"`)
 }
 
 function parseCore(text: string, flag: string): ScaCore {

@@ -29,6 +29,7 @@ import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
+import { requireOwnPage } from './require-own-page.ts'
 import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
 
 export type SandboxOptions = {
@@ -41,6 +42,8 @@ export type SandboxOptions = {
   gasLimit?: bigint | undefined
   /** Whether the API and the page of users answer https, with a certificate of their own. */
   tls?: boolean
+  /** Origins whose pages may use the operations of the sandbox, as its own pages do. */
+  allowedOrigins?: readonly string[] | undefined
   /** Whether the network may reach it, which takes credentials of its own. */
   isExposed: boolean
   /** Reports each part that is ready. */
@@ -125,7 +128,8 @@ async function startParts(
   // Of another sandbox than one with public credentials, they would be open to the network.
   const lab = clockEndpoints(openLabClock({ ...ctx, chains: local.chains }))
   const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer), ...lab]
-  const parts = credentials.arePublic ? { endpoints: open, refusal, apiKey } : { endpoints: [] }
+  const guard = requireOwnPage(options.allowedOrigins ?? [])
+  const parts = credentials.arePublic ? { endpoints: open, guard, refusal, apiKey } : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)
   const page = await startPage(ctx)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
@@ -22,6 +22,9 @@ import { registerUserPage, type UserPage } from './user-page.ts'
 /** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
 
+/** Looks at the path and the headers of a request. */
+export type RequestGuard = (request: { url: string; headers: IncomingHttpHeaders }) => void
+
 type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
@@ -38,6 +41,8 @@ type ServerInput = {
   readSession?: ReadSession
   /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
+  /** Refuses requests before they are admitted, by throwing an `ApiError`. */
+  guard?: RequestGuard | undefined
   /** Replaces the usual message for requests without a valid key. */
   refusal?: string | undefined
 }
@@ -66,6 +71,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   else await allowAllOrigins(server, strictTransportSecurity)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   measureRequests(server, input.scope)
+  const { guard } = input
+  if (guard) server.addHook('onRequest', async (request) => guard(request))
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   if (input.pages) {
