@@ -25,6 +25,10 @@ const commands: Record<string, ListedCommand> = {
       'Run an attester, which signs the cross-chain messages of another server that it has seen itself.',
     load: async () => (await import('./serve.ts')).attestCommand,
   },
+  doctor: {
+    summary: 'Check what a start of the sandbox or of a server needs; name each fault with its remedy.',
+    load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+  },
   migrate: {
     summary: 'Create or upgrade the database tables. Safe to repeat, and to run concurrently.',
     load: async () => (await import('./migrate.ts')).migrateCommand,
