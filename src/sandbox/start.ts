@@ -16,6 +16,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { seedAttestationKeys } from './attestation-keys.ts'
+import { openChains } from './chain-control/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
 import { clockEndpoints } from './clock/endpoints.ts'
@@ -126,10 +127,14 @@ async function startParts(
   interruption.throwIfAborted()
   const mailer = openMailCatcher()
   // Of another sandbox than one with public credentials, they would be open to the network.
-  const lab = clockEndpoints(openLabClock({ ...ctx, chains: local.chains }))
-  const open = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer), ...lab]
+  const chainControl = openChains({ ctx, chains: local.chains, faucet })
+  undo.push(chainControl.stop)
+  const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
+  const lab = [...chainControl.endpoints, ...clockEndpoints(openLabClock({ ...ctx, chains: local.chains }))]
   const guard = requireOwnPage(options.allowedOrigins ?? [])
-  const parts = credentials.arePublic ? { endpoints: open, guard, refusal, apiKey } : { endpoints: [] }
+  const parts = credentials.arePublic
+    ? { endpoints: [...own, ...lab], guard, refusal, apiKey }
+    : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)
   const page = await startPage(ctx)

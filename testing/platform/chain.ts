@@ -63,7 +63,7 @@ export async function startTestChains(options: TestChainOptions) {
     gasLimit,
     log,
   })
-  return { chains: local.chains.map(testChain), stop: () => local.stop() }
+  return { chains: local.chains.map(testChain), local: local.chains, stop: () => local.stop() }
 }
 
 function testChain(chain: LocalChain): TestChain {

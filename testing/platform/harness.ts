@@ -12,6 +12,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
+import { openChains } from '#sandbox/chain-control/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
@@ -112,11 +113,13 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
   const mails = openMailCatcher()
+  const lab = openChains({ ctx, chains: local.local, faucet })
+  undo.push(lab.stop)
   const api = await startApi(ctx, {
     faucet,
     mailer: mails,
     apiKey,
-    endpoints: [mailEndpoint(mails), ciphertextEndpoint],
+    endpoints: [mailEndpoint(mails), ciphertextEndpoint, ...lab.endpoints],
   })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)

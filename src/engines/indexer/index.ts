@@ -37,6 +37,7 @@ export { findHalt } from './store/halts.ts'
 export {
   hasProcessedSteps,
   hasStepsToUndo,
+  haveAllProcessedSteps,
   highestComplete,
   highestFinal,
   lockFollowed,

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
-import { type Mining, miningEvery, setsMining } from './mining.ts'
+import { type Mining, miningEvery, setsMining, withoutMining } from './mining.ts'
 import type { LocalNode } from './node.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
-import { requestsIn } from './requests.ts'
-import type { Reply } from './rpc.ts'
+import { mayChange, requestsIn } from './requests.ts'
+import { postToNode, type Reply, resultOf } from './rpc.ts'
 import { watchPool } from './watch-pool.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
@@ -16,6 +16,8 @@ export type StateKeeper = {
   write(node: LocalNode, body: Buffer): Promise<Reply>
   /** Runs `work` while no other write and no persist runs. */
   alone<T>(work: () => Promise<T>): Promise<T>
+  /** The newest block that the node loaded in place of mining it: it can reorganise the later ones only. */
+  loadedTo(): number
   /** Writes the current state, so that it no longer depends on the journal. */
   persist(node: LocalNode): Promise<void>
   /** Persists for the last time and closes the files; the caller ends the node. */
@@ -29,6 +31,13 @@ export type SupervisedChain = {
   pid(): number
   /** Sets the hook that sees every request from now on; undefined removes it. */
   intercept(hook: Intercept | undefined): void
+  /** Makes one call past the hook, recorded as one through `rpcUrl` is; rejects with the message of the node. */
+  ask<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+  loadedTo(): number
+  /** Whether the chain mines on a timer of this process, which the node does not know. */
+  isTimed(): boolean
+  /** Runs `work` while the chain mines nothing by itself. */
+  withoutMining<T>(work: () => Promise<T>): Promise<T>
   persist(): Promise<void>
   stop(): Promise<void>
 }
@@ -77,6 +86,13 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     pool.wrote()
     return keeper.write(await ready, body)
   }
+  const ask = async <T>(method: string, params: readonly unknown[] = []) => {
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    return resultOf<T>(
+      method,
+      mayChange(body) ? await write(body) : await postToNode((await ready).url, body),
+    )
+  }
   let proxy: ChainProxy
   try {
     const target = async () => (await ready).url
@@ -108,6 +124,10 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     intercept: (next) => {
       hook = next
     },
+    ask,
+    loadedTo: keeper.loadedTo,
+    isTimed: mining.isTimed,
+    withoutMining: async (work) => withoutMining((await ready).url, mining, work),
     persist: async () => keeper.persist(await ready),
     stop,
   }

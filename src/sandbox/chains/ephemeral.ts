@@ -46,6 +46,7 @@ export function ephemeralKeeper(
       })
     },
     alone: gate.alone,
+    loadedTo: () => 0,
     persist: async () => {},
     close: async () => {},
   }

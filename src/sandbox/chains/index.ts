@@ -25,7 +25,9 @@ export type LocalChain = {
   tokens: Record<TokenSymbol, `0x${string}`>
   /** Sets a hook that can delay, drop or answer every request to `rpcUrl`; undefined removes it. */
   intercept(hook: Intercept | undefined): void
-}
+  /** Time between blocks that the chain was started with; undefined where it mines each transaction at once. */
+  blockTimeMs: number | undefined
+} & Pick<SupervisedChain, 'ask' | 'loadedTo' | 'isTimed' | 'withoutMining'>
 
 export type LocalChains = {
   chains: LocalChain[]
@@ -80,7 +82,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
     throw failed.reason
   }
   return {
-    chains: chains.map(published),
+    chains: chains.map((chain) => published(chain, blockTimeMs)),
     persist: async () => void (await Promise.all(chains.map((chain) => chain.persist()))),
     stop,
   }
@@ -150,8 +152,8 @@ function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsO
   }
 }
 
-function published(chain: SupervisedChain): LocalChain {
-  const { network } = chain
+function published(chain: SupervisedChain, blockTimeMs: number | undefined): LocalChain {
+  const { network, ask, loadedTo, isTimed, withoutMining } = chain
   return {
     blockchain: network.blockchain,
     chainId: network.chainId,
@@ -166,5 +168,10 @@ function published(chain: SupervisedChain): LocalChain {
       network.tokens.map((token) => [token.symbol, token.address]),
     ) as LocalChain['tokens'],
     intercept: chain.intercept,
+    blockTimeMs,
+    ask,
+    loadedTo,
+    isTimed,
+    withoutMining,
   }
 }

@@ -13,10 +13,15 @@ export type Mining = {
   begin(url: string): Promise<void>
   /** Stops the timer here, after a request has set another mining mode on the node. */
   release(): void
+  /** Stops the timer here and waits for its block under way. Returns whether the timer was running. */
+  pause(): Promise<boolean>
+  /** Whether the timer here mines: the node itself is then set to mine nothing. */
+  isTimed(): boolean
 }
 
 export function miningEvery(blockTimeMs: number | undefined): Mining {
   let timer: NodeJS.Timeout | undefined
+  let block = Promise.resolve()
   const release = () => {
     clearInterval(timer)
     timer = undefined
@@ -29,7 +34,8 @@ export function miningEvery(blockTimeMs: number | undefined): Mining {
     timer = setInterval(() => {
       if (isMining) return
       isMining = true
-      call(url, 'evm_mine')
+      block = call(url, 'evm_mine')
+        .then(() => {})
         .catch(() => {})
         .finally(() => {
           isMining = false
@@ -37,7 +43,35 @@ export function miningEvery(blockTimeMs: number | undefined): Mining {
     }, blockTimeMs)
     timer.unref()
   }
-  return { begin, release }
+  const pause = async () => {
+    const wasTimed = timer !== undefined
+    release()
+    await block
+    return wasTimed
+  }
+  return { begin, release, pause, isTimed: () => timer !== undefined }
+}
+
+/**
+ * Runs `work` while the chain mines nothing by itself. The node alone is told, past the journal, so that a chain that is
+ * killed meanwhile starts again in the mode that it was in.
+ */
+export async function withoutMining<T>(url: string, mining: Mining, work: () => Promise<T>): Promise<T> {
+  const wasTimed = await mining.pause()
+  const modes = [
+    { method: 'anvil_getAutomine', params: [] },
+    { method: 'anvil_getIntervalMining', params: [] },
+  ]
+  const [automine, interval] = await callMany(url, modes)
+  await poolMined(url)
+  await call(url, 'evm_setIntervalMining', [0])
+  try {
+    return await work()
+  } finally {
+    if (wasTimed) await mining.begin(url)
+    else if (automine?.result === true) await call(url, 'evm_setAutomine', [true])
+    else if (typeof interval?.result === 'number') await call(url, 'evm_setIntervalMining', [interval.result])
+  }
 }
 
 const stuckAfterMs = 100

@@ -55,6 +55,7 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
       return postToNode(node.url, body)
     },
     alone: (work) => current().gate.alone(work),
+    loadedTo: () => current().loadedTo,
     persist: async () => {
       const open = current()
       await open.gate.alone(() => dumpSession(open))
@@ -91,7 +92,9 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
   let session: Session | undefined
   try {
     const { mining: mode, lastBlock } = replayed
-    session = createSession({ ...opened, node, files, settings, mining: mode, lastBlock, entries, log })
+    const { loadedTo } = restored
+    const started = { node, files, settings, mining: mode, lastBlock, loadedTo, entries, log }
+    session = createSession({ ...opened, ...started })
     await session.follower.flush()
     await applyGasLimit(session, options.gasLimit)
     await beginMining(session, mining)
@@ -141,7 +144,7 @@ async function restore(
   log: Log,
 ) {
   const newest = states.at(-1)!.generation
-  for (const { generation } of states) {
+  for (const { generation, block: loadedTo } of states) {
     const settings = createSettings()
     const entries = [...journals].flatMap(([number, part]) => (number >= generation ? part : []))
     const node = await startFrom(generation)
@@ -150,6 +153,7 @@ async function restore(
         node,
         settings,
         entries,
+        loadedTo,
         replayed: await replayJournal(node.url, entries, settings, minesAtOnce, log),
       }
     } catch (error) {

@@ -32,6 +32,8 @@ export type Session = {
   journal: ChainJournal
   /** The states that exist, oldest first; the journal belongs to the last one. */
   states: readonly SavedState[]
+  /** The last block of the state that the node started with, which it cannot reorganise. */
+  loadedTo: number
   /** The mining mode set by a request; undefined while none has set it. */
   mining: MiningMode | undefined
   /** Unmined transactions that the node signed: their raw bytes may be no valid transaction. */
@@ -48,7 +50,10 @@ export type Session = {
   abandon(): void
 }
 
-type SessionStart = Pick<Session, 'node' | 'files' | 'settings' | 'journal' | 'states' | 'mining' | 'log'> & {
+type SessionStart = Pick<
+  Session,
+  'node' | 'files' | 'settings' | 'journal' | 'states' | 'loadedTo' | 'mining' | 'log'
+> & {
   lastBlock: number
   entries: readonly JournalEntry[]
 }

@@ -9,7 +9,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { mintCall } from '#chains/evm/contracts/mint-call'
 import type { Call } from '#chains/facets/payments'
-import { type NetworkToken, tokenAddress } from '#chains/network'
+import { type NetworkToken, type TokenSymbol, tokenAddress } from '#chains/network'
 import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
@@ -28,6 +28,8 @@ import {
 export type SandboxFaucet = Faucet & {
   /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
   mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
+  /** Pays this amount of a token, or of the native coin, to the address; the rest as with `mint`. */
+  pay(blockchain: string, address: Address, token: TokenSymbol | 'NATIVE', amountAtomic: bigint): Promise<Hex>
   /** Stops resending unmined transactions. */
   stop(): Promise<void>
 }
@@ -69,6 +71,14 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
     mint: async (blockchain, address, currency, amountAtomic) => {
       const isOf = (token: NetworkToken) => token.currency === currency
       const [hash] = await pay(blockchain, (chain) => [mintOn(chain, address, isOf, amountAtomic)])
+      return hash!
+    },
+    pay: async (blockchain, address, token, amountAtomic) => {
+      const [hash] = await pay(blockchain, (chain) =>
+        token === 'NATIVE'
+          ? [chain.payments.transferCall(address, amountAtomic)]
+          : [mintOn(chain, address, ({ symbol }) => symbol === token, amountAtomic)],
+      )
       return hash!
     },
   }

@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseAmount } from '#lib/amounts'
+import { invalid } from '#lib/errors'
+import type { LocalChain } from '../chains/index.ts'
+import { quantity } from './control.ts'
+import { gweiDecimals } from './state.ts'
+
+const gweiMax = 1_000_000n
+const lookEveryMs = 50
+
+export type BaseFees = {
+  /** Sets the base fee of the next blocks. */
+  set(chain: LocalChain, gwei: string, blocks: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Holds base fees: the node sets that of one block, and the rule of the chain moves those that follow by an eighth each. */
+export function openBaseFees(): BaseFees {
+  const holds = new Map<string, { end: AbortController; done: Promise<void> }>()
+  const release = async (blockchain: string) => {
+    const hold = holds.get(blockchain)
+    holds.delete(blockchain)
+    hold?.end.abort()
+    await hold?.done
+  }
+  return {
+    set: async (chain, gwei, blocks) => {
+      const fee = quantity(weiOf(gwei))
+      await release(chain.blockchain)
+      const head = Number(await chain.ask('eth_blockNumber'))
+      await chain.ask(setNext, [fee])
+      if (blocks === 1) return
+      const end = new AbortController()
+      holds.set(chain.blockchain, { end, done: hold(chain, fee, head + blocks, head, end.signal) })
+    },
+    stop: async () => void (await Promise.all([...holds.keys()].map(release))),
+  }
+}
+
+const setNext = 'anvil_setNextBlockBaseFeePerGas'
+
+/** Sets the fee again after each block up to the one before `last`, also while a node is started again. */
+async function hold(chain: LocalChain, fee: string, last: number, from: number, signal: AbortSignal) {
+  for (let head = from; head < last && !signal.aborted; ) {
+    await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    const now = Number(await chain.ask('eth_blockNumber').catch(() => head))
+    if (now !== head && now < last && !signal.aborted) await chain.ask(setNext, [fee]).catch(() => undefined)
+    head = now
+  }
+}
+
+function weiOf(gwei: string): bigint {
+  const wei = parseAmount(gwei, gweiDecimals)
+  if (typeof wei === 'bigint' && wei <= gweiMax * 10n ** BigInt(gweiDecimals)) return wei
+  throw invalid({
+    at: 'gwei',
+    reason: `must be a decimal number from 0 to ${gweiMax} with at most ${gweiDecimals} decimals, such as "30.5"`,
+    value: gwei,
+  })
+}

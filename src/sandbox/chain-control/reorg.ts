@@ -1,0 +1,96 @@
+/**
+ * Replaces the newest blocks of a local chain by others. The chain mines nothing by itself meanwhile, so that the blocks that are
+ * read are those that are replaced. The answer is given once the indexer and the engines above it have followed.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EngineCtx } from '#engines/ctx'
+import { canonicalHashAt, haveAllProcessedSteps } from '#engines/indexer/index'
+import { ApiError, invalid } from '#lib/errors'
+import type { LocalChain } from '../chains/index.ts'
+import { quantity } from './control.ts'
+import { untilMined } from './mined.ts'
+import { blockOf, type Head, headOf } from './state.ts'
+
+export const depthMax = 64
+
+export type ReorgRequest = { depth: number; transactions: 'return' | 'drop'; newBlocks: number | undefined }
+export type Reorg = { orphaned: string[]; returned: string[]; dropped: string[]; head: Head }
+
+export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Reorg> {
+  const replaced = await chain.withoutMining(() => replaceBlocks(chain, asked))
+  for (const hash of replaced.returned) await untilMined(chain, hash)
+  const head = await headOf(chain)
+  await untilFollowed(ctx, chain, head)
+  return { ...replaced, head }
+}
+
+async function replaceBlocks(chain: LocalChain, asked: ReorgRequest): Promise<Omit<Reorg, 'head'>> {
+  const { depth, transactions, newBlocks = depth } = asked
+  const { number: height } = await headOf(chain)
+  requireDepth(chain, depth, height)
+  if (newBlocks < depth)
+    throw invalid({
+      at: 'newBlocks',
+      reason: `must be at least depth, ${depth}: a chain changes to a branch that is as long or longer`,
+      value: newBlocks,
+    })
+  const numbers = Array.from({ length: depth }, (_, index) => height - depth + 1 + index)
+  const before = await Promise.all(numbers.map((number) => blockOf(chain, number)))
+  const hashes = before.flatMap((block) => block.transactions)
+  const raws = transactions === 'return' ? await rawTransactions(chain, hashes) : new Map<string, string>()
+  await chain.ask('anvil_reorg', [depth, []])
+  if (newBlocks > depth) await chain.ask('anvil_mine', [quantity(newBlocks - depth)])
+  const returned: string[] = []
+  for (const [hash, raw] of raws) if (await isAccepted(chain, raw)) returned.push(hash)
+  return {
+    orphaned: before.map(({ hash }) => hash).reverse(),
+    returned,
+    dropped: hashes.filter((hash) => !returned.includes(hash)),
+  }
+}
+
+function requireDepth({ blockchain, loadedTo }: LocalChain, depth: number, height: number): void {
+  const most = Math.max(0, height - loadedTo())
+  if (depth <= most) return
+  const reason =
+    loadedTo() === 0 ? 'as many blocks as it has' : 'those mined since the sandbox loaded it from disk'
+  throw invalid({
+    at: 'depth',
+    reason: `must be at most ${most} on ${blockchain} now, ${reason}: mine more blocks first`,
+    value: depth,
+  })
+}
+
+/** The signed bytes of the transactions, in their order. */
+async function rawTransactions(chain: LocalChain, hashes: readonly string[]): Promise<Map<string, string>> {
+  const raws = new Map<string, string>()
+  for (const hash of hashes) {
+    const raw = await chain.ask<string | null>('eth_getRawTransactionByHash', [hash])
+    if (raw !== null) raws.set(hash, raw)
+  }
+  return raws
+}
+
+/** Whether the node has the transaction in its pool again; it refuses those that it took without a signature. */
+const isAccepted = (chain: LocalChain, raw: string): Promise<boolean> =>
+  chain.ask('eth_sendRawTransaction', [raw]).then(
+    () => true,
+    (error) => /already (known|imported)/i.test(String(error)),
+  )
+
+const followedWithinMs = 30_000
+const lookEveryMs = 10
+
+/** Waits until the blocks up to the head are indexed, and every engine has done what they say. */
+async function untilFollowed({ database }: EngineCtx, { blockchain }: LocalChain, head: Head): Promise<void> {
+  const deadlineMs = performance.now() + followedWithinMs
+  const isIndexed = async () => (await canonicalHashAt(database, blockchain, head.number)) === head.hash
+  while (!((await isIndexed()) && (await haveAllProcessedSteps(database, blockchain)))) {
+    if (performance.now() > deadlineMs)
+      throw new ApiError(
+        'unavailable',
+        `The reorg of ${blockchain} is done, but its indexer did not follow to block ${head.number} within ${followedWithinMs / 1000} seconds: bezant chain list shows how far it is, and the log why.`,
+      )
+    await delay(lookEveryMs)
+  }
+}
