@@ -1,15 +1,21 @@
 import { ApiError } from '#lib/errors'
 import { version } from '#runtime/version'
-import { type Command, didYouMean, helpText, parseCommand, UsageError } from './command.ts'
+import {
+  type CommandTable,
+  didYouMean,
+  helpText,
+  type ListedCommand,
+  parseCommand,
+  UsageError,
+} from './command.ts'
 import { explainError } from './explain-error.ts'
 
-type ListedCommand = { summary: string; load(): Promise<Command> }
-
 /** Every command. The module of a command is loaded when the command runs, so that `--help` answers at once. */
-const commands: Record<string, ListedCommand> = {
+const commands: CommandTable = {
   sandbox: {
     summary: 'Start a complete platform on this machine: PostgreSQL, local chains with USDC and EURC, API.',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
+    loadNouns: async () => (await import('./lab/index.ts')).labCommands,
   },
   serve: {
     summary: 'Run the API server on your PostgreSQL and your nodes. Several can run at once.',
@@ -127,7 +133,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
 }
 
 async function run([name, ...args]: string[]): Promise<number> {
-  if (name === 'help' && args[0] !== undefined) return run([args[0], '--help'])
+  if (name === 'help' && args[0] !== undefined) return run([...args, '--help'])
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(overview)
     return name === undefined ? 2 : 0
@@ -136,13 +142,27 @@ async function run([name, ...args]: string[]): Promise<number> {
     process.stdout.write(`${version}\n`)
     return 0
   }
-  const listed = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!listed)
-    throw new UsageError(
-      `unknown command "${name}"${didYouMean(name, Object.keys(commands))}\nSee: bezant --help`,
-    )
+  const listed = listedIn(commands, name, `unknown command "${name}"`, 'bezant --help')
+  const [noun, ...more] = args
+  if (!listed.loadNouns || noun === undefined || noun.startsWith('-')) return runListed(name, listed, args)
+  const path = `${name} ${noun}`
+  const ofNoun = listedIn(
+    await listed.loadNouns(),
+    noun,
+    `bezant ${name} has no "${noun}"`,
+    `bezant ${name} --help`,
+  )
+  return runListed(path, ofNoun, more)
+}
+
+function listedIn(table: CommandTable, name: string, problem: string, help: string): ListedCommand {
+  if (Object.hasOwn(table, name)) return table[name]!
+  throw new UsageError(`${problem}${didYouMean(name, Object.keys(table))}\nSee: ${help}`)
+}
+
+async function runListed(path: string, listed: ListedCommand, args: string[]): Promise<number> {
   const command = await listed.load()
-  const parsed = parseCommand(name, command, args)
+  const parsed = parseCommand(path, command, args)
   if (parsed !== 'help') return command.run(parsed)
   process.stdout.write(helpText(command, listed.summary))
   return 0

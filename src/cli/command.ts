@@ -15,6 +15,16 @@ export type Command = {
   run: (args: ParsedArgs) => Promise<number>
 }
 
+/** A command as the list of commands has it, whose module is loaded when it runs. */
+export type ListedCommand = {
+  summary: string
+  load(): Promise<Command>
+  /** The commands of its nouns, which follow its name: `bezant sandbox chain`. */
+  loadNouns?: () => Promise<CommandTable>
+}
+
+export type CommandTable = Readonly<Record<string, ListedCommand>>
+
 export type Option = { type: 'string' | 'boolean'; value?: string; about: string; default?: string }
 export type ParsedArgs = { flags: Record<string, string | boolean | undefined>; positionals: string[] }
 

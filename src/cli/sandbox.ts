@@ -17,7 +17,11 @@ import { waitForStopSignal } from './stop-signal.ts'
 import { counted } from './table.ts'
 
 export const sandboxCommand: Command = {
-  usage: 'bezant sandbox [options]',
+  usage: `bezant sandbox [options]
+       bezant sandbox chain ACTION …    control the chains of a sandbox that runs
+       bezant sandbox faucet ADDRESS …  pay test coins
+
+Each of the latter has its own --help.`,
   options: {
     json: { type: 'boolean', about: 'Print one line of JSON when ready; logs go to standard error.' },
     ephemeral: {

@@ -135,7 +135,11 @@ export const guessDirectoryOf = ({ dataDir }: Pick<Config, 'dataDir'>): string =
 type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
 
 /** Names that operators do not set. */
-type OwnName = 'BEZANT_FAILPOINT' | 'npm_lifecycle_event'
+type OwnName = 'BEZANT_FAILPOINT' | 'BEZANT_URL' | 'npm_lifecycle_event'
+
+/** The address of the running sandbox that commands and examples control. */
+export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
+  variables['BEZANT_URL'] || 'http://127.0.0.1:4020'
 
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(
@@ -232,7 +236,8 @@ function unknownIn(environment: EnvironmentVariables): string[] {
       name.startsWith('BEZANT_') &&
       !(name in settings) &&
       settingOfFile(name) === undefined &&
-      name !== 'BEZANT_FAILPOINT',
+      name !== 'BEZANT_FAILPOINT' &&
+      name !== 'BEZANT_URL',
   )
 }
 

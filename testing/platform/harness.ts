@@ -32,6 +32,8 @@ export type HarnessOptions = {
   blockchains?: readonly Blockchain[]
   /** Whether indexer, transaction worker and treasury run. Default: true. */
   engines?: boolean
+  /** Whether the API has the operations that control the chains. Default: false. */
+  lab?: boolean
   /** Mine on a timer instead of at once. */
   blockTimeMs?: number
   gasLimit?: bigint
@@ -96,15 +98,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const log = testLog(config.logLevel)
   const nodes = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
   const pinCost = { memoryKib: 64, passes: 1 }
-  const { ctx, close } = await openContext({
-    config,
-    log,
-    connection,
-    rootKey: testRootKey,
-    nodes,
-    clock,
-    pinCost,
-  })
+  const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
+  const { ctx, close } = await openContext(opened)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
@@ -119,7 +114,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     faucet,
     mailer: mails,
     apiKey,
-    endpoints: [mailEndpoint(mails), ciphertextEndpoint, ...lab.endpoints],
+    endpoints: [mailEndpoint(mails), ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])],
   })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 import type { LocalChain } from '../chains/index.ts'
-import { quantity } from './control.ts'
+import { hexQuantity } from './control.ts'
 import { gweiDecimals } from './state.ts'
 
 const gweiMax = 1_000_000n
@@ -25,7 +25,7 @@ export function openBaseFees(): BaseFees {
   }
   return {
     set: async (chain, gwei, blocks) => {
-      const fee = quantity(weiOf(gwei))
+      const fee = hexQuantity(weiOf(gwei))
       await release(chain.blockchain)
       const head = Number(await chain.ask('eth_blockNumber'))
       await chain.ask(setNext, [fee])

@@ -65,4 +65,4 @@ export const explainNode =
 export const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '')
 
-export const quantity = (value: number | bigint): string => `0x${value.toString(16)}`
+export const hexQuantity = (value: number | bigint): string => `0x${value.toString(16)}`

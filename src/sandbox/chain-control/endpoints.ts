@@ -11,12 +11,12 @@ import { mineBlocks, mineEvery, type PausedModes, pauseMining, resumeMining } fr
 import { reorganise } from './reorg.ts'
 import {
   baseFeeBody,
-  chainParams,
   chainsSchema,
   dropBody,
   faucetBody,
   impersonateBody,
   intervalBody,
+  localChainParams,
   mineBody,
   reorgBody,
   reorgSchema,
@@ -49,13 +49,13 @@ export function chainControlEndpoints(control: ChainControl, fees: BaseFees): re
     about: About<Body>,
     act: Act<Body>,
   ): Endpoint<never> =>
-    endpoint<RequestScope, typeof chainParams, undefined, TObject | undefined>({
+    endpoint<RequestScope, typeof localChainParams, undefined, TObject | undefined>({
       ...common,
       response: chainStateSchema,
       ...about,
       method: 'POST',
       path: `/sandbox/chains/{blockchain}/${name}`,
-      params: chainParams,
+      params: localChainParams,
       errors: ['notFound', 'unavailable'],
       verb: async (_, { params, body }) => {
         const chain = control.chain(params.blockchain)

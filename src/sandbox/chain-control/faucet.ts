@@ -1,11 +1,11 @@
 import type { LocalChain } from '../chains/index.ts'
 import { faucetAccount } from '../constants.ts'
 import type { ChainControl } from './control.ts'
-import { explainNode, quantity } from './control.ts'
+import { explainNode, hexQuantity } from './control.ts'
 import { type MinedState, untilMined } from './mined.ts'
 import { addressOf, atomicOf, type Coin, coinOf, engineChain } from './payment.ts'
 
-export type FaucetRequest = { address: string; blockchain: string; token: Coin; amount: string }
+type FaucetRequest = { address: string; blockchain: string; token: Coin; amount: string }
 
 /** Pays any amount of a coin; resolves once the transaction is mined, or accepted by a chain that is paused. */
 export async function payAny(
@@ -27,6 +27,6 @@ async function refill(chain: LocalChain, amountAtomic: bigint): Promise<void> {
   const account = [faucetAccount.address, 'latest']
   const owned = BigInt(await chain.ask<string>('eth_getBalance', account).catch(explainNode(chain)))
   if (owned >= amountAtomic * 2n) return
-  const filled = [faucetAccount.address, quantity(owned + amountAtomic * 10n)]
+  const filled = [faucetAccount.address, hexQuantity(owned + amountAtomic * 10n)]
   await chain.ask('anvil_setBalance', filled).catch(explainNode(chain))
 }

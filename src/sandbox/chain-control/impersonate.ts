@@ -4,19 +4,19 @@ import type { Call } from '#chains/facets/payments'
 import { invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import type { LocalChain } from '../chains/index.ts'
-import { type ChainControl, messageOf, quantity } from './control.ts'
+import { type ChainControl, hexQuantity, messageOf } from './control.ts'
 import { type MinedState, untilMined } from './mined.ts'
 import { addressOf, atomicOf, type Coin, coinOf, engineChain } from './payment.ts'
 
-type Transfer = { to: string; token: Coin; amount: string }
-type ContractCall = { to: string; data: string; value?: string | undefined }
-export type ImpersonateRequest = {
+type TransferAs = { to: string; token: Coin; amount: string }
+type CallAs = { to: string; data: string; value?: string | undefined }
+type ImpersonateRequest = {
   address: string
-  transfer?: Transfer | undefined
-  call?: ContractCall | undefined
+  transfer?: TransferAs | undefined
+  call?: CallAs | undefined
 }
 
-/** Sends a transaction from an address whose key nobody has here. */
+/** Sends a transaction from an address without its key. */
 export async function sendAs(
   { ctx }: ChainControl,
   chain: LocalChain,
@@ -25,7 +25,7 @@ export async function sendAs(
   const through = engineChain(ctx, chain.blockchain)
   const from = addressOf(through, 'address', asked.address)
   const { at, call } = callOf(through, asked)
-  const fields = { from, to: call.to, value: quantity(call.valueAtomic), data: call.data }
+  const fields = { from, to: call.to, value: hexQuantity(call.valueAtomic), data: call.data }
   await requireGasCoins(chain, from)
   const gas = await chain.ask<string>('eth_estimateGas', [fields]).catch((error) => {
     throw invalid({ at, reason: `would fail on ${chain.blockchain}: ${messageOf(error)}` })
@@ -33,7 +33,7 @@ export async function sendAs(
   await chain.ask('anvil_impersonateAccount', [from])
   try {
     // The gas of a call can rise until its block.
-    const sent = { ...fields, gas: quantity((BigInt(gas) * 3n) / 2n) }
+    const sent = { ...fields, gas: hexQuantity((BigInt(gas) * 3n) / 2n) }
     const txHash = await chain.ask<string>('eth_sendTransaction', [sent])
     return { txHash, ...(await untilMined(chain, txHash)) }
   } finally {

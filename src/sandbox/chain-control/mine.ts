@@ -1,6 +1,6 @@
 import { invalid } from '#lib/errors'
 import type { LocalChain } from '../chains/index.ts'
-import { quantity } from './control.ts'
+import { hexQuantity } from './control.ts'
 import { miningOf } from './state.ts'
 
 /** Measured on a busy machine: 1,500 blocks at once take 4 seconds and 10,000 two and a half minutes, past the time of a request. */
@@ -14,14 +14,14 @@ export async function mineBlocks(
   blocks: number,
   intervalS: number | undefined,
 ): Promise<void> {
-  if (intervalS === undefined) return void (await chain.ask('anvil_mine', [quantity(blocks)]))
+  if (intervalS === undefined) return void (await chain.ask('anvil_mine', [hexQuantity(blocks)]))
   if (blocks * intervalS > advanceMaxS)
     throw invalid({
       at: 'intervalS',
       reason: `times blocks must be at most ${advanceMaxS} seconds, a year: mine fewer blocks, or closer ones`,
       value: intervalS,
     })
-  await chain.ask('anvil_mine', [quantity(blocks), quantity(intervalS)])
+  await chain.ask('anvil_mine', [hexQuantity(blocks), hexQuantity(intervalS)])
 }
 
 /** The mode of a chain before it was paused, to return to. */

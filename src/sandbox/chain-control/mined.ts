@@ -5,7 +5,7 @@ import { miningOf } from './state.ts'
 const minedWithinMs = 15_000
 const lookEveryMs = 10
 
-type Receipt = { blockNumber: string; status: string }
+type MinedReceipt = { blockNumber: string; status: string }
 export type MinedState = { status: 'mined' | 'reverted' | 'unmined'; blockNumber?: number }
 
 /** Waits for the block of a transaction, because a node answers before it has mined; a chain that is paused has none. */
@@ -14,7 +14,7 @@ export async function untilMined(chain: LocalChain, hash: string): Promise<Mined
   for (;;) {
     // The mode is read first: what a chain mined before it was paused has its receipt by now.
     const { isPaused } = await miningOf(chain)
-    const receipt = await chain.ask<Receipt | null>('eth_getTransactionReceipt', [hash])
+    const receipt = await chain.ask<MinedReceipt | null>('eth_getTransactionReceipt', [hash])
     if (receipt)
       return {
         status: Number(receipt.status) === 1 ? 'mined' : 'reverted',

@@ -7,26 +7,26 @@ import type { EngineCtx } from '#engines/ctx'
 import { canonicalHashAt, haveAllProcessedSteps } from '#engines/indexer/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { LocalChain } from '../chains/index.ts'
-import { quantity } from './control.ts'
+import { hexQuantity } from './control.ts'
 import { untilMined } from './mined.ts'
-import { blockOf, type Head, headOf } from './state.ts'
+import { blockOf, type LocalHead, localHead } from './state.ts'
 
 export const depthMax = 64
 
-export type ReorgRequest = { depth: number; transactions: 'return' | 'drop'; newBlocks: number | undefined }
-export type Reorg = { orphaned: string[]; returned: string[]; dropped: string[]; head: Head }
+type ReorgRequest = { depth: number; transactions: 'return' | 'drop'; newBlocks: number | undefined }
+type Reorg = { orphaned: string[]; returned: string[]; dropped: string[]; head: LocalHead }
 
 export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Reorg> {
   const replaced = await chain.withoutMining(() => replaceBlocks(chain, asked))
   for (const hash of replaced.returned) await untilMined(chain, hash)
-  const head = await headOf(chain)
+  const head = await localHead(chain)
   await untilFollowed(ctx, chain, head)
   return { ...replaced, head }
 }
 
 async function replaceBlocks(chain: LocalChain, asked: ReorgRequest): Promise<Omit<Reorg, 'head'>> {
   const { depth, transactions, newBlocks = depth } = asked
-  const { number: height } = await headOf(chain)
+  const { number: height } = await localHead(chain)
   requireDepth(chain, depth, height)
   if (newBlocks < depth)
     throw invalid({
@@ -39,7 +39,7 @@ async function replaceBlocks(chain: LocalChain, asked: ReorgRequest): Promise<Om
   const hashes = before.flatMap((block) => block.transactions)
   const raws = transactions === 'return' ? await rawTransactions(chain, hashes) : new Map<string, string>()
   await chain.ask('anvil_reorg', [depth, []])
-  if (newBlocks > depth) await chain.ask('anvil_mine', [quantity(newBlocks - depth)])
+  if (newBlocks > depth) await chain.ask('anvil_mine', [hexQuantity(newBlocks - depth)])
   const returned: string[] = []
   for (const [hash, raw] of raws) if (await isAccepted(chain, raw)) returned.push(hash)
   return {
@@ -82,7 +82,11 @@ const followedWithinMs = 30_000
 const lookEveryMs = 10
 
 /** Waits until the blocks up to the head are indexed, and every engine has done what they say. */
-async function untilFollowed({ database }: EngineCtx, { blockchain }: LocalChain, head: Head): Promise<void> {
+async function untilFollowed(
+  { database }: EngineCtx,
+  { blockchain }: LocalChain,
+  head: LocalHead,
+): Promise<void> {
   const deadlineMs = performance.now() + followedWithinMs
   const isIndexed = async () => (await canonicalHashAt(database, blockchain, head.number)) === head.hash
   while (!((await isIndexed()) && (await haveAllProcessedSteps(database, blockchain)))) {

@@ -10,7 +10,7 @@ const coin = Type.Enum([...coins], { description: 'The coin: NATIVE is the one t
 const amount = text('The amount in whole coins, as a decimal number: "20.5".')
 const count = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
 
-export const chainParams = Type.Object({
+export const localChainParams = Type.Object({
   blockchain: text('The blockchain, such as BASE-SEPOLIA: one of GET /sandbox/chains.'),
 })
 

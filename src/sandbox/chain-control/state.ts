@@ -28,16 +28,16 @@ export const chainStateSchema = Type.Object(
   { title: 'SandboxChainState', description: 'A local chain as it is now.' },
 )
 
-export type ChainState = Static<typeof chainStateSchema>
-export type MiningState = Pick<ChainState, 'mining' | 'isPaused' | 'intervalS'>
-export type Head = { number: number; hash: string }
+type LocalChainState = Static<typeof chainStateSchema>
+type MiningState = Pick<LocalChainState, 'mining' | 'isPaused' | 'intervalS'>
+export type LocalHead = { number: number; hash: string }
 
-type Block = { number: string; hash: string; transactions: string[] }
+type ReadBlock = { number: string; hash: string; transactions: string[] }
 
-export async function showChain(chain: LocalChain): Promise<ChainState> {
+export async function showChain(chain: LocalChain): Promise<LocalChainState> {
   const { blockchain, chainId, rpcUrl } = chain
   const [head, mining, pool, fees] = await Promise.all([
-    headOf(chain),
+    localHead(chain),
     miningOf(chain),
     chain.ask<{ pending: string; queued: string }>('txpool_status'),
     chain.ask<{ baseFeePerGas: string[] }>('eth_feeHistory', ['0x1', 'latest', []]),
@@ -55,14 +55,14 @@ export async function showChain(chain: LocalChain): Promise<ChainState> {
 }
 
 /** Returns a block by its number, or the newest; a node whose state was reverted past a reorg has no newest block. */
-export async function blockOf(chain: LocalChain, at: 'latest' | number): Promise<Block> {
+export async function blockOf(chain: LocalChain, at: 'latest' | number): Promise<ReadBlock> {
   const tag = at === 'latest' ? at : `0x${at.toString(16)}`
-  const block = await chain.ask<Block | null>('eth_getBlockByNumber', [tag, false])
+  const block = await chain.ask<ReadBlock | null>('eth_getBlockByNumber', [tag, false])
   if (block) return block
   throw new Error(`it has no block ${at}`)
 }
 
-export async function headOf(chain: LocalChain): Promise<Head> {
+export async function localHead(chain: LocalChain): Promise<LocalHead> {
   const { number, hash } = await blockOf(chain, 'latest')
   return { number: Number(number), hash }
 }

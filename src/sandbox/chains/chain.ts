@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
-import { type Mining, miningEvery, setsMining, withoutMining } from './mining.ts'
+import { type Mining, miningEvery, setsMiningIn, withoutMining } from './mining.ts'
 import type { LocalNode } from './node.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
-import { mayChange, requestsIn } from './requests.ts'
-import { postToNode, type Reply, resultOf } from './rpc.ts'
+import { mayChange } from './requests.ts'
+import { postToNode, type Reply, rpcResult } from './rpc.ts'
 import { watchPool } from './watch-pool.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
@@ -77,26 +77,17 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     })
   }
   watch(node)
-  const pool = watchPool({ url: async () => (await ready).url, alone: keeper.alone })
+  const url = async () => (await ready).url
+  const pool = watchPool({ url, alone: keeper.alone })
 
   const write = async (body: Buffer) => {
-    if (body.includes('utomine') || body.includes('Mining')) {
-      if (requestsIn(body)?.some(setsMining)) mining.release()
-    }
+    if (setsMiningIn(body)) mining.release()
     pool.wrote()
     return keeper.write(await ready, body)
   }
-  const ask = async <T>(method: string, params: readonly unknown[] = []) => {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-    return resultOf<T>(
-      method,
-      mayChange(body) ? await write(body) : await postToNode((await ready).url, body),
-    )
-  }
   let proxy: ChainProxy
   try {
-    const target = async () => (await ready).url
-    proxy = await startProxy({ target, write, intercept: () => hook, port: options.proxyPort })
+    proxy = await startProxy({ target: url, write, intercept: () => hook, port: options.proxyPort })
   } catch (error) {
     isStopping = true
     await pool.stop()
@@ -124,14 +115,22 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     intercept: (next) => {
       hook = next
     },
-    ask,
+    ask: askThrough(write, url),
     loadedTo: keeper.loadedTo,
     isTimed: mining.isTimed,
-    withoutMining: async (work) => withoutMining((await ready).url, mining, work),
+    withoutMining: async (work) => withoutMining(await url(), mining, work),
     persist: async () => keeper.persist(await ready),
     stop,
   }
 }
+
+/** Makes calls as the proxy does, past its hook. */
+const askThrough =
+  (write: (body: Buffer) => Promise<Reply>, url: () => Promise<string>) =>
+  async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    return rpcResult<T>(method, mayChange(body) ? await write(body) : await postToNode(await url(), body))
+  }
 
 async function reopen(
   keeper: StateKeeper,

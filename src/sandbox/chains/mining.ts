@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RpcRequest } from './requests.ts'
+import { type RpcRequest, requestsIn } from './requests.ts'
 import { call, callMany } from './rpc.ts'
 
 /** Whether a request sets the mining mode. */
 export function setsMining(request: RpcRequest): boolean {
   return /^(evm|anvil|hardhat)_set(Automine|IntervalMining)$/.test(request.method)
 }
+
+/** Whether a body sets the mining mode; most are not parsed for it. */
+export const setsMiningIn = (body: Buffer): boolean =>
+  (body.includes('utomine') || body.includes('Mining')) && requestsIn(body)?.some(setsMining) === true
 
 /** Controls mining. The node's own timer counts whole seconds; other intervals are driven by a timer here. */
 export type Mining = {

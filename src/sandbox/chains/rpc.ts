@@ -35,11 +35,14 @@ export async function call<T = unknown>(
   method: string,
   params: readonly unknown[] = [],
 ): Promise<T> {
-  return resultOf<T>(method, await postToNode(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })))
+  return rpcResult<T>(
+    method,
+    await postToNode(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })),
+  )
 }
 
 /** Returns the result of one call; throws with the node's message. */
-export function resultOf<T>(method: string, { body }: Reply): T {
+export function rpcResult<T>(method: string, { body }: Reply): T {
   const answer = JSON.parse(body.toString()) as RpcAnswer
   if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
   return answer.result as T

@@ -1,0 +1,72 @@
+import { errorKinds } from '#lib/error-kinds'
+import { sandboxUrlOf } from '#runtime/config'
+import { type Option, type ParsedArgs, textFlag, UsageError } from '../command.ts'
+
+/** The options of every command of the lab. */
+export const labOptions: Record<string, Option> = {
+  url: {
+    type: 'string',
+    value: 'URL',
+    about: 'Address of the sandbox, as it printed it; BEZANT_URL sets it too.',
+    default: 'http://127.0.0.1:4020',
+  },
+  json: {
+    type: 'boolean',
+    about: 'Print each result as one line of JSON, as into a pipe or a file; a terminal shows a table.',
+  },
+}
+
+/** The shape of every answer of the API. */
+type SandboxReply = { data?: unknown; code?: number; message?: string; errors?: unknown[] }
+
+const slowAfterMs = 500
+
+/** Asks the sandbox, and returns the content of `data`; throws one line with the remedy. */
+export async function askSandbox<Data>(
+  args: ParsedArgs,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+): Promise<Data> {
+  const url = addressOf(args)
+  const slow = setTimeout(() => {
+    if (process.stderr.isTTY) process.stderr.write('waiting for the sandbox …\n')
+  }, slowAfterMs)
+  try {
+    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const response = await fetch(url + path, { method, ...sent }).catch(explainAway(url))
+    const answer = (await response.json().catch(() => ({}))) as SandboxReply
+    if (response.ok) return answer.data as Data
+    throw new Error(reasonOf(url, response.status, answer))
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+function addressOf(args: ParsedArgs): string {
+  const text = textFlag(args, 'url') ?? sandboxUrlOf()
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new UsageError(`the address of the sandbox must be like http://127.0.0.1:4020, not "${text}"`)
+  return text.replace(/\/+$/, '')
+}
+
+const explainAway = (url: string) => (error: unknown) => {
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
+  const code = cause?.code ?? 'no answer'
+  const remedy = /CERT|SIGNED|ISSUER/.test(code)
+    ? 'set NODE_EXTRA_CA_CERTS to the certificate that it printed'
+    : 'start one with bezant sandbox, or give its address with --url'
+  throw new Error(`no sandbox answers at ${url} (${code}): ${remedy}`)
+}
+
+/** The message of a refusal. A server without these operations is no sandbox, or one with credentials of its own. */
+function reasonOf(url: string, status: number, { code, message, errors = [] }: SandboxReply): string {
+  if (message === undefined || code === undefined)
+    return `what answers at ${url} with ${status} is no sandbox: give the address of one with --url`
+  if (status === 401 || (status === 404 && errors.length === 0))
+    return `the server at ${url} lets nobody control it: only a sandbox without --expose does, so start one with bezant sandbox`
+  const kind = Object.values(errorKinds).find(
+    ({ code: known, text }) => known === code && message.startsWith(`${text} `),
+  )
+  return kind ? message.slice(kind.text.length + 1) : message
+}

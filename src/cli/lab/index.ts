@@ -1,0 +1,13 @@
+import type { CommandTable } from '../command.ts'
+
+/** The nouns of `bezant sandbox`, which control a sandbox that runs. The module of each is loaded when it is used. */
+export const labCommands: CommandTable = {
+  chain: {
+    summary: 'Control the chains of a sandbox that runs: mine, pause, reorganise.',
+    load: async () => (await import('./chain.ts')).labChainCommand,
+  },
+  faucet: {
+    summary: 'Pay any amount of a test coin to any address, on a chain of a sandbox that runs.',
+    load: async () => (await import('./faucet.ts')).faucetCommand,
+  },
+}

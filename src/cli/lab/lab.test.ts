@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshAddress } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { runCommand } from '#testing/processes/command'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness({ lab: true })
+})
+afterAll(() => harness.close())
+
+const bezant = (...args: string[]) =>
+  runCommand({ command: 'sandbox', args, env: { BEZANT_URL: harness.url } })
+/** The JSON lines that a command prints where its output is no terminal. */
+async function linesOf(...args: string[]) {
+  const { code, stdout, stderr } = await bezant(...args)
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+const chain = async (...args: string[]) => (await linesOf('chain', ...args))[0]
+
+describe('bezant sandbox chain', () => {
+  it('lists the chains, and mines, pauses, resumes and reorganises one', async () => {
+    const [before] = await linesOf('chain', 'list')
+    expect(before).toMatchObject({ blockchain: 'BASE-SEPOLIA', chainId: 84_532, mining: 'each_transaction' })
+    const { headNumber: height } = await chain('mine', 'base-sepolia', '--blocks', '3')
+    expect(height).toBe(before.headNumber + 3)
+    expect(await chain('pause', 'BASE-SEPOLIA')).toMatchObject({ isPaused: true })
+    expect(await chain('resume', 'BASE-SEPOLIA')).toMatchObject({ isPaused: false })
+    expect(await chain('interval', 'BASE-SEPOLIA', '3600')).toMatchObject({ intervalS: 3600 })
+    expect(await chain('interval', 'BASE-SEPOLIA', '0')).toMatchObject({ mining: 'each_transaction' })
+    expect(await chain('base-fee', 'BASE-SEPOLIA', '30.5')).toMatchObject({ baseFeeGwei: '30.5' })
+    const reorg = await chain('reorg', 'BASE-SEPOLIA', '--depth', '2', '--new-blocks', '4')
+    expect(reorg.orphaned).toHaveLength(2)
+    expect(reorg.head.number).toBe(height + 2)
+  })
+
+  it('prints a table on a terminal', async () => {
+    const { isTTY } = process.stdout
+    process.stdout.isTTY = true
+    try {
+      expect((await bezant('chain', 'list')).stdout).toMatch(
+        /^BLOCKCHAIN +HEAD NUMBER +HEAD HASH +MINING +INTERVAL S +UNMINED +BASE FEE GWEI\nBASE-SEPOLIA +\d+ +0x[0-9a-f]{64} +each_transaction +- +0 +[\d.]+\n$/,
+      )
+      expect((await bezant('chain', 'list', '--json')).stdout).toMatch(/^\{"blockchain"/)
+    } finally {
+      process.stdout.isTTY = isTTY
+    }
+  })
+
+  it('drops a transaction', async () => {
+    await chain('pause', 'BASE-SEPOLIA')
+    const hash = await harness.chain().send(freshAddress(), 1n)
+    expect(await chain('drop', 'BASE-SEPOLIA', hash)).toMatchObject({ unmined: 0 })
+    await chain('resume', 'BASE-SEPOLIA')
+  })
+})
+
+describe('bezant sandbox faucet', () => {
+  it('pays', async () => {
+    const address = freshAddress()
+    const amount = ['--blockchain', 'BASE-SEPOLIA', '--token', 'usdc', '--amount', '1000000']
+    const [paid] = await linesOf('faucet', address, ...amount)
+    expect(paid).toMatchObject({ status: 'mined' })
+    const { oracle, tokens } = harness.chain()
+    expect(await oracle.balanceOf(address, tokens.USDC)).toBe(1_000_000_000_000n)
+  })
+})
+
+describe('mistakes', () => {
+  const onChain = ['BASE-SEPOLIA', '0x12']
+  it.each([
+    [2, ['chian'], 'bezant sandbox has no "chian": did you mean chain?'],
+    [2, ['chain'], 'name an action: list, mine, pause, resume, interval, base-fee, reorg, drop'],
+    [2, ['chain', 'reorgs'], 'unknown action "reorgs": did you mean reorg?'],
+    [
+      2,
+      ['chain', 'mine'],
+      'mine needs a blockchain, such as BASE-SEPOLIA: bezant sandbox chain list shows them',
+    ],
+    [2, ['chain', 'mine', '--blcks', '1'], 'unknown option --blcks: did you mean --blocks?'],
+    [2, ['chain', 'interval', 'BASE-SEPOLIA', 'x'], 'SECONDS must be a whole number, not "x"'],
+    [
+      2,
+      ['chain', 'list', '--url', 'x'],
+      'the address of the sandbox must be like http://127.0.0.1:4020, not "x"',
+    ],
+    [2, ['faucet'], 'faucet needs an address'],
+    [2, ['faucet', '0x12', '--blockchain', 'BASE-SEPOLIA'], 'faucet needs --amount'],
+    [
+      1,
+      ['chain', 'drop', ...onChain],
+      'txHash must be the hash of a transaction: 0x and 64 hexadecimal digits.',
+    ],
+    [
+      1,
+      ['chain', 'mine', 'BASE-SEPOLA'],
+      'blockchain is no chain of this sandbox: did you mean BASE-SEPOLIA?',
+    ],
+  ])('exits with %i for %j, and says what to do', async (code, args, problem) => {
+    const done = await bezant(...args)
+    expect([done.code, done.stderr.split('\n')[0], done.stdout]).toEqual([code, `bezant: ${problem}`, ''])
+  })
+
+  it('another server is not taken for a sandbox, and none is started first', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('<html>')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const other = await bezant('chain', 'list', '--url', url)
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      `bezant: what answers at ${url} with 404 is no sandbox: give the address of one with --url\n`,
+    ])
+    const none = await bezant('chain', 'list', '--url', url)
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      `bezant: no sandbox answers at ${url} (ECONNREFUSED): start one with bezant sandbox, or give its address with --url\n`,
+    ])
+  })
+
+  it('each noun has its help', async () => {
+    const { stdout } = await bezant('--help')
+    for (const noun of ['chain', 'faucet']) {
+      expect(stdout).toContain(`bezant sandbox ${noun} `)
+      expect((await bezant(noun, '--help')).stdout).toContain(`Usage: bezant sandbox ${noun}`)
+      const byHelp = await runCommand({ command: 'help', args: ['sandbox', noun] })
+      expect(byHelp.stdout).toBe((await bezant(noun, '--help')).stdout)
+    }
+  })
+})
