@@ -16,15 +16,13 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { seedAttestationKeys } from './attestation-keys.ts'
-import { openChains } from './chain-control/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
-import { clockEndpoints } from './clock/endpoints.ts'
-import { openLabClock } from './clock/lab-clock.ts'
 import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
+import { openLab } from './lab.ts'
 import { mailEndpoint, openMailCatcher } from './mail-catcher.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
@@ -127,13 +125,12 @@ async function startParts(
   interruption.throwIfAborted()
   const mailer = openMailCatcher()
   // Of another sandbox than one with public credentials, they would be open to the network.
-  const chainControl = openChains({ ctx, chains: local.chains, faucet })
-  undo.push(chainControl.stop)
+  const lab = openLab({ ctx, chains: local.chains, faucet })
+  undo.push(lab.stop)
   const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
-  const lab = [...chainControl.endpoints, ...clockEndpoints(openLabClock({ ...ctx, chains: local.chains }))]
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   const parts = credentials.arePublic
-    ? { endpoints: [...own, ...lab], guard, refusal, apiKey }
+    ? { endpoints: [...own, ...lab.endpoints], guard, refusal, apiKey }
     : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop)

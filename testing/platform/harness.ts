@@ -12,11 +12,11 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
-import { openChains } from '#sandbox/chain-control/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
+import { openLab } from '#sandbox/lab'
 import { mailEndpoint, openMailCatcher } from '#sandbox/mail-catcher'
 import { cloneDatabase } from '#testing/databases/database'
 import { testRootKey } from '#testing/databases/template'
@@ -108,7 +108,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
   const mails = openMailCatcher()
-  const lab = openChains({ ctx, chains: local.local, faucet })
+  const lab = openLab({ ctx, chains: local.local, faucet })
   undo.push(lab.stop)
   const api = await startApi(ctx, {
     faucet,

@@ -6,6 +6,10 @@ export const labCommands: CommandTable = {
     summary: 'Control the chains of a sandbox that runs: mine, pause, reorganise.',
     load: async () => (await import('./chain.ts')).labChainCommand,
   },
+  clock: {
+    summary: 'Move, freeze and release the time of a sandbox that runs.',
+    load: async () => (await import('./clock.ts')).clockCommand,
+  },
   faucet: {
     summary: 'Pay any amount of a test coin to any address, on a chain of a sandbox that runs.',
     load: async () => (await import('./faucet.ts')).faucetCommand,

@@ -128,7 +128,7 @@ describe('mistakes', () => {
 
   it('each noun has its help', async () => {
     const { stdout } = await bezant('--help')
-    for (const noun of ['chain', 'faucet']) {
+    for (const noun of ['chain', 'clock', 'faucet']) {
       expect(stdout).toContain(`bezant sandbox ${noun} `)
       expect((await bezant(noun, '--help')).stdout).toContain(`Usage: bezant sandbox ${noun}`)
       const byHelp = await runCommand({ command: 'help', args: ['sandbox', noun] })

@@ -24,7 +24,7 @@ export const releaseChainTime = (chains: readonly TimedChain[]) =>
   each(chains, ({ rpcUrl }) => call(rpcUrl, 'anvil_removeBlockTimestampInterval'))
 
 /** Mines a block on each chain, so that contracts and readers see the new time. */
-export const mineBlocks = (chains: readonly TimedChain[]) =>
+export const mineOnEach = (chains: readonly TimedChain[]) =>
   each(chains, ({ rpcUrl }) => call(rpcUrl, 'evm_mine'))
 
 const each = async (chains: readonly TimedChain[], work: (chain: TimedChain) => Promise<unknown>) => {

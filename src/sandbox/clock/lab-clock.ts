@@ -4,7 +4,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { formatInstant, parseInstant } from '#lib/time'
 import type { LocalChain } from '../chains/index.ts'
 import { advanceTo, newProgress, shownProgress } from './advance.ts'
-import { freezeChainTime, mineBlocks, releaseChainTime, setChainTime } from './chain-time.ts'
+import { freezeChainTime, mineOnEach, releaseChainTime, setChainTime } from './chain-time.ts'
 import { parseDuration } from './durations.ts'
 import { openSettableClock } from './set-clock.ts'
 
@@ -48,7 +48,7 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
     const progress = newProgress()
     isAdvancing = true
     const advancing = advanceTo({ database, clock, follow }, toMs, progress)
-      .then(() => mineBlocks(chains))
+      .then(() => mineOnEach(chains))
       .finally(() => {
         isAdvancing = false
       })

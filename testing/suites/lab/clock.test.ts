@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
 import type { HttpAnswer } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
+import { runCommand } from '#testing/processes/command'
 import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
 import { openReceiver, type Receiver } from '#testing/servers/receiver'
@@ -185,6 +186,25 @@ it('the clock keeps its lead over a restart', async () => {
   expect(Date.parse(again.now)).toBeGreaterThanOrEqual(Date.parse(now))
   expect(again.offsetMs).toBeGreaterThan(4 * dayMs)
   await transfer((await fundedWallet()).id)
+})
+
+it('the clock is moved from a terminal', async () => {
+  const bezant = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCommand({
+      command: 'sandbox',
+      args: ['clock', ...args],
+      env: { BEZANT_URL: program.answer.url },
+    })
+    return { code, stderr, row: code === 0 ? JSON.parse(stdout) : undefined }
+  }
+  const before = (await bezant('show')).row
+  const { row } = await bezant('advance', 'PT1H')
+  expect(Date.parse(row.now) - Date.parse(before.now)).toBeGreaterThanOrEqual(3_600_000)
+  expect((await bezant('freeze')).row.isFrozen).toBe(true)
+  expect((await bezant('release')).row.isFrozen).toBe(false)
+  const wrong = await bezant('advance', 'tomorrow')
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('by must be a duration')])
+  expect((await bezant('advance')).stderr).toContain('advance needs a duration')
 })
 
 describe('a wrong request', () => {
