@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -134,5 +137,32 @@ describe('mistakes', () => {
       const byHelp = await runCommand({ command: 'help', args: ['sandbox', noun] })
       expect(byHelp.stdout).toBe((await bezant(noun, '--help')).stdout)
     }
+  })
+})
+
+describe('docs/lab.md', () => {
+  const blocks = [...readFileSync('docs/lab.md', 'utf8').matchAll(/```sh\n([\s\S]+?)```/g)].map(
+    ([, text]) => text!,
+  )
+  const local = (text: string) => text.replaceAll('http://127.0.0.1:4020', harness.url)
+  // Those with an ellipsis need an address or a hash of the reader.
+  const isWhole = (line: string) => line !== '' && !line.includes('…') && !line.startsWith('#')
+  const lines = blocks.flatMap((text) => text.split('\n').filter(isWhole))
+
+  it('has snippets of commands, each of which succeeds', async () => {
+    const commands = lines.filter((line) => line.startsWith('bezant '))
+    expect(commands.length).toBeGreaterThan(6)
+    for (const line of commands) await linesOf(...line.split(' ').slice(2))
+    await chain('resume', 'BASE-SEPOLIA')
+    await chain('interval', 'BASE-SEPOLIA', '0')
+  })
+
+  it('has snippets of requests, each of which succeeds', async () => {
+    const script = lines.filter((line) => !line.startsWith('bezant ')).map(local)
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${script.join('; echo;\n')}; echo`])
+    const answers = stdout.split('\n').filter(Boolean)
+    const asked = script.filter((line) => /^(curl|post) /.test(line))
+    expect(asked.length).toBeGreaterThan(8)
+    expect(answers.map((answer) => Object.keys(JSON.parse(answer)))).toEqual(asked.map(() => ['data']))
   })
 })

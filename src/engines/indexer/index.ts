@@ -37,7 +37,7 @@ export { findHalt } from './store/halts.ts'
 export {
   hasProcessedSteps,
   hasStepsToUndo,
-  haveAllProcessedSteps,
+  haveAllProcessedBlock,
   highestComplete,
   highestFinal,
   lockFollowed,

@@ -2,15 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LocalChain } from '../chains/index.ts'
 import { miningOf } from './state.ts'
 
-const minedWithinMs = 15_000
+/** Time of a request for the block of its transaction, which a timer may make much later. */
+export const minedWithinMs = 15_000
 const lookEveryMs = 10
 
 type MinedReceipt = { blockNumber: string; status: string }
 export type MinedState = { status: 'mined' | 'reverted' | 'unmined'; blockNumber?: number }
 
 /** Waits for the block of a transaction, because a node answers before it has mined; a chain that is paused has none. */
-export async function untilMined(chain: LocalChain, hash: string): Promise<MinedState> {
-  const deadlineMs = performance.now() + minedWithinMs
+export async function untilMined(
+  chain: LocalChain,
+  hash: string,
+  deadlineMs = performance.now() + minedWithinMs,
+): Promise<MinedState> {
   for (;;) {
     // The mode is read first: what a chain mined before it was paused has its receipt by now.
     const { isPaused } = await miningOf(chain)

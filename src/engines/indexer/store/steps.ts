@@ -116,6 +116,19 @@ export const haveAllProcessedSteps = async (db: Db, blockchain: string): Promise
         and step < (select max(step) from block_steps where blockchain = ${blockchain})) as done`)
   ).done
 
+/** Whether every engine has processed the step that applied this block, whatever follows it. */
+export const haveAllProcessedBlock = async (
+  db: Db,
+  blockchain: string,
+  blockHash: string,
+): Promise<boolean> =>
+  (
+    await db.maybe<{ done: boolean }>(sql`select not exists (select 1 from step_cursors c
+        where c.blockchain = s.blockchain and c.step < s.step) as done
+      from block_steps s where s.blockchain = ${blockchain} and s.block_hash = ${blockHash} and s.kind = 'applied'
+      order by s.step desc limit 1`)
+  )?.done === true
+
 /** Whether the engine has yet to undo what it did in a block that was reverted. */
 export const hasStepsToUndo = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
   (
