@@ -9,8 +9,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Maximum size of this route's body. Without it the route reads no body. */
     bodyBytesMax?: number
+    /** Whether the body is handed on as its bytes, whatever its media type. */
+    isRaw?: boolean
   }
 }
+
+/** Maximum size of a body that is taken as its bytes. */
+export const rawBodyBytesMax = 1_048_576
 
 /** Maximum size of a body that carries no call data, document or batch. */
 export const usualBodyBytesMax = 65_536
@@ -23,9 +28,10 @@ const bodyBytesEachSecond = 262_144
 export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const { bodyBytesMax } = request.routeOptions.config
+    const { bodyBytesMax, isRaw } = request.routeOptions.config
     // An unexpected body is not read: Node discards it once the response is sent.
     if (bodyBytesMax === undefined) return undefined
+    if (isRaw) return readBody(request, payload, bodyBytesMax)
     const bytes = await decoded(request, await readBody(request, payload, bodyBytesMax), bodyBytesMax)
     if (bytes.length === 0) return {}
     const type = (request.headers['content-type'] ?? '').toLowerCase()

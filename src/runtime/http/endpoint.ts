@@ -5,8 +5,25 @@ import type { Page } from '#runtime/collection/page'
 import type { Collection, PageQuery } from '#runtime/collection/query'
 import type { RequestScope } from '#runtime/scope'
 
-/** The input of a verb: every part has passed its schema. */
-export type Input<Params, Query, Body> = { params: Params; query: Query; body: Body; page: PageQuery }
+/** A request as it arrived, for operations that take anything. */
+export type Arrived = {
+  method: string
+  path: string
+  /** The text after the question mark; empty without one. */
+  query: string
+  /** Names and values in turn, as the client wrote them. */
+  rawHeaders: readonly string[]
+  bytes: Buffer
+}
+
+/** The input of a verb: every part has passed its schema. `arrived` belongs to raw operations, `page` to lists. */
+export type Input<Params, Query, Body> = {
+  params: Params
+  query: Query
+  body: Body
+  page: PageQuery
+  arrived: Arrived
+}
 
 type Validated<Schema> = Schema extends TSchema ? Static<Schema> : Record<string, never>
 
@@ -37,6 +54,11 @@ export type Endpoint<Ctx = RequestScope> = {
   body?: TObject | TArray | undefined
   /** Whether the body may be as large as the server's limit, for call data and documents; others are limited to 64 KiB. */
   largeBody?: boolean
+  /**
+   * Whether the request is taken as it arrived: any media type and query, with the bytes of its body, of up to a megabyte. Its
+   * response may be silent for a minute.
+   */
+  raw?: boolean
   /** The schema of `data`; absent when the response has no body. */
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */
@@ -134,6 +156,8 @@ export type ListResult<Row extends { id: string } = { id: string }> = {
   items: unknown[]
   /** Further members beside the items, such as the scope of the monitored tokens. */
   extra?: Record<string, unknown>
+  /** The page that was read, where a list that waited for items ends later than the time of the request. */
+  page?: PageQuery
 }
 
 /** A response with another status than the declared one, such as 200 for "already exists" where 201 is "created". */

@@ -8,9 +8,9 @@ import type { Config } from '#runtime/config'
 import type { Caller, RequestScope, Scope, TokenUser } from '#runtime/scope'
 import { type CallerOf, requireUserToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
-import { usualBodyBytesMax } from './body.ts'
+import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
-import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
+import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
 import { readMembers } from './read-members.ts'
 import { readQuery } from './read-query.ts'
@@ -49,12 +49,19 @@ export function registerEndpoint(
     config: {
       auth: endpoint.auth,
       ...(bodyBytesMax && { bodyBytesMax }),
+      ...(endpoint.raw && { isRaw: true }),
       ...(endpoint.errorText && { errorText: true }),
     },
+    ...(endpoint.raw && { onRequest: takeAnyMedia }),
     ...(endpoint.changing && { exposeHeadRoute: false }),
     ...(endpoint.showError && { errorHandler: errorHandlerOf(endpoint.showError) }),
   }
   for (const url of pathsOf(endpoint.path)) server.route({ ...route, url })
+}
+
+/** The server refuses a media type that has no valid form, before the body is read. `rawHeaders` keeps what the client wrote. */
+async function takeAnyMedia({ headers }: FastifyRequest): Promise<void> {
+  if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream'
 }
 
 /** Answers the errors that the endpoint shows itself. Any other goes on to the handler of the server. */
@@ -66,7 +73,8 @@ const errorHandlerOf =
     return reply.status(200).send(shown)
   }
 
-function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): number | undefined {
+function bodyBytesMaxOf({ body, largeBody, raw }: Endpoint<never>, config: Config): number | undefined {
+  if (raw) return Math.min(rawBodyBytesMax, config.bodyBytesMax)
   if (!body) return undefined
   return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
 }
@@ -144,8 +152,25 @@ const anonymous = { entity: { id: '', environment: 'TEST', appId: '' }, actor: '
 
 type Checks = { params?: Check | undefined; query?: Check | undefined; body?: Check | undefined }
 
+/** The silence that a connection may keep while a raw operation waits with its response. */
+const rawSilenceMaxMs = 90_000
+
+function arrivedOf({ method, url, raw, body }: FastifyRequest): Arrived {
+  raw.setTimeout(rawSilenceMaxMs)
+  const [path = '', ...query] = url.split('?')
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  return { method, path, query: query.join('?'), rawHeaders: raw.rawHeaders, bytes }
+}
+
+const absent = undefined as never
+
 function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyRequest, receivedMs: number) {
   const params = { ...(request.params as Record<string, unknown>) }
+  if (endpoint.raw) {
+    checkBounds(params, 'path')
+    checks.params?.(params)
+    return { params, query: {}, body: {}, page: absent, arrived: arrivedOf(request) }
+  }
   const given = endpoint.body ? (request.body ?? {}) : {}
   checkBounds(params, 'path')
   checkBounds(request.query, 'query')
@@ -162,8 +187,8 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   checks.body?.(body)
   const page = endpoint.collection
     ? parsePageQuery(endpoint.collection, query, receivedMs)
-    : (undefined as unknown as PageQuery)
-  return { params, query, body: body as Record<string, unknown>, page }
+    : (absent as PageQuery)
+  return { params, query, body: body as Record<string, unknown>, page, arrived: absent }
 }
 
 function send(
@@ -176,12 +201,20 @@ function send(
   replayed: boolean,
 ) {
   const declared = endpoint.status ?? 200
+  if (endpoint.media && isAnswer(result)) return sendText(reply, endpoint.media, result)
   if (endpoint.media) return reply.status(declared).type(endpoint.media).send(result)
   if (isAnswer(result)) return reply.status(result.status).send(wrap(endpoint, result.data))
   if (endpoint.collection) return sendList(reply, endpoint, ctx, request, page, result as ListResult)
   if (declared === 204) return reply.status(204).send()
   const status = replayed ? (endpoint.idempotent?.replayStatus ?? 200) : declared
   return reply.status(status).send(wrap(endpoint, result))
+}
+
+const bodilessStatuses = [204, 205, 304]
+
+function sendText(reply: FastifyReply, media: string, { status, data }: Answer) {
+  if (bodilessStatuses.includes(status)) return reply.status(status).send()
+  return reply.status(status).type(media).send(data)
 }
 
 const wrap = (endpoint: Endpoint<never>, data: unknown) =>
@@ -192,8 +225,8 @@ function sendList(
   endpoint: Endpoint<never>,
   ctx: RequestScope,
   request: FastifyRequest,
-  page: PageQuery,
-  { found, items, extra }: ListResult,
+  asked: PageQuery,
+  { found, items, extra, page = asked }: ListResult,
 ) {
   const path = request.url.split('?')[0]!
   const known = querySchema(endpoint)?.properties ?? {}

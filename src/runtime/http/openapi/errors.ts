@@ -18,6 +18,7 @@ export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
       ? []
       : (['unauthorized', 'keyWithoutPrefix', 'forbidden'] as const)),
     ...(endpoint.userToken || endpoint.auth === 'user' ? userTokenErrors : []),
+    ...(endpoint.raw ? (['requestTimeout', 'payloadTooLarge'] as const) : []),
     ...(endpoint.body ? (['requestTimeout', 'payloadTooLarge', 'unsupportedMediaType'] as const) : []),
     'tooManyRequests',
     'internal',

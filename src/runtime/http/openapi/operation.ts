@@ -29,9 +29,12 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
         : [{ [endpoint.auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && { requestBody: requestBodyOf(bodySchema(endpoint)!, components) }),
+    ...(takesBytes(endpoint) && { requestBody: { content: { '*/*': {} } } }),
     responses: { ...errorResponses(endpoint, components), ...successes(endpoint, components) },
   }
 }
+
+const takesBytes = ({ raw, method }: Endpoint<never>) => raw && method !== 'GET'
 
 const userTokenNeed = ({ auth, userToken }: Endpoint<never>) => (auth === 'user' ? 'required' : userToken)
 
