@@ -9,7 +9,7 @@
 
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
+import { callerOf, type OutboundCaller } from '#runtime/outbound/call'
 import { hearNotices } from '#runtime/pg-notifications'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
@@ -64,7 +64,7 @@ const tidyMs = 10_000
 export function startWebhooks(
   ctx: EngineCtx,
   topics: Topics,
-  call: OutboundCaller = createCaller(ctx.config.notificationTargets),
+  call: OutboundCaller = callerOf(ctx.config),
 ): Service {
   const ending = new AbortController()
   const record = attemptRecorder(ctx.database)

@@ -1,14 +1,15 @@
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Config } from '#runtime/config'
 import { type CheckedRequest, createAgents } from './agents.ts'
 import { findTarget, type Resolve, resolveName, type Target, type Targets } from './target.ts'
 
 export type OutboundCall = {
-  method: 'GET' | 'HEAD' | 'POST'
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT'
   url: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array
   timeoutMs: number
   /** The number of bytes of the answer that are kept. Default: the beginning, for a log. */
   keptBytes?: number
@@ -40,16 +41,31 @@ const keptMax = 300
 const headersMax = 30
 const headerLengthMax = 300
 
-export function createCaller(targets: Targets, resolve: Resolve = resolveName): OutboundCaller {
+/** Returns the certificate that a server at this address may have made for itself, where one is trusted. */
+type Trusts = (url: URL) => string | undefined
+
+/** The caller of addresses that customers name. Calls of this server to itself trust the certificate that it made for itself. */
+export const callerOf = (config: Config): OutboundCaller =>
+  createCaller(config.notificationTargets, resolveName, ({ origin }) =>
+    // The address is known once the server listens.
+    config.tls && origin === config.publicUrl ? config.tls.cert : undefined,
+  )
+
+export function createCaller(
+  targets: Targets,
+  resolve: Resolve = resolveName,
+  trusts: Trusts = () => undefined,
+): OutboundCaller {
   const agents = createAgents()
   return async (call) => {
     const deadline = AbortSignal.timeout(call.timeoutMs)
     const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
     try {
       const target = await orAborted(findTarget(call.url, targets, resolve), signal)
-      if (!call.keepAlive) return await send(target, call, signal, false)
+      const ca = trusts(target.url)
+      if (!call.keepAlive) return await send(target, call, { signal, agent: false, ca })
       await endsNoticed()
-      return await send(target, call, signal, agents[target.url.protocol]!)
+      return await send(target, call, { signal, agent: agents[target.url.protocol]!, ca })
     } catch (error) {
       if (deadline.aborted) throw new Error(`no answer within ${call.timeoutMs / 1000} s`)
       throw error
@@ -60,11 +76,12 @@ export function createCaller(targets: Targets, resolve: Resolve = resolveName): 
 /** Lets the event loop poll once, so that idle connections which their servers have closed are not used any more. */
 const endsNoticed = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
 
+type Connecting = { signal: AbortSignal; agent: Agent | false; ca: string | undefined }
+
 function send(
   { url, addresses }: Target,
   call: OutboundCall,
-  signal: AbortSignal,
-  agent: Agent | false,
+  { signal, agent, ca }: Connecting,
 ): Promise<Answered> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const { method, body, headers } = call
@@ -82,6 +99,7 @@ function send(
         agent,
         lookup: lookupIn(addresses),
         ...checked,
+        ...(ca !== undefined && { ca }),
         signal,
       },
       (response) => {
