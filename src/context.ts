@@ -189,6 +189,8 @@ type SandboxParts = {
   faucet: Faucet
   /** Shows the mails; used unless SMTP is configured. */
   mailer?: Mailer
+  /** Whether notifications may be sent to this address of the server itself. */
+  catches?: (url: URL) => boolean
   endpoints: readonly Endpoint<never>[]
   /** Keeps pages of other sites from its operations. */
   guard?: RequestGuard
@@ -220,7 +222,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         custody,
         identity,
         mailer,
-        ...(sandbox && { faucet: sandbox.faucet }),
+        ...(sandbox && { faucet: sandbox.faucet, catches: sandbox.catches }),
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
     readSession: (request, token) => requireSession(request as IdentityCtx, token),

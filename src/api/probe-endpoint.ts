@@ -1,11 +1,19 @@
-import type { Ctx } from '#engines/ctx'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { invalid } from '#lib/errors'
-import { createCaller, type OutboundCall } from '#runtime/outbound/call'
+import { callerOf, type OutboundCall } from '#runtime/outbound/call'
 import { parseTarget, TargetRefused } from '#runtime/outbound/target'
+
+/** Throws TargetRefused for an address of this server itself, unless it catches messages there. */
+export function refuseOwnAddress({ config, catches }: SandboxCtx, address: string): void {
+  const url = parseTarget(address, config.notificationTargets)
+  const { publicUrl } = config
+  if (publicUrl && url.origin === new URL(publicUrl).origin && !catches?.(url))
+    throw new TargetRefused('is this server itself')
+}
 
 /** Calls an endpoint before it is subscribed: with HEAD, or with a test message. Throws unless it answers 2xx. */
 export async function probeEndpoint(
-  ctx: Ctx,
+  ctx: SandboxCtx,
   endpoint: string,
   timeoutMs: number,
   message?: Pick<OutboundCall, 'headers' | 'body'>,
@@ -13,11 +21,9 @@ export async function probeEndpoint(
   const method = message ? 'POST' : 'HEAD'
   const refusal = (reason: string) =>
     invalid({ at: 'endpoint', reason, value: endpoint, kind: 'endpointUnusable' })
-  const call = createCaller(ctx.config.notificationTargets)
+  const call = callerOf(ctx.config)
   const probe = async () => {
-    const own = ctx.config.publicUrl
-    if (own && parseTarget(endpoint, ctx.config.notificationTargets).origin === new URL(own).origin)
-      throw new TargetRefused('is this server itself')
+    refuseOwnAddress(ctx, endpoint)
     return call({ method, url: endpoint, timeoutMs, ...message })
   }
   const answer = await probe().catch((error: Error) => {

@@ -11,5 +11,8 @@ export type Faucet = {
   drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
 }
 
-/** The context of requests that only a sandbox serves: elsewhere there is no faucet. */
-export type SandboxCtx = Ctx & { faucet?: Faucet }
+/**
+ * The context of requests to a sandbox: elsewhere there is no faucet, and no address of the server itself to which it may send
+ * notifications.
+ */
+export type SandboxCtx = Ctx & { faucet?: Faucet; catches?: (url: URL) => boolean }

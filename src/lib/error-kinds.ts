@@ -2,6 +2,7 @@ import { contractErrorKinds } from './error-kinds/contracts.ts'
 import { jsonRpcErrorKinds } from './error-kinds/json-rpc.ts'
 import { loginErrorKinds } from './error-kinds/logins.ts'
 import { messageErrorKinds } from './error-kinds/messages.ts'
+import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
 import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
 
@@ -452,6 +453,7 @@ export const errorKinds = {
   ...userKeyErrorKinds,
   ...messageErrorKinds,
   ...unifiedBalanceErrorKinds,
+  ...sandboxErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

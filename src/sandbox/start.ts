@@ -16,6 +16,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { seedAttestationKeys } from './attestation-keys.ts'
+import { openCatchers } from './catcher/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
 import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
@@ -23,7 +24,6 @@ import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
 import { openLab } from './lab.ts'
-import { mailEndpoint, openMailCatcher } from './mail-catcher.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
 import { requireOwnDatabase } from './own-database.ts'
@@ -123,17 +123,17 @@ async function startParts(
   const answer = answerOf(credentials, local, options.tls ? certificateFile(dataDir) : undefined)
   const { apiKey } = answer
   interruption.throwIfAborted()
-  const mailer = openMailCatcher()
+  const { mailer, catches, ...catchers } = openCatchers(ctx, () => answer.url)
   // Of another sandbox than one with public credentials, they would be open to the network.
   const lab = openLab({ ctx, chains: local.chains, faucet })
   undo.push(lab.stop)
-  const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, mailEndpoint(mailer)]
+  const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints]
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   const parts = credentials.arePublic
-    ? { endpoints: [...own, ...lab.endpoints], guard, refusal, apiKey }
+    ? { endpoints: [...own, ...lab.endpoints], catches, guard, refusal, apiKey }
     : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
-  undo.push(api.stop)
+  undo.push(api.stop, catchers.stop)
   const page = await startPage(ctx)
   undo.push(page.stop)
   const addresses = { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` }

@@ -12,12 +12,12 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
+import { openCatchers } from '#sandbox/catcher/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { openLab } from '#sandbox/lab'
-import { mailEndpoint, openMailCatcher } from '#sandbox/mail-catcher'
 import { cloneDatabase } from '#testing/databases/database'
 import { testRootKey } from '#testing/databases/template'
 import { startTestChains, type TestChain } from './chain.ts'
@@ -107,16 +107,12 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(async () => engines?.stop())
   if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
-  const mails = openMailCatcher()
   const lab = openLab({ ctx, chains: local.local, faucet })
   undo.push(lab.stop)
-  const api = await startApi(ctx, {
-    faucet,
-    mailer: mails,
-    apiKey,
-    endpoints: [mailEndpoint(mails), ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])],
-  })
-  undo.push(api.stop)
+  const { stop, ...catchers } = openCatchers(ctx, () => api.url)
+  const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
+  const api = await startApi(ctx, { faucet, apiKey, ...catchers, endpoints: sandboxEndpoints })
+  undo.push(api.stop, stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {
     ...tenantOf(api.url, sandboxTenant),

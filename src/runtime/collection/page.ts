@@ -93,7 +93,7 @@ async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: st
   return row.matched ? 'matched' : 'filtered'
 }
 
-function cursorUnknown(page: PageQuery): ApiError {
+export function cursorUnknown(page: PageQuery): ApiError {
   const location = page.pageAfter ? 'pageAfter' : 'pageBefore'
   const message = `Cannot find the item of the page cursor ${location}: start again from the first page.`
   return new ApiError('cursorNotFound', message, [

@@ -81,6 +81,25 @@ it('a sandbox with --tls serves https with a certificate that Node trusts once i
   expect(statSync(certificate!.replace('certificate', 'server')).mode & 0o077).toBe(0)
 })
 
+it('an inbox of a sandbox with --tls receives the messages of both lines', async () => {
+  const { url, certificate } = program.answer
+  const script = `
+    const ask = async (path, body) => {
+      const sent = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      return (await (await fetch('${url}/sandbox/catcher/shop' + path, sent)).json()).data
+    }
+    const made = [await ask('/subscriptions', { line: 'v1' }), await ask('/subscriptions', { line: 'v2' })]
+    const caught = await ask('/messages')
+    console.log(JSON.stringify([
+      made.map(({ isConfirmed }) => isConfirmed),
+      caught.map(({ method, signature }) => method + ' ' + signature.state),
+    ]))`
+  expect(await runScript(script, certificate)).toEqual([
+    [true, true],
+    ['POST valid', 'HEAD absent', 'POST valid', 'POST valid', 'HEAD absent'],
+  ])
+})
+
 it('the calls of adapter-circle-wallets work by address over https, before and after a restart', async () => {
   const before = program.answer.certificate!
   const kept = statSync(before).mtimeMs

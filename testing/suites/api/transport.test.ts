@@ -314,9 +314,11 @@ describe('the description of the interface', () => {
     const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    const ofSandbox = ['GET /sandbox/mails', 'GET /sandbox/ciphertext']
-    const existing = [...endpoints.map(({ method, path }) => `${method} ${path}`), ...ofSandbox]
-    expect(described.sort()).toEqual(existing.sort())
+    const existing = endpoints.map(({ method, path }) => `${method} ${path}`)
+    const isOfSandbox = (operation: string) => operation.includes(' /sandbox/')
+    expect(described.filter((operation) => !isOfSandbox(operation)).sort()).toEqual(existing.sort())
+    for (const path of ['GET /sandbox/mails', 'GET /sandbox/ciphertext', 'POST /sandbox/catcher/{inbox}'])
+      expect(described).toContain(path)
   })
 
   it('describes every operation once, with its responses and its key', async () => {

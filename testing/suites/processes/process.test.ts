@@ -177,7 +177,15 @@ drawnIt(
     expect((await first.tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
     for (const key of [undefined, sandboxApiKey])
       expect((await httpAs(url, key)('GET', '/v1/w3s/walletSets')).status).toBe(401)
-    for (const path of ['/sandbox', '/sandbox/ciphertext', '/sandbox/mails', '/sandbox/chains'])
+    for (const path of [
+      '/sandbox',
+      '/sandbox/ciphertext',
+      '/sandbox/mails',
+      '/sandbox/chains',
+      '/sandbox/clock',
+      '/sandbox/catcher',
+      '/sandbox/catcher/shop',
+    ])
       expect((await fetch(url + path)).status).toBe(404)
     expect(await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text()).not.toContain('API_KEY')
     first.signal('SIGTERM', 'process')
