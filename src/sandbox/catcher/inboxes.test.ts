@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { request } from '#testing/platform/http'
 import { parseLinkHeader } from '#testing/requests/link-header'
+import { openArrivals } from '../arrivals.ts'
 import { createInboxes } from './inboxes.ts'
 
 /* An inbox takes anything within its bounds, answers as it is told to, and its messages are a list like all others. */
@@ -264,6 +265,29 @@ it('keeps the newest 5,000 of 10,000 messages', () => {
   expect(kept.message('odd', oddIds[0]!)).toBeUndefined()
   for (const name of ['odd', 'even']) kept.clear(name)
   expect(kept.keptBytes()).toBe(0)
+})
+
+it('counts the texts that it has read of a message as well', () => {
+  const kept = createInboxes()
+  const body = JSON.stringify({ Type: 'Notification', MessageId: 'm', Message: 'x'.repeat(200_000) })
+  const arrived = { method: 'POST', path: '', query: '', rawHeaders: [], bytes: Buffer.from(body) }
+  for (let index = 0; index < 200; index++) kept.keep('read', arrived, index)
+  const [inbox] = kept.list()
+  expect(inbox!.messageCount).toBeLessThan(120)
+  expect(inbox!.messageCount + inbox!.droppedCount).toBe(200)
+})
+
+it('lets at most 1,000 requests wait, and ends them all when it stops', async () => {
+  const ending = new AbortController()
+  const arrivals = openArrivals<string>(ending.signal)
+  const waits = Array.from({ length: 1_000 }, () => arrivals.until((item) => item === 'mine', 600_000))
+  await expect(arrivals.until(() => true, 600_000)).rejects.toThrow('1000 requests wait already')
+  arrivals.arrived('other')
+  expect(arrivals.isCrowded()).toBe(true)
+  ending.abort()
+  await Promise.all(waits)
+  expect(arrivals.isCrowded()).toBe(false)
+  await arrivals.until(() => false, 600_000)
 })
 
 it('has at most 100 inboxes, and room for another when one is deleted', async () => {

@@ -139,8 +139,12 @@ const isMessage = ({ method }: Arrived) => method === 'POST' || method === 'PUT'
 export const nextStatus = ({ behaviour: { statuses }, used }: Pick<Inbox, 'behaviour' | 'used'>): number =>
   statuses[Math.min(used, statuses.length - 1)]!
 
-const bytesOf = ({ bytes, query, rawHeaders }: Arrived): number =>
-  overheadBytes + bytes.length + query.length + rawHeaders.reduce((sum, text) => sum + text.length, 0)
+/** The texts that were read of a body take up to two bytes for each of its own. */
+const bytesOf = ({ bytes, own, query, rawHeaders }: CaughtMessage): number =>
+  overheadBytes +
+  bytes.length * (own ? 3 : 1) +
+  query.length +
+  rawHeaders.reduce((sum, text) => sum + text.length, 0)
 
 function copied(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length)
