@@ -1,5 +1,5 @@
 import { ApiError, invalid } from '#lib/errors'
-import { parseDuration } from './clock/durations.ts'
+import { parseDuration } from './durations.ts'
 
 /** Requests that wait for items of one kind, such as messages, and are answered when one arrives. */
 export type Arrivals<Item> = {

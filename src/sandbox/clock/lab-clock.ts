@@ -3,9 +3,9 @@ import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { formatInstant, parseInstant } from '#lib/time'
 import type { LocalChain } from '../chains/index.ts'
+import { parseDuration } from '../durations.ts'
 import { advanceTo, newProgress, shownProgress } from './advance.ts'
 import { freezeChainTime, mineOnEach, releaseChainTime, setChainTime } from './chain-time.ts'
-import { parseDuration } from './durations.ts'
 import { openSettableClock } from './set-clock.ts'
 
 /** Dates of later years have five digits, which neither clients nor the database read. */
