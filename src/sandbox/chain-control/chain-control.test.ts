@@ -179,6 +179,21 @@ describe('reorgs', () => {
     expect(await canonicalHead(harness.database, blockchain)).toMatchObject(last.head)
   })
 
+  it('loses and doubles no payment that is made meanwhile', async () => {
+    const addresses = Array.from({ length: 8 }, freshAddress)
+    const payments = addresses.map((address) => faucet({ address, token: 'USDC', amount: '3' }))
+    const reorgs = [2, 1, 3].map((depth) => act('reorg', { depth }))
+    const ids = [await kit.transfer(wallet), await kit.transfer(wallet)]
+    const paid = await Promise.all(payments)
+    const answers = await Promise.all(reorgs)
+    expect(answers.map(({ dropped }) => dropped)).toEqual([[], [], []])
+    for (const { txHash } of paid)
+      await until(async () => (await receiptOf(txHash)) !== null, 'the payment is mined')
+    expect(await Promise.all(addresses.map(usdcOf))).toEqual(addresses.map(() => 3_000_000n))
+    for (const id of ids) await kit.reaches(id, 'COMPLETE')
+    await requireEqualBooks()
+  })
+
   it('keeps a block time below a second, which the node does not count itself', async () => {
     const timed = await openHarness({ blockTimeMs: 200, lab: true })
     try {
