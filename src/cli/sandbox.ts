@@ -19,6 +19,7 @@ import { counted } from './table.ts'
 export const sandboxCommand: Command = {
   usage: `bezant sandbox [options]
        bezant sandbox chain ACTION …    control the chains of a sandbox that runs
+       bezant sandbox clock ACTION …    move the time of a sandbox that runs
        bezant sandbox faucet ADDRESS …  pay test coins
 
 Each of the latter has its own --help.`,

@@ -40,6 +40,8 @@ export async function advanceTo(
 ): Promise<void> {
   const watch = watchTimers(database, clock, progress)
   const goTo = async (ms: number) => {
+    // Noted before it is due: an engine may be done with it before the first look.
+    await watch.note(ms)
     await follow(ms)
     await clock.set(ms)
     await watch.settle()
@@ -61,6 +63,8 @@ const keyOf = ({ timer, resourceId, dueDate }: DueTimer) => `${timer} ${resource
 type TimerWatch = {
   /** The earliest work that is not given up on. */
   next(): Promise<DueTimer | undefined>
+  /** Notes the work that is due by then, and returns it. */
+  note(byMs: number): Promise<readonly DueTimer[]>
   /** Waits for the work that is due. What is not done in time is not waited for again. */
   settle(): Promise<void>
 }
@@ -68,14 +72,19 @@ type TimerWatch = {
 function watchTimers(database: Database, clock: SettableClock, { fired }: Progress): TimerWatch {
   const givenUp = new Set<string>()
   const awaited = async () => (await nextDue(database)).filter((due) => !givenUp.has(keyOf(due)))
+  const note = async (byMs: number) => {
+    const due = (await awaited()).filter((each) => dueMs(each) <= byMs)
+    for (const each of due) fired.set(keyOf(each), each)
+    return due
+  }
   return {
+    note,
     next: async () => (await awaited())[0],
     settle: async () => {
       const startedMs = performance.now()
       for (;;) {
         const { nowMs } = await clock.read()
-        const due = (await awaited()).filter((each) => dueMs(each) <= nowMs)
-        for (const each of due) fired.set(keyOf(each), each)
+        const due = await note(nowMs)
         if (due.length === 0) return
         if (performance.now() - startedMs > settleMs) {
           for (const each of due) givenUp.add(keyOf(each))
