@@ -7,6 +7,7 @@ import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { allowRebalancingInSandbox } from '#engines/treasury/rebalancing/index'
+import { suggest } from '#lib/suggest'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
@@ -262,7 +263,7 @@ export function requireTestNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network
   throw new Error(
-    `--chains must name test networks, not "${blockchain}": choose from ${defaultBlockchains.join(', ')}`,
+    `--chains must name test networks, not "${blockchain}"${suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`}`,
   )
 }
 

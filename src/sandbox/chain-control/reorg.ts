@@ -23,7 +23,8 @@ export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: Reorg
     const deadlineMs = performance.now() + minedWithinMs
     for (const hash of replaced.returned) await untilMined(chain, hash, deadlineMs)
   }
-  const head = await localHead(chain)
+  const { number, hash } = await localHead(chain)
+  const head = { number, hash }
   await untilFollowed(ctx, chain, head)
   return { ...replaced, head }
 }

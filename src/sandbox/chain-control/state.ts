@@ -31,8 +31,9 @@ export const chainStateSchema = Type.Object(
 type LocalChainState = Static<typeof chainStateSchema>
 type MiningState = Pick<LocalChainState, 'mining' | 'isPaused' | 'intervalS'>
 export type LocalHead = { number: number; hash: string }
+type DatedHead = LocalHead & { timestampS: number }
 
-type ReadBlock = { number: string; hash: string; transactions: string[] }
+type ReadBlock = { number: string; hash: string; timestamp: string; transactions: string[] }
 
 export async function showChain(chain: LocalChain): Promise<LocalChainState> {
   const { blockchain, chainId, rpcUrl } = chain
@@ -62,9 +63,9 @@ export async function blockOf(chain: LocalChain, at: 'latest' | number): Promise
   throw new Error(`it has no block ${at}`)
 }
 
-export async function localHead(chain: LocalChain): Promise<LocalHead> {
-  const { number, hash } = await blockOf(chain, 'latest')
-  return { number: Number(number), hash }
+export async function localHead(chain: LocalChain): Promise<DatedHead> {
+  const { number, hash, timestamp } = await blockOf(chain, 'latest')
+  return { number: Number(number), hash, timestampS: Number(timestamp) }
 }
 
 export async function miningOf(chain: LocalChain): Promise<MiningState> {

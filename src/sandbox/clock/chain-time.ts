@@ -1,32 +1,28 @@
+import { localHead, miningOf } from '../chain-control/state.ts'
 import type { LocalChain } from '../chains/index.ts'
-import { call } from '../chains/rpc.ts'
-
-type TimedChain = Pick<LocalChain, 'rpcUrl'>
-
-const headSecond = async ({ rpcUrl }: TimedChain) => {
-  const { timestamp } = await call<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
-  return Number(timestamp)
-}
 
 /** Sets the time of the next blocks, at least a second after the newest block: a node would go back without a complaint. */
-export const setChainTime = (chains: readonly TimedChain[], nowMs: number, isFrozen: boolean) =>
-  each(chains, async (chain) => {
-    const second = Math.max(Math.floor(nowMs / 1000), (await headSecond(chain)) + 1)
-    if (isFrozen) await call(chain.rpcUrl, 'evm_setNextBlockTimestamp', [second])
-    else await call(chain.rpcUrl, 'evm_setTime', [second])
+export const setChainTime = (chains: readonly LocalChain[], nowMs: number, isFrozen: boolean) =>
+  onEach(chains, async (chain) => {
+    const { timestampS } = await localHead(chain)
+    const second = Math.max(Math.floor(nowMs / 1000), timestampS + 1)
+    await chain.ask(isFrozen ? 'evm_setNextBlockTimestamp' : 'evm_setTime', [second])
   })
 
 /** While time stands still, each block is a second later than the one before. */
-export const freezeChainTime = (chains: readonly TimedChain[]) =>
-  each(chains, ({ rpcUrl }) => call(rpcUrl, 'anvil_setBlockTimestampInterval', [1]))
+export const freezeChainTime = (chains: readonly LocalChain[]) =>
+  onEach(chains, (chain) => chain.ask('anvil_setBlockTimestampInterval', [1]))
 
-export const releaseChainTime = (chains: readonly TimedChain[]) =>
-  each(chains, ({ rpcUrl }) => call(rpcUrl, 'anvil_removeBlockTimestampInterval'))
+export const releaseChainTime = (chains: readonly LocalChain[]) =>
+  onEach(chains, (chain) => chain.ask('anvil_removeBlockTimestampInterval'))
 
-/** Mines a block on each chain, so that contracts and readers see the new time. */
-export const mineOnEach = (chains: readonly TimedChain[]) =>
-  each(chains, ({ rpcUrl }) => call(rpcUrl, 'evm_mine'))
+/** Mines a block on each chain that time makes none for, so that contracts and readers see the new time; a pause goes on. */
+export const mineOnEach = (chains: readonly LocalChain[]) =>
+  onEach(chains, async (chain) => {
+    const { mining } = await miningOf(chain)
+    if (mining === 'each_transaction') await chain.ask('evm_mine')
+  })
 
-const each = async (chains: readonly TimedChain[], work: (chain: TimedChain) => Promise<unknown>) => {
+const onEach = async (chains: readonly LocalChain[], work: (chain: LocalChain) => Promise<unknown>) => {
   await Promise.all(chains.map(work))
 }

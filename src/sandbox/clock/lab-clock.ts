@@ -15,7 +15,7 @@ const latestMs = Date.parse('9999-01-01T00:00:00.000Z')
 const answeredWithinMs = 30_000
 
 type LabParts = Pick<EngineCtx, 'database' | 'clock' | 'log'> & {
-  chains: readonly Pick<LocalChain, 'rpcUrl'>[]
+  chains: readonly LocalChain[]
 }
 
 type Goal = { by?: string; to?: string }

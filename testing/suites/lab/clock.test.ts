@@ -177,6 +177,29 @@ it('a frozen clock stands still while work goes on, and passes on from there whe
   await transfer(wallet.id)
 })
 
+it('an advance leaves a chain paused, with its transactions unmined', async () => {
+  const chain = async () => (await get('/sandbox/chains'))[0]
+  const wallet = await fundedWallet()
+  await data(http('POST', '/sandbox/chains/BASE-SEPOLIA/pause'))
+  const { id } = await post(
+    '/v1/w3s/developer/transactions/transfer',
+    await sealed({
+      walletId: wallet.id,
+      destinationAddress: freshAddress(),
+      amounts: ['0.001'],
+      feeLevel: 'HIGH',
+    }),
+  )
+  const stateOf = async () => (await get(`/v1/w3s/transactions/${id}`)).transaction.state
+  await until(async () => (await chain()).unmined > 0, 'the node has the transaction')
+  const { headNumber } = await chain()
+  await advance({ by: 'PT1H' })
+  expect(await chain()).toMatchObject({ isPaused: true, headNumber })
+  await data(http('POST', '/sandbox/chains/BASE-SEPOLIA/resume'))
+  await until(async () => (await stateOf()) === 'COMPLETE', 'it is complete')
+  expect((await headDateMs()) + 60_000).toBeGreaterThan(Date.parse((await clock()).now))
+})
+
 it('the clock keeps its lead over a restart', async () => {
   const { now } = await advance({ by: 'P1D' })
   program.signal('SIGTERM', 'process')
