@@ -105,6 +105,10 @@ const commands: CommandTable = {
     summary: 'Show, make and retire the keys that sign cross-chain messages and unified balances.',
     load: async () => (await import('./attestation-keys.ts')).attestationKeysCommand,
   },
+  completion: {
+    summary: 'Print a script that completes commands, actions and options in bash, zsh or fish.',
+    load: async () => (await import('./completion.ts')).completionOf(commands),
+  },
   keys: {
     summary: 'Create entities; create, list and revoke their API keys.',
     load: async () => (await import('./keys.ts')).keysCommand,
