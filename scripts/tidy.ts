@@ -12,6 +12,7 @@ import {
 import { doorRule, exportRule } from './tidy/exports.ts'
 import { familyWordRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
+import { absentLabRule } from './tidy/lab.ts'
 import { movedDataRule } from './tidy/moves-data.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
@@ -33,6 +34,7 @@ const rules: Rule[] = [
   importRule,
   cycleRule,
   fenceRule,
+  absentLabRule,
   exportRule,
   doorRule,
   familyWordRule,
