@@ -37,7 +37,7 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
       { method: 'eth_blockNumber', params: [] },
       { method: 'evm_increaseTime', params: [0] },
     ])
-    const head = Number(rpcResult(height))
+    const head = Number(resultOf(height))
     while (next <= head && !isStopped) {
       const count = Math.min(blocksPerRequest, head - next + 1)
       const numbers = Array.from({ length: count }, (_, index) => `0x${(next + index).toString(16)}`)
@@ -47,7 +47,7 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
       )
       for (const answer of answers) {
         if (isStopped) return
-        onBlock(blockEntry(rpcResult(answer) as NodeBlock, Number(rpcResult(clock))))
+        onBlock(blockEntry(resultOf(answer) as NodeBlock, Number(resultOf(clock))))
         next++
       }
     }
@@ -100,7 +100,7 @@ function blockEntry(block: NodeBlock, offsetS: number): BlockEntry {
   }
 }
 
-function rpcResult(answer: RpcAnswer | undefined): unknown {
+function resultOf(answer: RpcAnswer | undefined): unknown {
   if (!answer || answer.error || answer.result === null) {
     throw new Error(`The local node did not report its blocks: ${answer?.error?.message ?? 'no answer'}`)
   }
