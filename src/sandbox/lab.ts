@@ -15,8 +15,6 @@ export function openLab({ ctx, chains, faucet }: LabInput): Lab {
   const chainControl = openChains({ ctx, chains, faucet })
   return {
     endpoints: [...chainControl.endpoints, ...clockEndpoints(openLabClock({ ...ctx, chains }))],
-    stop: async () => {
-      await chainControl.stop()
-    },
+    stop: chainControl.stop,
   }
 }

@@ -125,10 +125,10 @@ async function startParts(
   const { apiKey } = answer
   interruption.throwIfAborted()
   const { mailer, catches, ...catchers } = openCatchers(ctx, () => answer.url)
-  // Of another sandbox than one with public credentials, they would be open to the network.
   const lab = openLab({ ctx, chains: local.chains, faucet })
   undo.push(lab.stop)
   const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints]
+  // Of another sandbox than one with public credentials, they would be open to the network.
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   const parts = credentials.arePublic
     ? { endpoints: [...own, ...lab.endpoints], catches, guard, refusal, apiKey }
@@ -262,9 +262,8 @@ async function seedSandbox(ctx: EngineCtx, { keys, entitySecret }: SandboxCreden
 export function requireTestNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network
-  throw new Error(
-    `--chains must name test networks, not "${blockchain}"${suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`}`,
-  )
+  const remedy = suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`
+  throw new Error(`--chains must name test networks, not "${blockchain}"${remedy}`)
 }
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {

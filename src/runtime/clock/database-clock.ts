@@ -41,7 +41,7 @@ function better(known: Look, newer: Look): Look {
   const apartMs = Math.abs(known.databaseMs + passedMs - newer.databaseMs)
   return newer.withinMs <= withinMs || apartMs > withinMs + newer.withinMs
     ? newer
-    : Object.assign({}, known, { shift: newer.shift })
+    : { ...known, shift: newer.shift }
 }
 
 function clockOf(known: () => Look): Required<Omit<Clock, 'reread'>> {

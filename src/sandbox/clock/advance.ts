@@ -40,31 +40,33 @@ export async function advanceTo(
 ): Promise<void> {
   const watch = watchTimers(database, clock, progress)
   const goTo = async (ms: number) => {
-    // Noted before it is due: an engine may be done with it before the first look.
-    await watch.note(ms)
     await follow(ms)
     await clock.set(ms)
     await watch.settle()
   }
   await watch.settle()
   for (; progress.hops < hopsMax; progress.hops++) {
-    const next = await watch.next()
+    const due = await watch.awaited()
+    const [next] = due
     if (!next || dueMs(next) > toMs) break
-    const { nowMs } = await clock.read()
-    await goTo(Math.max(nowMs, dueMs(next)))
+    const stopMs = Math.max(clock.nowMs(), dueMs(next))
+    // Noted before it is due: an engine may be done with it before the first look.
+    watch.note(due, stopMs)
+    await goTo(stopMs)
   }
-  const { nowMs } = await clock.read()
-  if (nowMs < toMs) await goTo(toMs)
+  if (clock.nowMs() >= toMs) return
+  watch.note(await watch.awaited(), toMs)
+  await goTo(toMs)
 }
 
 const dueMs = ({ dueDate }: DueTimer) => Date.parse(dueDate)
 const keyOf = ({ timer, resourceId, dueDate }: DueTimer) => `${timer} ${resourceId} ${dueDate}`
 
 type TimerWatch = {
-  /** The earliest work that is not given up on. */
-  next(): Promise<DueTimer | undefined>
+  /** The work that is not given up on, the earliest first. */
+  awaited(): Promise<readonly DueTimer[]>
   /** Notes the work that is due by then, and returns it. */
-  note(byMs: number): Promise<readonly DueTimer[]>
+  note(work: readonly DueTimer[], byMs: number): readonly DueTimer[]
   /** Waits for the work that is due. What is not done in time is not waited for again. */
   settle(): Promise<void>
 }
@@ -72,19 +74,18 @@ type TimerWatch = {
 function watchTimers(database: Database, clock: SettableClock, { fired }: Progress): TimerWatch {
   const givenUp = new Set<string>()
   const awaited = async () => (await nextDue(database)).filter((due) => !givenUp.has(keyOf(due)))
-  const note = async (byMs: number) => {
-    const due = (await awaited()).filter((each) => dueMs(each) <= byMs)
+  const note = (work: readonly DueTimer[], byMs: number) => {
+    const due = work.filter((each) => dueMs(each) <= byMs)
     for (const each of due) fired.set(keyOf(each), each)
     return due
   }
   return {
+    awaited,
     note,
-    next: async () => (await awaited())[0],
     settle: async () => {
       const startedMs = performance.now()
       for (;;) {
-        const { nowMs } = await clock.read()
-        const due = await note(nowMs)
+        const due = note(await awaited(), clock.nowMs())
         if (due.length === 0) return
         if (performance.now() - startedMs > settleMs) {
           for (const each of due) givenUp.add(keyOf(each))

@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { formatInstant, parseInstant } from '#lib/time'
 import type { LocalChain } from '../chains/index.ts'
+import { createGate } from '../chains/read-write-lock.ts'
 import { parseDuration } from '../durations.ts'
 import { advanceTo, newProgress, shownProgress } from './advance.ts'
 import { freezeChainTime, mineOnEach, releaseChainTime, setChainTime } from './chain-time.ts'
@@ -30,9 +31,9 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
     const { nowMs, offsetMs, isFrozen } = await clock.read()
     return { now: formatInstant(nowMs), offsetMs, isFrozen, isAdvancing }
   }
-  const inLine = oneAfterAnother()
+  const { alone } = createGate()
   const change = <T>(work: () => Promise<T>) =>
-    inLine(async () => {
+    alone(async () => {
       if (isAdvancing)
         throw new ApiError(
           'unavailable',
@@ -110,14 +111,4 @@ function laterInstant(at: string, text: string, nowMs: number): number {
 function requireEarlyEnough(at: string, value: string, instantMs: number): number {
   if (instantMs <= latestMs) return instantMs
   throw invalid({ at, reason: `must not lead beyond ${formatInstant(latestMs)}`, value })
-}
-
-/** Runs work one after another, each after the end of the one before. */
-function oneAfterAnother(): <T>(work: () => Promise<T>) => Promise<T> {
-  let previous: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const result = previous.then(work)
-    previous = result.catch(() => undefined)
-    return result
-  }
 }

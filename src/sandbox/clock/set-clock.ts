@@ -8,6 +8,7 @@ type ClockReading = { nowMs: number; offsetMs: number; isFrozen: boolean }
 
 /** Business time, to be moved. Every change wakes all loops of this process, and the clocks of the others. */
 export type SettableClock = {
+  nowMs(): number
   read(): Promise<ClockReading>
   /** Sets the time; it passes on from there, or stands still there while it is frozen. */
   set(nowMs: number): Promise<void>
@@ -24,6 +25,7 @@ export function openSettableClock({ database, clock }: Pick<EngineCtx, 'database
     wakeLoops()
   }
   return {
+    nowMs: () => clock.nowMs(),
     read: async () => {
       const { shift } = await readTimes(database)
       return { nowMs: clock.nowMs(), offsetMs: shift.offsetMs, isFrozen: shift.heldMs !== null }
