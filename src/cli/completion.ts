@@ -40,8 +40,7 @@ const actionsIn = (path: string, usage: string): string[] =>
     words!.split('|'),
   )
 
-const shells: Record<string, (words: Completions) => string> = {
-  bash: (words) => `# Completion of bezant for bash.
+const bashScript = (words: Completions) => `# Completion of bezant for bash.
 _bezant() {
   local path="\${COMP_WORDS[*]:1:COMP_CWORD-1}" words
   while :; do
@@ -53,15 +52,22 @@ ${casesOf(words)}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _bezant bezant
-`,
-  zsh: (words) => `# Completion of bezant for zsh, by that for bash.
+`
+
+const zshScript = (words: Completions) => `# Completion of bezant for zsh, by that for bash.
 autoload -U +X compinit && compinit
 autoload -U +X bashcompinit && bashcompinit
-${shells['bash']!(words)}`,
-  fish: (words) => `# Completion of bezant for fish.
+${bashScript(words)}`
+
+const fishScript = (words: Completions) => `# Completion of bezant for fish.
 complete -c bezant -e
 ${[...words].map(([path, each]) => fishLine(path, each)).join('\n')}
-`,
+`
+
+const shells: Record<string, (words: Completions) => string> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
 }
 
 /** A path that is no command, as of one with arguments, is shortened until it is one. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from '../command.ts'
 import { askSandbox, labOptions } from './client.ts'
 import { printOne } from './print.ts'
@@ -47,13 +48,13 @@ const actions: Record<string, (args: ParsedArgs) => Promise<Record<string, unkno
 
 /** A long advance goes on after its answer. */
 async function untilAdvanced(args: ParsedArgs, told: ClockRow): Promise<ClockRow> {
-  let { now, offsetMs, isFrozen, isAdvancing } = told
-  while (isAdvancing) {
-    if (process.stderr.isTTY) process.stderr.write(`${now}\n`)
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
-    ;({ now, offsetMs, isFrozen, isAdvancing } = await show(args))
+  let clock = told
+  while (clock.isAdvancing) {
+    if (process.stderr.isTTY) process.stderr.write(`${clock.now}\n`)
+    await delay(lookEveryMs)
+    clock = await show(args)
   }
-  return { now, offsetMs, isFrozen, isAdvancing }
+  return clock
 }
 
 const lookEveryMs = 1_000

@@ -144,10 +144,10 @@ describe('docs/lab.md', () => {
   const blocks = [...readFileSync('docs/lab.md', 'utf8').matchAll(/```sh\n([\s\S]+?)```/g)].map(
     ([, text]) => text!,
   )
-  // A message that nobody sends is not waited for as long as a reader may.
+  // The test sends no message: it waits a second where a reader waits longer.
   const local = (text: string) =>
     text.replaceAll('http://127.0.0.1:4020', harness.url).replaceAll(/wait=PT\d+S/g, 'wait=PT1S')
-  // Those with an ellipsis need an address or a hash of the reader.
+  // A line with an ellipsis needs an address or a hash of the reader.
   const isWhole = (line: string) => line !== '' && !line.includes('…') && !line.startsWith('#')
   const lines = blocks.flatMap((text) => text.split('\n').filter(isWhole))
 
