@@ -24,6 +24,7 @@ const engineOrder = [
   ['treasury'],
   ['attestation', 'modular'],
   ['unified-balance'],
+  ['movements'],
 ]
 
 /** The folders of an engine in order: each may import those before it. The engine's own files are shared by all of them. */

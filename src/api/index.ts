@@ -24,6 +24,7 @@ import {
 import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorEndpoints } from '#api/operator/routes'
@@ -100,6 +101,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
+  ...operatorMovementEndpoints,
   ...operatorNotificationEndpoints,
   ...pageOriginEndpoints,
 ]

@@ -412,6 +412,7 @@ export const errorKinds = {
     status: 400,
     text: 'The subscription is disabled or unconfirmed, and receives nothing.',
   },
+  movementNotFound: { code: 404, status: 404, text: 'Not found: the movement id is unknown.' },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },

@@ -3,7 +3,9 @@
 export { findEntityFreeze } from '../store/freezes.ts'
 export {
   copySpending,
+  decisionsAbout,
   ownerOf,
+  type PolicyDecision,
   type PolicyScope,
   policiesInForce,
   restoreSpending,

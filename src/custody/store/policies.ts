@@ -177,3 +177,20 @@ export async function restoreSpending(tx: Db, copies: readonly string[]): Promis
     on conflict (entity_id, intent_id, blockchain, token) do update set released_date = null
       where policy_spending.released_date is not null`)
 }
+
+export type PolicyDecision = {
+  id: string
+  operation: string
+  /** The versions that allowed it, the widest policy first. */
+  versions: { scope: PolicyScope; subjectId: string; version: number }[]
+  recordedAt: string
+}
+
+/** The decisions about an intent, oldest first. */
+export const decisionsAbout = (db: Db, entityId: string, intentId: string) =>
+  db.all<PolicyDecision>(sql`select d.id, d.operation, coalesce(d.recorded_at, d.create_date) as recorded_at,
+      (select coalesce(json_agg(json_build_object('scope', p.scope, 'subjectId', v.subject_id, 'version', v.version)
+          order by array_position(d.version_ids, v.id)), '[]')
+        from policy_versions v join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id
+        where v.entity_id = d.entity_id and v.id = any(d.version_ids)) as versions
+    from policy_decisions d where d.entity_id = ${entityId} and d.intent_id = ${intentId} order by d.create_date, d.id`)

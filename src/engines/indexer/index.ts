@@ -35,6 +35,7 @@ export {
 } from './store/blocks.ts'
 export { findHalt } from './store/halts.ts'
 export {
+  type BlockStep,
   hasProcessedSteps,
   hasStepsToUndo,
   haveAllProcessedBlock,
@@ -42,6 +43,7 @@ export {
   highestFinal,
   lockFollowed,
   type Step,
+  stepsOfBlocks,
 } from './store/steps.ts'
 
 const leaseMs = 3_000

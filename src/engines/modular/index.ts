@@ -21,6 +21,7 @@ export { verificationGas } from './operation-gas.ts'
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
 export type { OwnerMapping } from './store/mappings.ts'
+export { modularMovements } from './store/movements.ts'
 export { findModularTransfer, type ModularTransfer, transfersPage } from './store/transfers.ts'
 export {
   findByHash,

@@ -34,6 +34,8 @@ export {
 } from './resend-notifications.ts'
 export { waitingDeliveries } from './store/deliveries.ts'
 export {
+  type DeliveryHistory,
+  deliveriesOf,
   type LoggedAttempt,
   type LoggedDelivery,
   type LoggedNotification,

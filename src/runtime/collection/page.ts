@@ -1,6 +1,6 @@
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
-import { allOf, type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { allOf, type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 import type { PageQuery } from './query.ts'
 
 /** The source of a list's items. Every source has the columns `id` and `create_date`. */
@@ -54,6 +54,75 @@ function trim<Row>(rows: Row[], page: PageQuery, backwards: boolean): Page<Row> 
   return backwards
     ? { rows: kept.reverse(), hasNext: true, hasPrev: more }
     : { rows: kept, hasNext: more, hasPrev: true }
+}
+
+/**
+ * Reads one page of several sources as one list. All select the same columns in the same order, and no item is in two of them.
+ * Each source is read from its own index, as far as the page reaches, and what is left is sorted: whatever a list holds, a page
+ * costs as much as one page of each source.
+ */
+export async function readMergedPage<Row extends Keyed>(
+  db: Db,
+  sources: readonly Source[],
+  page: PageQuery,
+): Promise<Page<Row>> {
+  const cursorId = page.pageAfter ?? page.pageBefore
+  if (cursorId === undefined) return firstMergedPage(db, sources, page)
+  const found = await mergedCursor(db, sources, page, cursorId)
+  if (!found) throw cursorUnknown(page)
+  if (!found.matched) return firstMergedPage(db, sources, page)
+  const backwards = page.pageBefore !== undefined
+  const rows = await readMerged<Row>(db, sources, page, { ...found, cursorId, backwards })
+  if (rows.length > 0) return trim(rows, page, backwards)
+  return backwards ? firstMergedPage(db, sources, page) : { rows: [], hasNext: false, hasPrev: true }
+}
+
+async function firstMergedPage<Row extends Keyed>(
+  db: Db,
+  sources: readonly Source[],
+  page: PageQuery,
+): Promise<Page<Row>> {
+  const rows = await readMerged<Row>(db, sources, page)
+  return { rows: rows.slice(0, page.pageSize), hasNext: rows.length > page.pageSize, hasPrev: false }
+}
+
+/** The date of the cursor's item, and whether the filters of a source let it pass. */
+const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, cursorId: string) =>
+  db.maybe<{ createDate: string; matched: boolean }>(
+    sql`select c.create_date, c.matched from (${join(
+      sources.map((source) => {
+        const matched = allOf([...inRange(page, source.alias), ...source.filters])
+        return sql`select ${raw(`${source.alias}.create_date`)}, ${matched} as matched from ${source.from}
+        where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`
+      }),
+      ' union all ',
+    )}) c order by c.matched desc limit 1`,
+  )
+
+function readMerged<Row>(
+  db: Db,
+  sources: readonly Source[],
+  page: PageQuery,
+  anchor?: Anchor & { createDate: string },
+): Promise<Row[]> {
+  if (sources.length === 0) return Promise.resolve([])
+  const descending = (page.order === 'DESC') !== (anchor?.backwards ?? false)
+  const direction = raw(descending ? 'desc' : 'asc')
+  const most = page.pageSize + 1
+  const branches = sources.map((source) => {
+    const { alias } = source
+    const at = raw(`${alias}.create_date`)
+    const id = raw(`${alias}.id`)
+    const past =
+      anchor &&
+      sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`
+    const range = past ? [descending ? since(page, alias) : upTo(page, alias)] : inRange(page, alias)
+    const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
+    return sql`(select ${source.columns} from ${source.from} where ${where}
+      order by ${at} ${direction}, ${id} ${direction} limit ${most})`
+  })
+  return db.all<Row>(sql`select * from (${join(branches, ' union all ')}) m
+    order by m.create_date ${direction}, m.id ${direction} limit ${most}`)
 }
 
 type Anchor = { cursorId: string; backwards: boolean }

@@ -45,6 +45,12 @@ export async function bindResource(tx: Db, binding: BindingKey, resourceId: stri
     where entity_id = ${binding.entityId} and operation = ${binding.operation} and key = ${binding.key}`)
 }
 
+/** The keys that are bound to a resource, each with its operation and the time of its request. */
+export const bindingsOf = (db: Db, entityId: string, resourceId: string) =>
+  db.all<{ operation: string; key: string; recordedAt: string }>(sql`select operation, key,
+      coalesce(recorded_at, create_date) as recorded_at
+    from idempotency_keys where entity_id = ${entityId} and resource_id = ${resourceId} order by create_date, key`)
+
 /** Returns the keys that are bound to these resources, as JSON texts of their rows. */
 export const copyBindings = (db: Db, refs: readonly { entityId: string; id: string }[]) =>
   db.all<{

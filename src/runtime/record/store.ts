@@ -54,3 +54,17 @@ export const changesOf = <Type extends string>(
     from audit where entity_id = ${entityId} and action = any(${types}::text[])
       and (${resourceId ?? null}::text is null or resource_id = ${resourceId ?? null})
     order by create_date desc, id desc limit ${limit}`)
+
+/** An event as its readers see it. `recordedAt` is real time, `createDate` is business time. */
+export type RecordedEvent = {
+  id: string
+  type: string
+  data: Record<string, unknown>
+  createDate: string
+  recordedAt: string
+}
+
+/** The first events of a resource, oldest first. */
+export const eventsOf = (db: Db, entityId: string, resourceId: string, limit: number) =>
+  db.all<RecordedEvent>(sql`select id, type, data, create_date, coalesce(recorded_at, create_date) as recorded_at
+    from events where entity_id = ${entityId} and resource_id = ${resourceId} order by id limit ${limit}`)

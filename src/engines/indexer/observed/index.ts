@@ -14,8 +14,11 @@ export {
   undecidedClaims,
 } from './store/tokens.ts'
 export {
+  blocksOfNonces,
+  blocksOfTransfers,
   canonicalTransactionsBetween,
   finalNonceUses,
+  type HoldingBlock,
   type ObservedTransaction,
   type ObservedTransfer,
   observedTransactionsOf,

@@ -144,3 +144,22 @@ export const hasProcessedSteps = async (db: Db, engine: string, blockchain: stri
       coalesce((select max(step) from block_steps where blockchain = ${blockchain}), 0)
         <= coalesce((select step from step_cursors where engine = ${engine} and blockchain = ${blockchain}), 0) as done`)
   ).done
+
+export type BlockStep = {
+  blockHash: string
+  kind: 'applied' | 'undone'
+  recordedAt: string | null
+  finalAt: string | null
+}
+
+/** The number of steps among which the one is looked for that made a block final. */
+const finalWithin = 10_000
+
+/** When these blocks were applied, undone, and became final; steps of pruned blocks are gone. */
+export const stepsOfBlocks = (db: Db, blockchain: string, blockHashes: readonly string[]) =>
+  db.all<BlockStep>(sql`select s.block_hash, s.kind, s.recorded_at,
+      case s.kind when 'applied' then (select f.recorded_at from block_steps f
+        where f.blockchain = s.blockchain and f.step between s.step and s.step + ${finalWithin}
+          and f.final_to >= s.block_number order by f.step limit 1) end as final_at
+    from block_steps s where s.blockchain = ${blockchain} and s.block_hash = any(${blockHashes}::text[])
+    order by s.step`)

@@ -6,6 +6,8 @@ export {
   InsufficientFunds,
   type OpenHold,
   openUnlistedHolds,
+  type PlacedHold,
+  placedHolds,
   placeHolds,
   postHolds,
   raiseHold,

@@ -191,7 +191,8 @@ export async function recordSends(tx: Db, results: readonly SendResult[]): Promi
         ${results.map((row) => row.retryInMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
       join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}
     )
-    update attempts a set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r
+    update attempts a set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r,
+      accepted_at = case when n.s = 'sent' then coalesce(a.accepted_at, clock_timestamp()) else a.accepted_at end
     from locked n where a.entity_id = n.e and a.id = n.i and n.token = n.f and n.was in ('signed', 'sent')
     returning a.id`)
   return new Set(rows.map((row) => row.id))

@@ -117,6 +117,39 @@ export const attemptsOf = (db: Db, entityId: string, messageId: string) =>
         where w.entity_id = ${entityId} and w.message_id = ${messageId})
     order by create_date, number`)
 
+/** A delivery with the times of its attempts, without their contents. */
+export type DeliveryHistory = {
+  messageId: string
+  topic: string
+  subscriptionId: string
+  endpoint: string
+  state: DeliveryState
+  dueDate: string
+  attempts: {
+    number: number
+    cause: Cause
+    status: number | null
+    error: string | null
+    durationMs: number
+    recordedAt: string
+  }[]
+}
+
+/** The deliveries of the notifications of a resource, in the order of the notifications. */
+export const deliveriesOf = (db: Db, entityId: string, resourceId: string, limit: number) =>
+  db.all<DeliveryHistory>(sql`select n.id as message_id, n.topic, s.id as subscription_id, s.endpoint, w.state, w.due_date,
+      (select coalesce(json_agg(json_build_object('number', a.number, 'cause', a.cause, 'status', a.status,
+          'error', a.error, 'durationMs', a.duration_ms, 'recordedAt',
+          to_char(coalesce(a.recorded_at, a.create_date) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+          order by a.number), '[]')
+        from notification_attempts a where a.entity_id = w.entity_id and a.subscription_id = w.subscription_id
+          and a.message_id = w.message_id) as attempts
+    from notifications n
+    join notification_deliveries w on w.entity_id = n.entity_id and w.message_id = n.id
+    join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
+    where n.entity_id = ${entityId} and n.resource_id = ${resourceId}
+    order by n.sequence, s.create_date, s.id limit ${limit}`)
+
 /** A subscription of either line, and whether it receives anything at present. */
 export const findReceiver = (db: Db, entityId: string, id: string) =>
   db.maybe<{ line: Line; isReceiving: boolean }>(sql`select s.line, ${isReceiving} as is_receiving

@@ -123,3 +123,35 @@ export const finalNonceUses = (
     join observed_transactions o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.nonce = n.k
     left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
     where coalesce(b.canonical, true) and o.block_number <= ${finalTo}`)
+
+/** A block that holds a transaction, whether it is canonical or not. */
+export type HoldingBlock = {
+  blockHash: string
+  blockNumber: number
+  txHash: string
+  /** Absent where only a transfer to a managed address was observed. */
+  address: string | null
+  nonce: number | null
+  success: boolean | null
+}
+
+/** The blocks that hold, or held, a transaction with one of these nonces: also one that this server did not sign. */
+export const blocksOfNonces = (
+  db: Db,
+  entityId: string,
+  blockchain: string,
+  nonces: readonly { address: string; nonce: number }[],
+) =>
+  db.all<HoldingBlock>(sql`select o.block_hash, o.block_number, o.tx_hash, o.address, o.nonce, o.success
+    from unnest(${nonces.map((row) => row.address)}::text[], ${nonces.map((row) => row.nonce)}::int8[]) as n(a, k)
+    join observed_transactions o on o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.address = n.a
+      and o.nonce = n.k
+    order by o.block_number, o.block_hash`)
+
+/** The blocks that hold, or held, transfers of this transaction to or from managed addresses. */
+export const blocksOfTransfers = (db: Db, entityId: string, blockchain: string, txHash: string) =>
+  db.all<HoldingBlock>(sql`select distinct o.block_hash, o.block_number, o.tx_hash, null::text as address,
+      null::int8 as nonce, null::boolean as success
+    from observed_transfers o
+    where o.entity_id = ${entityId} and o.tx_hash = ${txHash} and o.blockchain = ${blockchain}
+    order by o.block_number, o.block_hash`)

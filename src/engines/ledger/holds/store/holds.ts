@@ -190,3 +190,23 @@ export const postHolds = (tx: Db, nowMs: number, holds: readonly OpenHold[]) =>
   tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
     select e, h, 'posted', ${formatInstant(nowMs)}::timestamptz
     from unnest(${holds.map((hold) => hold.entityId)}::uuid[], ${holds.map((hold) => hold.id)}::uuid[]) as n(e, h)`)
+
+/** A hold of an intent as it was placed, and how it ended. */
+export type PlacedHold = {
+  id: string
+  purpose: HoldPurpose
+  amountAtomic: bigint
+  tokenId: string | null
+  currency: string | null
+  outcome: 'posted' | 'voided' | null
+  recordedAt: string
+  resolvedAt: string | null
+}
+
+/** Every hold that an intent placed, oldest first. */
+export const placedHolds = (db: Db, entityId: string, intentId: string) =>
+  db.all<PlacedHold>(sql`select h.id, h.purpose, h.amount as amount_atomic, a.token_id, a.currency, r.outcome,
+      coalesce(h.recorded_at, h.create_date) as recorded_at, coalesce(r.recorded_at, r.create_date) as resolved_at
+    from holds h join accounts a on a.entity_id = h.entity_id and a.id = h.account_id
+    left join hold_resolutions r on r.entity_id = h.entity_id and r.hold_id = h.id
+    where h.entity_id = ${entityId} and h.intent_id = ${intentId} order by h.create_date, h.id`)

@@ -1,0 +1,76 @@
+import { modularMovements } from '#engines/modular/index'
+import type { Movement, MovementKind, MovementPhase, MovementTable } from '#engines/movement'
+import { transactionMovements } from '#engines/transactions/index'
+import { treasuryMovements } from '#engines/treasury/index'
+import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
+
+const tables: readonly MovementTable[] = [transactionMovements, ...treasuryMovements, ...modularMovements]
+
+export type MovementFilters = {
+  kind?: MovementKind | undefined
+  phase?: MovementPhase | undefined
+  blockchain?: string | undefined
+  walletId?: string | undefined
+  /** Canonical; the sender or the recipient. */
+  address?: string | undefined
+  txHash?: string | undefined
+}
+
+/** The movements of an entity, newest first. */
+export const movementsPage = (
+  db: Db,
+  entityId: string,
+  filters: MovementFilters,
+  page: PageQuery,
+): Promise<Page<Movement>> =>
+  readMergedPage<Movement>(
+    db,
+    tables.flatMap((table) => sourcesOf(table, entityId, filters)),
+    page,
+  )
+
+/** The movement of this id. */
+export async function findMovement(db: Db, entityId: string, id: string): Promise<Movement | undefined> {
+  const branches = tables.map((table) => {
+    const { columns, from, scope, alias } = table.source(entityId)
+    return sql`select ${columns} from ${from} where ${scope} and ${raw(`${alias}.id`)} = ${id}`
+  })
+  return db.maybe<Movement>(sql`${join(branches, ' union all ')} limit 1`)
+}
+
+const tableOf = ({ kind }: Movement) => tables.find(({ kinds }) => kind in kinds)!
+
+/** The names of all states that a movement of this kind can have. */
+export const statesOf = (movement: Movement): string[] => Object.values(tableOf(movement).states).flat()
+
+/** The phase of a movement by its state. */
+export const phaseOf = (movement: Movement): MovementPhase => {
+  const { states } = tableOf(movement)
+  const { state } = movement
+  return (Object.keys(states) as MovementPhase[]).find((phase) => states[phase]!.includes(state)) ?? 'open'
+}
+
+/**
+ * What to read of a table. Each state of a phase and each role of an address is a source of its own, in the order of its own
+ * index: a condition on several at once would have to sort what it finds.
+ */
+function sourcesOf(table: MovementTable, entityId: string, filters: MovementFilters): Source[] {
+  const { kind, phase, blockchain, walletId, address, txHash } = filters
+  if (kind && !(kind in table.kinds)) return []
+  if (walletId && !table.ofWallet) return []
+  const ofStates: (Sql | undefined)[] = phase
+    ? (table.states[phase] ?? []).map((state) => sql`${table.state} = ${state}`)
+    : [undefined]
+  const ofRoles: (Sql | undefined)[] = address ? [...table.addressed(address)] : [undefined]
+  const shared = [
+    kind && table.kinds[kind],
+    blockchain === undefined ? undefined : sql`${table.blockchain} = ${blockchain}`,
+    walletId === undefined ? undefined : table.ofWallet!(walletId),
+    txHash === undefined ? undefined : table.sentAs(txHash),
+  ]
+  return ofStates.flatMap((ofState) =>
+    ofRoles.map((ofRole) => ({ ...table.source(entityId), filters: [...shared, ofState, ofRole] })),
+  )
+}

@@ -1,0 +1,79 @@
+import { decisionsAbout, type PolicyDecision } from '#custody/policy/index'
+import { type BlockStep, stepsOfBlocks } from '#engines/indexer/index'
+import { blocksOfNonces, blocksOfTransfers, type HoldingBlock } from '#engines/indexer/observed/index'
+import { type PlacedHold, placedHolds } from '#engines/ledger/holds/index'
+import { type BookedFact, factsOfBlocks, factsOfMoney } from '#engines/ledger/index'
+import type { Movement } from '#engines/movement'
+import { operationOf, type SignedAttempt, signedAttempts } from '#engines/transactions/index'
+import { type MoneyLink, moneyLinks } from '#engines/treasury/index'
+import { type DeliveryHistory, deliveriesOf } from '#engines/webhooks/index'
+import type { Db } from '#runtime/db/db'
+import { bindingsOf } from '#runtime/idempotency/store'
+import { eventsOf, type RecordedEvent } from '#runtime/record/store'
+
+/** More than these are not read: the timeline says so. */
+export const eventsMax = 1_000
+export const deliveriesMax = 500
+
+/** Everything that is recorded of one movement. */
+export type Evidence = {
+  events: readonly RecordedEvent[]
+  bindings: readonly { operation: string; key: string; recordedAt: string }[]
+  decisions: readonly PolicyDecision[]
+  holds: readonly PlacedHold[]
+  operation:
+    | { userOpHash: string; state: string; bundleId: string | null; endReason: string | null }
+    | undefined
+  attempts: readonly SignedAttempt[]
+  blocks: readonly HoldingBlock[]
+  steps: readonly BlockStep[]
+  facts: readonly BookedFact[]
+  deliveries: readonly DeliveryHistory[]
+  links: readonly MoneyLink[]
+}
+
+/** Reads what is recorded of a movement, each part by an index on its id. */
+export async function readEvidence(db: Db, entityId: string, movement: Movement): Promise<Evidence> {
+  const { id, blockchain } = movement
+  const [events, bindings, decisions, holds, operation, deliveries, links] = await Promise.all([
+    eventsOf(db, entityId, id, eventsMax),
+    bindingsOf(db, entityId, id),
+    decisionsAbout(db, entityId, id),
+    placedHolds(db, entityId, id),
+    operationOf(db, entityId, id),
+    deliveriesOf(db, entityId, id, deliveriesMax),
+    moneyLinks(db, entityId, id),
+  ])
+  // What an operation does is signed in the treasury's transaction; the transaction of anything else has its id.
+  const attempts = await signedAttempts(db, entityId, operation?.bundleId ? [operation.bundleId] : [id])
+  const blocks = await blocksOf(db, entityId, movement, attempts)
+  const hashes = [...new Set(blocks.map(({ blockHash }) => blockHash))]
+  const txHashes = [
+    ...new Set([...attempts.map(({ txHash }) => txHash), ...(movement.txHash ? [movement.txHash] : [])]),
+  ]
+  const [steps, chainFacts, moneyFacts] = await Promise.all([
+    stepsOfBlocks(db, blockchain, hashes),
+    factsOfBlocks(db, entityId, blockchain, hashes, txHashes),
+    factsOfMoney(db, entityId, moneyFactNames(movement)),
+  ])
+  const facts = [...chainFacts, ...moneyFacts]
+  return { events, bindings, decisions, holds, operation, attempts, blocks, steps, facts, deliveries, links }
+}
+
+/** What a nonce was used for tells of transactions that others signed too; money that came in has no nonce of ours. */
+async function blocksOf(
+  db: Db,
+  entityId: string,
+  { blockchain, txHash }: Movement,
+  attempts: readonly SignedAttempt[],
+): Promise<readonly HoldingBlock[]> {
+  if (attempts.length > 0) return blocksOfNonces(db, entityId, blockchain, noncesOf(attempts))
+  return txHash === null ? [] : blocksOfTransfers(db, entityId, blockchain, txHash)
+}
+
+const noncesOf = (attempts: readonly SignedAttempt[]) => [
+  ...new Map(attempts.map(({ address, nonce }) => [`${address} ${nonce}`, { address, nonce }])).values(),
+]
+
+/** A merchant's money is booked under the name of the movement; a reorg takes it back under another. */
+const moneyFactNames = ({ kind, id }: Movement): string[] => [`${kind}:${id}`, `${kind}:${id}:orphaned`]

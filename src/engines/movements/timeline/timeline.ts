@@ -1,0 +1,183 @@
+import type { EngineCtx } from '#engines/ctx'
+import type { PlacedHold } from '#engines/ledger/holds/index'
+import { currencyDecimals } from '#engines/ledger/index'
+import { tokensByIds } from '#engines/ledger/tokens/index'
+import type { Movement } from '#engines/movement'
+import { formatAmount } from '#lib/amounts'
+import { readTimes } from '#runtime/clock/store'
+import type { RecordedEvent } from '#runtime/record/store'
+import { phaseOf, statesOf } from '../list-movements.ts'
+import { attemptLanes } from './attempt-lanes.ts'
+import { type BlockStay, blockLanes, staysOf } from './block-lanes.ts'
+import { holdLanes, ledgerLanes } from './book-lanes.ts'
+import { actLanes, idempotencyLanes, policyLanes, screeningLanes } from './decision-lanes.ts'
+import { endpointLanes } from './delivery-lanes.ts'
+import { deliveriesMax, type Evidence, eventsMax, readEvidence } from './evidence.ts'
+import { fold } from './fold.ts'
+import { instantMs, type Lane, type StateChange } from './types.ts'
+
+/** What happened to a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
+export type Timeline = {
+  startMs: number
+  /** Absent while the movement is under way. */
+  endMs: number | undefined
+  asOfMs: number
+  /** Whether something was left out because there was too much of it. */
+  truncated: boolean
+  lanes: readonly Lane[]
+  states: readonly StateChange[]
+}
+
+/** Reads the timeline of a movement. */
+export async function readTimeline(ctx: EngineCtx, entityId: string, movement: Movement): Promise<Timeline> {
+  const { db, clock } = ctx
+  const { databaseMs } = await readTimes(db)
+  const asOfMs = Math.floor(databaseMs)
+  const evidence = await readEvidence(db, entityId, movement)
+  const { events, deliveries, holds } = evidence
+  const isState = stateNames(movement)
+  const states = events.filter((event) => isState(stateOf(event))).map(changeOf)
+  const isOver = ['done', 'failed'].includes(phaseOf(movement))
+  const endMs = isOver ? states.at(-1)?.atMs : undefined
+  const amountOf = await amountTexts(ctx, holds)
+  const { lanes, truncated } = fold(
+    lanesOf(evidence, {
+      movement,
+      endMs,
+      amountOf,
+      acts: events.filter((event) => !isState(stateOf(event))),
+      shiftMs: clock.nowMs() - asOfMs,
+    }),
+  )
+  const moments = lanes.flatMap(({ spans, marks }) => [
+    ...spans.map(({ fromMs }) => fromMs),
+    ...marks.map(({ atMs }) => atMs),
+  ])
+  return {
+    startMs: Math.min(...moments, ...states.map(({ atMs }) => atMs), asOfMs),
+    endMs,
+    asOfMs,
+    truncated: truncated || events.length === eventsMax || deliveries.length === deliveriesMax,
+    lanes,
+    states,
+  }
+}
+
+type Lanes = {
+  movement: Movement
+  endMs: number | undefined
+  amountOf: (hold: PlacedHold) => string
+  acts: readonly RecordedEvent[]
+  shiftMs: number
+}
+
+/** The lanes from the request to the endpoints. A block that is not final when its movement is done counts until then. */
+function lanesOf(evidence: Evidence, { movement, endMs, amountOf, acts, shiftMs }: Lanes): Lane[] {
+  const { attempts, blocks, steps, events, holds, facts } = evidence
+  const stays = staysOf(blocks, steps).map((stay): BlockStay => {
+    const isOpen = stay.toMs === undefined && endMs !== undefined
+    return isOpen ? { ...stay, toMs: Math.max(stay.fromMs, endMs) } : stay
+  })
+  const ours = new Set([
+    ...attempts.map(({ txHash }) => txHash),
+    ...(attempts.length === 0 ? [movement.txHash] : []),
+  ])
+  return [
+    ...idempotencyLanes(evidence.bindings),
+    ...policyLanes(evidence.decisions),
+    ...screeningLanes(events),
+    ...actLanes(acts),
+    ...holdLanes(holds, amountOf),
+    ...operationLanes(evidence),
+    ...attemptLanes(attempts, stays, events, endMs),
+    ...blockLanes(stays, ours as ReadonlySet<string>),
+    ...ledgerLanes(facts),
+    ...linkedLanes(evidence),
+    ...endpointLanes(evidence.deliveries, shiftMs),
+  ]
+}
+
+/** The user operation of a smart account. The attempts of the timeline are those of the treasury's transaction that carries it. */
+const operationLanes = ({ operation, events }: Evidence): Lane[] =>
+  operation === undefined
+    ? []
+    : [
+        {
+          id: 'operation',
+          kind: 'operation',
+          title: 'User operation',
+          note: operation.userOpHash,
+          spans: [],
+          marks: [
+            {
+              atMs: instantMs(events[0]?.recordedAt ?? new Date(0).toISOString()),
+              what: operation.state,
+              tone: operation.endReason === null ? 'info' : 'bad',
+              text:
+                operation.endReason ??
+                (operation.bundleId === null
+                  ? 'It waits for a transaction of the treasury that carries it.'
+                  : 'A transaction of the treasury carries it.'),
+              refs: {
+                userOpHash: operation.userOpHash,
+                ...(operation.bundleId !== null && { bundleId: operation.bundleId }),
+              },
+            },
+          ],
+        },
+      ]
+
+const linkTitles = {
+  paymentIntent: 'Payment intent',
+  payment: 'Payment',
+  transfer: 'Transfer',
+  sweep: 'Sweep',
+} as const
+
+const linkedLanes = ({ links }: Evidence): Lane[] =>
+  links.map(({ kind, id, createDate }) => ({
+    id: `linked:${id}`,
+    kind: 'linked' as const,
+    title: linkTitles[kind],
+    note: id,
+    spans: [],
+    marks: [
+      {
+        atMs: instantMs(createDate),
+        what: 'linked',
+        tone: 'info' as const,
+        text: `${linkTitles[kind]} ${id} moves the same money.`,
+        refs: { [`${kind}Id`]: id },
+      },
+    ],
+  }))
+
+/** The state that an event tells, in the spelling of the movement; the part of its type after the dot where no member names one. */
+function stateOf({ type, data }: RecordedEvent): string {
+  const { state, status } = data
+  return String(state ?? status ?? type.slice(type.indexOf('.') + 1))
+}
+
+const stateNames = (movement: Movement) => {
+  const known = new Set(statesOf(movement))
+  return (state: string) => known.has(state)
+}
+
+const changeOf = (event: RecordedEvent): StateChange => ({
+  state: stateOf(event),
+  atMs: instantMs(event.recordedAt),
+  eventId: event.id,
+})
+
+/** How the amounts of holds are written: in whole tokens, with their symbol. */
+async function amountTexts(ctx: EngineCtx, holds: readonly PlacedHold[]) {
+  const ids = [...new Set(holds.flatMap(({ tokenId }) => (tokenId === null ? [] : [tokenId])))]
+  const tokens = new Map(
+    (ids.length === 0 ? [] : await tokensByIds(ctx.db, ids)).map((token) => [token.id, token]),
+  )
+  return ({ amountAtomic, tokenId, currency }: PlacedHold): string => {
+    const token = tokenId === null ? undefined : tokens.get(tokenId)
+    const decimals = token?.decimals ?? (currency === null ? 0 : currencyDecimals)
+    return `${formatAmount(amountAtomic, decimals)} ${token?.symbol ?? currency ?? 'of an NFT'}`
+  }
+}

@@ -1,0 +1,53 @@
+/** How a span or mark is meant, for a reader who sees colours and for one who does not. */
+export const tones = ['info', 'good', 'warn', 'bad', 'idle', 'lab'] as const
+export type Tone = (typeof tones)[number]
+
+/** What a span or mark is about, by the names of the fields of other resources. */
+export type Refs = Readonly<Record<string, string>>
+
+/** Something that lasted. Instants are milliseconds since the epoch, in real time; an open span has no end. */
+export type Span = {
+  fromMs: number
+  toMs: number | undefined
+  state: string
+  tone: Tone
+  text: string
+  refs: Refs
+}
+
+/** Something that happened at one moment; `isDue`: it has yet to happen. */
+export type Mark = { atMs: number; what: string; tone: Tone; text: string; refs: Refs; isDue?: boolean }
+
+export const laneKinds = [
+  'request',
+  'idempotency',
+  'policy',
+  'screening',
+  'act',
+  'hold',
+  'operation',
+  'attempt',
+  'foreign',
+  'block',
+  'ledger',
+  'endpoint',
+  'linked',
+] as const
+export type LaneKind = (typeof laneKinds)[number]
+
+/** What happened to one thing, in the order of time. */
+export type Lane = {
+  /** Unique within the timeline, and the same whenever it is asked for. */
+  id: string
+  kind: LaneKind
+  title: string
+  note?: string
+  spans: readonly Span[]
+  marks: readonly Mark[]
+  /** The number of spans and marks in the middle that are left out. */
+  folded?: number
+}
+
+export type StateChange = { state: string; atMs: number; eventId: string }
+
+export const instantMs = (text: string): number => Date.parse(text)
