@@ -24,8 +24,18 @@ alter table notification_attempts alter column recorded_at set default clock_tim
 alter table block_steps add column recorded_at timestamptz(3);
 alter table block_steps alter column recorded_at set default clock_timestamp();
 
+-- Readers follow the events of an entity in the order of its audit trail: no event is added before one that has a link.
+create or replace view audit_entries as
+  select a.entity_id, a.id, a.actor, a.action, a.resource_id, a.request_id,
+    to_char(a.create_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as create_date,
+    e.type as event_type, e.resource_id as event_resource_id, e.data::text as data,
+    to_char(e.create_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as event_date,
+    coalesce(e.recorded_at, e.create_date) as recorded_at
+  from audit a left join events e on e.entity_id = a.entity_id and e.id = a.id;
+
 -- The rows of one movement.
 create index events_of_resource on events (entity_id, resource_id, id);
+create index events_of_type on events (entity_id, type, id);
 create index block_steps_of_block on block_steps (blockchain, block_hash);
 create index observed_transfers_by_tx on observed_transfers (entity_id, tx_hash);
 -- The condition keeps the facts of blocks out: they are found by their block.
@@ -44,6 +54,7 @@ create index payments_refunds on payments (entity_id, create_date, id) where typ
 create index payments_by_blockchain on payments (entity_id, blockchain, create_date, id);
 create index payouts_by_blockchain on payouts (entity_id, blockchain, create_date, id);
 create index transfers_by_blockchain on transfers (entity_id, blockchain, create_date, id);
+create index fiat_deposits_by_blockchain on fiat_deposits (entity_id, blockchain, create_date, id);
 create index sweeps_by_blockchain on sweeps (entity_id, blockchain, create_date, id);
 create index user_operations_by_blockchain on user_operations (entity_id, blockchain, create_date, id);
 create index modular_transfers_by_blockchain on modular_transfers (entity_id, blockchain, create_date, id);

@@ -24,6 +24,7 @@ import {
 import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorEventEndpoints } from '#api/operator/event-routes'
 import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
@@ -101,6 +102,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
+  ...operatorEventEndpoints,
   ...operatorMovementEndpoints,
   ...operatorNotificationEndpoints,
   ...pageOriginEndpoints,

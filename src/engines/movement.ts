@@ -42,7 +42,7 @@ export type Movement = {
 }
 
 /** The names of the states of a table, by phase. */
-export type PhaseStates = Readonly<Partial<Record<MovementPhase, readonly string[]>>>
+type PhaseStates = Readonly<Partial<Record<MovementPhase, readonly string[]>>>
 
 /** Movements of one table: how its owner reads them, and by what they are found through an index. */
 export type MovementTable = {

@@ -37,6 +37,14 @@ export function newId(atMs: number): string {
   return hyphenate(bytes.toString('hex'))
 }
 
+/** Returns the lowest UUID that begins with this date: no id that was made at it, or later, is lower. */
+export const firstIdAt = (atMs: number): string =>
+  hyphenate(
+    `${Math.min(Math.max(0, Math.floor(atMs)), 2 ** 48 - 1)
+      .toString(16)
+      .padStart(12, '0')}${'0'.repeat(20)}`,
+  )
+
 /** Returns the UUID version 5 of `name` under `namespace`: the same input gives the same id on every machine. */
 export function nameId(namespace: string, name: string): string {
   const hash = createHash('sha1')

@@ -3,7 +3,13 @@ import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokensByIds } from '#engines/ledger/tokens/index'
 import type { Movement } from '#engines/movement'
-import { findMovement, type Lane, movementsPage, phaseOf, readTimeline } from '#engines/movements/index'
+import {
+  findMovement,
+  movementsPage,
+  phaseOf,
+  readTimeline,
+  type TimelineLane,
+} from '#engines/movements/index'
 import { formatAmount } from '#lib/amounts'
 import { notFound } from '#lib/errors'
 import { formatInstant } from '#lib/time'
@@ -55,7 +61,7 @@ async function requireMovement(ctx: Ctx, id: string): Promise<Movement> {
   return movement
 }
 
-const showLane = ({ spans, marks, ...lane }: Lane, startMs: number) => ({
+const showLane = ({ spans, marks, ...lane }: TimelineLane, startMs: number) => ({
   ...lane,
   open: spans.some(({ toMs }) => toMs === undefined),
   spans: spans.map(({ fromMs, toMs, ...span }) => ({

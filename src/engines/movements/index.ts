@@ -2,6 +2,6 @@
  * Reads what moves money, across all engines: one list of it, and the timeline of each movement. It writes nothing and runs
  * nothing. Each engine declares which of its rows are movements; what is recorded of one is joined here.
  */
-export { findMovement, type MovementFilters, movementsPage, phaseOf } from './list-movements.ts'
-export { readTimeline, type Timeline } from './timeline/timeline.ts'
-export { type Lane, laneKinds, type Mark, type Span, tones } from './timeline/types.ts'
+export { findMovement, movementsPage, phaseOf } from './list-movements.ts'
+export { readTimeline } from './timeline/timeline.ts'
+export { laneKinds, type TimelineLane, tones } from './timeline/types.ts'

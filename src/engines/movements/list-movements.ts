@@ -1,6 +1,6 @@
 import { modularMovements } from '#engines/modular/index'
 import type { Movement, MovementKind, MovementPhase, MovementTable } from '#engines/movement'
-import { transactionMovements } from '#engines/transactions/index'
+import { transactionMovements } from '#engines/transactions/history/index'
 import { treasuryMovements } from '#engines/treasury/index'
 import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -8,7 +8,7 @@ import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 
 const tables: readonly MovementTable[] = [transactionMovements, ...treasuryMovements, ...modularMovements]
 
-export type MovementFilters = {
+type MovementFilters = {
   kind?: MovementKind | undefined
   phase?: MovementPhase | undefined
   blockchain?: string | undefined
@@ -53,7 +53,7 @@ export const phaseOf = (movement: Movement): MovementPhase => {
 }
 
 /**
- * What to read of a table. Each state of a phase and each role of an address is a source of its own, in the order of its own
+ * Lists the sources of a table that filters leave. Each state of a phase and each role of an address is a source of its own, in the order of its own
  * index: a condition on several at once would have to sort what it finds.
  */
 function sourcesOf(table: MovementTable, entityId: string, filters: MovementFilters): Source[] {

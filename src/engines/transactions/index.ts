@@ -13,10 +13,8 @@ export { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from './reci
 export { noteStates } from './record-state-events.ts'
 export { type State, states } from './states.ts'
 export { fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
-export { transactionMovements } from './store/movements.ts'
 export { queueDepths } from './store/queue.ts'
 export { type ReviewedValue, valuesOfTransactions } from './store/reviewed-values.ts'
-export { operationOf, type SignedAttempt, signedAttempts } from './store/signed-lines.ts'
 export {
   announceWork,
   findTransaction,

@@ -1,4 +1,5 @@
 import { ApiError } from '#lib/errors'
+import { firstIdAt } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { allOf, type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 import type { PageQuery } from './query.ts'
@@ -17,6 +18,8 @@ export type Source = {
   filters: (Sql | undefined)[]
   /** Hides deleted items from pages without making their ids unknown as cursors. */
   visible?: Sql
+  /** The ids begin with the date, as those of `newId` do, and an index has them alone: the order of ids is that of dates. */
+  hasDatedIds?: boolean
 }
 
 export type Page<Row> = { rows: Row[]; hasNext: boolean; hasPrev: boolean }
@@ -91,7 +94,7 @@ const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, curso
   db.maybe<{ createDate: string; matched: boolean }>(
     sql`select c.create_date, c.matched from (${join(
       sources.map((source) => {
-        const matched = allOf([...inRange(page, source.alias), ...source.filters])
+        const matched = allOf([...inRange(page, source), ...source.filters])
         return sql`select ${raw(`${source.alias}.create_date`)}, ${matched} as matched from ${source.from}
         where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`
       }),
@@ -110,16 +113,19 @@ function readMerged<Row>(
   const direction = raw(descending ? 'desc' : 'asc')
   const most = page.pageSize + 1
   const branches = sources.map((source) => {
-    const { alias } = source
+    const { alias, hasDatedIds } = source
     const at = raw(`${alias}.create_date`)
     const id = raw(`${alias}.id`)
+    const way = raw(descending ? '<' : '>')
     const past =
       anchor &&
-      sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`
-    const range = past ? [descending ? since(page, alias) : upTo(page, alias)] : inRange(page, alias)
+      (hasDatedIds
+        ? sql`${id} ${way} ${anchor.cursorId}::uuid`
+        : sql`(${at}, ${id}) ${way} (${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`)
+    const range = past ? [descending ? since(page, source) : upTo(page, source)] : inRange(page, source)
     const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
-    return sql`(select ${source.columns} from ${source.from} where ${where}
-      order by ${at} ${direction}, ${id} ${direction} limit ${most})`
+    const order = hasDatedIds ? sql`${id} ${direction}` : sql`${at} ${direction}, ${id} ${direction}`
+    return sql`(select ${source.columns} from ${source.from} where ${where} order by ${order} limit ${most})`
   })
   return db.all<Row>(sql`select * from (${join(branches, ' union all ')}) m
     order by m.create_date ${direction}, m.id ${direction} limit ${most}`)
@@ -137,25 +143,33 @@ function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Pr
   const past =
     anchor &&
     sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (select ${at}, ${id} from ${source.from}
-    where ${allOf([source.scope, ...inRange(page, alias), ...source.filters])} and ${id} = ${anchor.cursorId})`
+    where ${allOf([source.scope, ...inRange(page, source), ...source.filters])} and ${id} = ${anchor.cursorId})`
   // The cursor is in the range and so bounds this side of it. With both conditions, PostgreSQL would enter the index at
   // the end of the range and scan from there to the cursor.
-  const range = past ? [descending ? since(page, alias) : upTo(page, alias)] : inRange(page, alias)
+  const range = past ? [descending ? since(page, source) : upTo(page, source)] : inRange(page, source)
   const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
   return db.all<Row>(sql`select ${source.columns} from ${source.from} where ${where}
     order by ${at} ${direction}, ${id} ${direction} limit ${page.pageSize + 1}`)
 }
 
-const inRange = (page: PageQuery, alias: string) => [upTo(page, alias), since(page, alias)]
+type DatedSource = Pick<Source, 'alias' | 'hasDatedIds'>
 
-const upTo = (page: PageQuery, alias: string): Sql =>
-  sql`${raw(`${alias}.create_date`)} <= ${formatInstant(page.toMs)}`
+const inRange = (page: PageQuery, source: DatedSource) => [upTo(page, source), since(page, source)]
 
-const since = ({ fromMs }: PageQuery, alias: string): Sql | undefined =>
-  fromMs === undefined ? undefined : sql`${raw(`${alias}.create_date`)} >= ${formatInstant(fromMs)}`
+const upTo = ({ toMs }: PageQuery, { alias, hasDatedIds }: DatedSource): Sql =>
+  hasDatedIds
+    ? sql`${raw(`${alias}.id`)} < ${firstIdAt(toMs + 1)}::uuid`
+    : sql`${raw(`${alias}.create_date`)} <= ${formatInstant(toMs)}`
+
+const since = ({ fromMs }: PageQuery, { alias, hasDatedIds }: DatedSource): Sql | undefined => {
+  if (fromMs === undefined) return undefined
+  return hasDatedIds
+    ? sql`${raw(`${alias}.id`)} >= ${firstIdAt(fromMs)}::uuid`
+    : sql`${raw(`${alias}.create_date`)} >= ${formatInstant(fromMs)}`
+}
 
 async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: string) {
-  const matched = allOf([...inRange(page, source.alias), ...source.filters])
+  const matched = allOf([...inRange(page, source), ...source.filters])
   const row = await db.maybe<{ matched: boolean }>(sql`select ${matched} as matched from ${source.from}
     where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`)
   if (!row) return 'unknown'

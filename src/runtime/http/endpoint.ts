@@ -16,7 +16,7 @@ export type Arrived = {
   bytes: Buffer
 }
 
-/** The input of a verb: every part has passed its schema. `arrived` belongs to raw operations, `page` to lists. */
+/** The input of a verb: every part has passed its schema. `arrived` belongs to raw operations and streams, `page` to lists. */
 export type Input<Params, Query, Body> = {
   params: Params
   query: Query
@@ -86,6 +86,8 @@ export type Endpoint<Ctx = RequestScope> = {
   errorText?: boolean
   /** The media type of a response that is text, not JSON. */
   media?: string
+  /** Whether the verb returns a `Readable` that is sent as long as the client reads; `arrived` has the headers of the request. */
+  streams?: boolean
   /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */
   errors: readonly ErrorName[]
   /** The errors that the product line of this operation reports under codes of its own. */

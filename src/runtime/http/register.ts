@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorKinds } from '#lib/error-kinds'
@@ -11,6 +12,7 @@ import { apiErrorOf } from './api-error.ts'
 import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
+import type { EventStreams } from './event-streams.ts'
 import { invoke } from './invoke.ts'
 import { readMembers } from './read-members.ts'
 import { readQuery } from './read-query.ts'
@@ -19,6 +21,7 @@ import { type Check, checkOf } from './validate.ts'
 
 type Registration = {
   scope: Scope
+  streams: EventStreams
   callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope
   /** Returns the user of a token; throws the documented error of one that is not valid. */
@@ -53,7 +56,7 @@ export function registerEndpoint(
       ...(endpoint.errorText && { errorText: true }),
     },
     ...(endpoint.raw && { onRequest: takeAnyMedia }),
-    ...(endpoint.changing && { exposeHeadRoute: false }),
+    ...((endpoint.changing || endpoint.streams) && { exposeHeadRoute: false }),
     ...(endpoint.showError && { errorHandler: errorHandlerOf(endpoint.showError) }),
   }
   for (const url of pathsOf(endpoint.path)) server.route({ ...route, url })
@@ -96,6 +99,11 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
     const ctx = await contextOf(registration, endpoint, request)
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
+    if (endpoint.streams) {
+      const make = async () => (await invoke(endpoint, ctx, input)).result as Readable
+      const stream = await registration.streams.open(ctx.actor, make)
+      return send(reply, endpoint, ctx, request, input.page, stream, false)
+    }
     const { result, replayed } = await invoke(endpoint, ctx, input)
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
@@ -188,7 +196,8 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   const page = endpoint.collection
     ? parsePageQuery(endpoint.collection, query, receivedMs)
     : (absent as PageQuery)
-  return { params, query, body: body as Record<string, unknown>, page, arrived: absent }
+  const arrived = endpoint.streams ? arrivedOf(request) : absent
+  return { params, query, body: body as Record<string, unknown>, page, arrived }
 }
 
 function send(

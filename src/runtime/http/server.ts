@@ -13,6 +13,7 @@ import { apiErrorOf } from './api-error.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
+import { openEventStreams } from './event-streams.ts'
 import { newListener } from './listener.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
@@ -81,7 +82,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   }
   parseBodies(server)
   answerErrors(server, input)
-  for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)
+  const registration = { ...input, callerOf, streams: openEventStreams(server) }
+  for (const endpoint of input.endpoints) registerEndpoint(server, registration, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   for (const route of fixedPathsOf(input.notBuilt)) server.route({ ...route, handler: answerNotFound })
   return server

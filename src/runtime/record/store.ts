@@ -1,4 +1,6 @@
 import { newId } from '#lib/ids'
+import { readMergedPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
 /** The owner of changes that belong to no tenant: screening lists, keys and settings of the installation. */
@@ -68,3 +70,49 @@ export type RecordedEvent = {
 export const eventsOf = (db: Db, entityId: string, resourceId: string, limit: number) =>
   db.all<RecordedEvent>(sql`select id, type, data, create_date, coalesce(recorded_at, create_date) as recorded_at
     from events where entity_id = ${entityId} and resource_id = ${resourceId} order by id limit ${limit}`)
+
+/** An event with its act: who did it, and for which request. */
+type TracedEvent = RecordedEvent & { resourceId: string; actor: string; requestId: string | null }
+
+type EventFilters = { type?: string | undefined; resourceId?: string | undefined }
+
+const tracedColumns = sql`e.id, e.type, e.resource_id, a.actor, a.request_id, e.data, e.create_date,
+  coalesce(e.recorded_at, e.create_date) as recorded_at`
+
+const tracedEvents = sql`events e join audit a on a.entity_id = e.entity_id and a.id = e.id`
+
+/** The events of an entity, newest first. A type that ends with `.*` names all types of its resource. */
+export async function eventsPage(
+  db: Db,
+  entityId: string,
+  { type, resourceId }: EventFilters,
+  page: PageQuery,
+) {
+  const types = type?.endsWith('.*') ? await typesWith(db, entityId, type.slice(0, -1)) : [type]
+  const sources = types.map((each) => ({
+    columns: tracedColumns,
+    from: tracedEvents,
+    alias: 'e',
+    scope: sql`e.entity_id = ${entityId}`,
+    hasDatedIds: true,
+    filters: [
+      each === undefined ? undefined : sql`e.type = ${each}`,
+      resourceId === undefined ? undefined : sql`e.resource_id = ${resourceId}`,
+    ],
+  }))
+  return readMergedPage<TracedEvent>(db, sources, page)
+}
+
+/** The types of events that an entity has under a prefix, each found by one look into the index. */
+async function typesWith(db: Db, entityId: string, prefix: string): Promise<string[]> {
+  const end = `${prefix.slice(0, -1)}/`
+  const rows = await db.all<{ type: string }>(sql`with recursive types as (
+      (select type from events where entity_id = ${entityId} and type > ${prefix} and type < ${end} order by type limit 1)
+      union all
+      select (select e.type from events e where e.entity_id = ${entityId} and e.type > t.type and e.type < ${end}
+        order by e.type limit 1)
+      from types t where t.type is not null
+    )
+    select type from types where type is not null`)
+  return rows.map((row) => row.type)
+}

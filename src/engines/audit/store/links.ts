@@ -2,6 +2,9 @@ import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { AuditEntry, AuditHead, LinkContent } from '../encoding.ts'
 
+/** The channel that tells of further links. */
+export const linksChannel = 'audit_links'
+
 export type AuditLink = LinkContent & { hash: string }
 export type SignedHead = AuditHead & { signature: string }
 
@@ -54,4 +57,5 @@ export async function insertLinks(
   await tx.run(sql`delete from unlinked_audit q
     using unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ auditId }) => auditId)}::uuid[]) n(e, a)
     where q.entity_id = n.e and q.id = n.a`)
+  await tx.run(sql`select pg_notify(${linksChannel}, '')`)
 }

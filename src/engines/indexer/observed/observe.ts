@@ -37,7 +37,7 @@ type Observation = {
 }
 
 /** A transfer with its place in the block, not yet split into the sides of sender and recipient. */
-type Movement = {
+type MovedAmount = {
   txHash: string
   kind: ObservedTransfer['kind']
   position: number
@@ -137,19 +137,19 @@ function movementsOf(
   receipts: ReadonlyMap<string, Receipt>,
   tokens: readonly Token[],
   { executed, managed }: { executed: BlockOperations; managed: Managed },
-): Movement[] {
+): MovedAmount[] {
   const native = tokens.find((token) => token.isNative)!
   const byAddress = new Map(tokens.map((token) => [token.address, token]))
   const ofDeposits = movesOfPaymasters(executed, managed).map((move) => {
     return { ...move, token: native, isOfDeposit: true }
   })
   const additions = new Set(ofDeposits.flatMap(({ txHash, kind }) => (kind === 'value' ? [txHash] : [])))
-  const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }): Movement[] =>
+  const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }): MovedAmount[] =>
     to !== undefined && valueAtomic > 0n && receipts.get(hash)?.success && !additions.has(hash)
       ? [{ txHash: hash, kind: 'value', position: 0, token: native, from, to, amountAtomic: valueAtomic }]
       : [],
   )
-  const logs = block.transfers.flatMap(({ token: address, logIndex: position, ...log }): Movement[] => {
+  const logs = block.transfers.flatMap(({ token: address, logIndex: position, ...log }): MovedAmount[] => {
     const token = byAddress.get(address)
     // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
     return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
@@ -159,7 +159,7 @@ function movementsOf(
 }
 
 function sidesOf(
-  movement: Movement,
+  movement: MovedAmount,
   managed: Managed,
   blockchain: string,
   block: Block,

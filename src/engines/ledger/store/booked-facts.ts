@@ -14,7 +14,7 @@ const factsWhere = (condition: Sql) => sql`select p.id, p.fact, p.block_hash, p.
     coalesce(p.recorded_at, p.create_date) as recorded_at
   from postings p where ${condition} order by p.create_date, p.id`
 
-/** What was booked of transactions in blocks, and taken back. The names of such facts end with the hash. */
+/** Returns the facts of transactions in blocks, and their reversals. The names of such facts end with the hash. */
 export const factsOfBlocks = (
   db: Db,
   entityId: string,
@@ -27,7 +27,7 @@ export const factsOfBlocks = (
       and p.entity_id = ${entityId} and split_part(p.fact, ':', -1) = any(${txHashes}::text[])`),
   )
 
-/** What was booked of a merchant's money under these names, and taken back. */
+/** Returns the facts of a merchant's money of these names. */
 export const factsOfMoney = (db: Db, entityId: string, facts: readonly string[]) =>
   db.all<BookedFact>(
     factsWhere(sql`p.entity_id = ${entityId} and p.block_hash = '' and p.fact = any(${facts}::text[])`),

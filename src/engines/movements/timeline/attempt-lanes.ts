@@ -1,7 +1,7 @@
-import type { SignedAttempt } from '#engines/transactions/index'
+import type { SignedAttempt } from '#engines/transactions/history/index'
 import type { RecordedEvent } from '#runtime/record/store'
 import type { BlockStay } from './block-lanes.ts'
-import { instantMs, type Lane, type Mark, type Span } from './types.ts'
+import { instantMs, type Mark, type Span, type TimelineLane } from './types.ts'
 
 /** One lane for each signed attempt: signed, sent, stuck, replaced, mined, and sent again when its block was taken back. */
 export function attemptLanes(
@@ -9,7 +9,7 @@ export function attemptLanes(
   stays: readonly BlockStay[],
   events: readonly RecordedEvent[],
   endMs: number | undefined,
-): Lane[] {
+): TimelineLane[] {
   const stuckAt = events
     .filter(({ type }) => type === 'transaction.stuck')
     .map((event) => instantMs(event.recordedAt))

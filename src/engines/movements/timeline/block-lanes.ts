@@ -1,6 +1,6 @@
 import type { BlockStep } from '#engines/indexer/index'
 import type { HoldingBlock } from '#engines/indexer/observed/index'
-import { instantMs, type Lane, type Span } from './types.ts'
+import { instantMs, type Span, type TimelineLane } from './types.ts'
 
 /** A time in which a block counted that holds the transaction. It ends when the block is taken back, or final. */
 export type BlockStay = HoldingBlock & { fromMs: number; toMs: number | undefined; isUndone: boolean }
@@ -25,8 +25,8 @@ export function staysOf(blocks: readonly HoldingBlock[], steps: readonly BlockSt
   })
 }
 
-/** One lane for each block that holds or held the transaction; a nonce that somebody else used is a lane of its own. */
-export function blockLanes(stays: readonly BlockStay[], ours: ReadonlySet<string>): Lane[] {
+/** One lane for each block that holds or held the transaction; a nonce that another signer used is a lane of its own. */
+export function blockLanes(stays: readonly BlockStay[], ours: ReadonlySet<string>): TimelineLane[] {
   const byHash = new Map<string, BlockStay[]>()
   for (const stay of stays) {
     const key = `${stay.blockHash} ${stay.txHash}`

@@ -1,6 +1,6 @@
 import type { PlacedHold } from '#engines/ledger/holds/index'
 import type { BookedFact } from '#engines/ledger/index'
-import { instantMs, type Lane, type Mark } from './types.ts'
+import { instantMs, type Mark, type Span, type TimelineLane } from './types.ts'
 
 const purposes = {
   amount: 'Hold of the amount',
@@ -9,39 +9,41 @@ const purposes = {
   review: 'Hold for the review',
 } as const
 
-/** One lane for each hold, from when it was placed until it was posted or voided. */
-export const holdLanes = (holds: readonly PlacedHold[], amountText: (hold: PlacedHold) => string): Lane[] =>
-  holds.map((hold) => {
-    const { id, purpose, outcome, recordedAt, resolvedAt } = hold
-    const amount = amountText(hold)
-    const end =
-      outcome === null ? 'It is still held' : outcome === 'posted' ? 'It was spent' : 'It was released'
-    return {
-      id: `hold:${id}`,
-      kind: 'hold' as const,
-      title: purposes[purpose],
-      note: amount,
-      spans: [
-        {
-          fromMs: instantMs(recordedAt),
-          toMs: resolvedAt === null ? undefined : instantMs(resolvedAt),
-          state: outcome ?? 'held',
-          tone:
-            outcome === null
-              ? ('info' as const)
-              : outcome === 'posted'
-                ? ('good' as const)
-                : ('idle' as const),
-          text: `${amount} was held. ${end}.`,
-          refs: { holdId: id },
-        },
-      ],
-      marks: [],
-    }
-  })
+/** One lane for each purpose: a higher price voids one hold of the fee and places another, and a reorg places all again. */
+export function holdLanes(
+  holds: readonly PlacedHold[],
+  amountText: (hold: PlacedHold) => string,
+): TimelineLane[] {
+  const placed = [...new Set(holds.map(({ purpose }) => purpose))]
+  return placed.map((purpose) => ({
+    id: `hold:${purpose}`,
+    kind: 'hold' as const,
+    title: purposes[purpose],
+    spans: holds.filter((hold) => hold.purpose === purpose).map((hold) => spanOf(hold, amountText(hold))),
+    marks: [],
+  }))
+}
+
+const ends = {
+  held: { tone: 'info', text: 'and still is' },
+  posted: { tone: 'good', text: 'until it was spent' },
+  voided: { tone: 'idle', text: 'until it was released' },
+} as const
+
+function spanOf({ id, outcome, recordedAt, resolvedAt }: PlacedHold, amount: string): Span {
+  const state = outcome ?? 'held'
+  return {
+    fromMs: instantMs(recordedAt),
+    toMs: resolvedAt === null ? undefined : instantMs(resolvedAt),
+    state,
+    tone: ends[state].tone,
+    text: `${amount} was held, ${ends[state].text}.`,
+    refs: { holdId: id },
+  }
+}
 
 /** The lane of the books: each fact that was posted, and each that was reversed. */
-export function ledgerLanes(facts: readonly BookedFact[]): Lane[] {
+export function ledgerLanes(facts: readonly BookedFact[]): TimelineLane[] {
   if (facts.length === 0) return []
   return [
     {

@@ -1,10 +1,10 @@
 import type { PolicyDecision } from '#custody/policy/index'
 import type { RecordedEvent } from '#runtime/record/store'
-import { instantMs, type Lane, type Span } from './types.ts'
+import { instantMs, type Span, type TimelineLane } from './types.ts'
 
 export const idempotencyLanes = (
   bindings: readonly { operation: string; key: string; recordedAt: string }[],
-): Lane[] =>
+): TimelineLane[] =>
   bindings.map(({ operation, key, recordedAt }) => ({
     id: `idempotency:${key}`,
     kind: 'idempotency' as const,
@@ -24,7 +24,7 @@ export const idempotencyLanes = (
 
 const scopes = { entity: 'the entity', walletSet: 'the wallet set', wallet: 'the wallet' } as const
 
-export const policyLanes = (decisions: readonly PolicyDecision[]): Lane[] =>
+export const policyLanes = (decisions: readonly PolicyDecision[]): TimelineLane[] =>
   decisions.length === 0
     ? []
     : [
@@ -47,7 +47,7 @@ export const policyLanes = (decisions: readonly PolicyDecision[]): Lane[] =>
       ]
 
 /** Screening, from when the movement was accepted until it was cleared, denied or put under review. */
-export function screeningLanes(events: readonly RecordedEvent[]): Lane[] {
+export function screeningLanes(events: readonly RecordedEvent[]): TimelineLane[] {
   const at = (types: readonly string[]) => events.find(({ type }) => types.includes(type))
   const asked = at(['transaction.initiated'])
   const verdict = at(['transaction.cleared', 'transaction.denied'])
@@ -66,7 +66,7 @@ export function screeningLanes(events: readonly RecordedEvent[]): Lane[] {
 }
 
 /** Events that are no state of the movement, such as a request to accelerate it. */
-export const actLanes = (events: readonly RecordedEvent[]): Lane[] =>
+export const actLanes = (events: readonly RecordedEvent[]): TimelineLane[] =>
   events.length === 0
     ? []
     : [

@@ -1,8 +1,8 @@
 import type { DeliveryHistory } from '#engines/webhooks/index'
-import { instantMs, type Lane, type Mark } from './types.ts'
+import { instantMs, type Mark, type TimelineLane } from './types.ts'
 
 /** One lane for each endpoint that is told of the movement: a mark for each attempt, and one for the next that is due. */
-export function endpointLanes(deliveries: readonly DeliveryHistory[], shiftMs: number): Lane[] {
+export function endpointLanes(deliveries: readonly DeliveryHistory[], shiftMs: number): TimelineLane[] {
   const bySubscription = new Map<string, DeliveryHistory[]>()
   for (const delivery of deliveries)
     bySubscription.set(delivery.subscriptionId, [

@@ -4,19 +4,19 @@ import { blocksOfNonces, blocksOfTransfers, type HoldingBlock } from '#engines/i
 import { type PlacedHold, placedHolds } from '#engines/ledger/holds/index'
 import { type BookedFact, factsOfBlocks, factsOfMoney } from '#engines/ledger/index'
 import type { Movement } from '#engines/movement'
-import { operationOf, type SignedAttempt, signedAttempts } from '#engines/transactions/index'
+import { carriedOperation, type SignedAttempt, signedAttempts } from '#engines/transactions/history/index'
 import { type MoneyLink, moneyLinks } from '#engines/treasury/index'
 import { type DeliveryHistory, deliveriesOf } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { bindingsOf } from '#runtime/idempotency/store'
 import { eventsOf, type RecordedEvent } from '#runtime/record/store'
 
-/** More than these are not read: the timeline says so. */
+/** The numbers of rows that are read at most: the timeline says when there are more. */
 export const eventsMax = 1_000
 export const deliveriesMax = 500
 
-/** Everything that is recorded of one movement. */
-export type Evidence = {
+/** All that is recorded of one movement. */
+export type MovementEvidence = {
   events: readonly RecordedEvent[]
   bindings: readonly { operation: string; key: string; recordedAt: string }[]
   decisions: readonly PolicyDecision[]
@@ -33,14 +33,14 @@ export type Evidence = {
 }
 
 /** Reads what is recorded of a movement, each part by an index on its id. */
-export async function readEvidence(db: Db, entityId: string, movement: Movement): Promise<Evidence> {
+export async function readEvidence(db: Db, entityId: string, movement: Movement): Promise<MovementEvidence> {
   const { id, blockchain } = movement
   const [events, bindings, decisions, holds, operation, deliveries, links] = await Promise.all([
     eventsOf(db, entityId, id, eventsMax),
     bindingsOf(db, entityId, id),
     decisionsAbout(db, entityId, id),
     placedHolds(db, entityId, id),
-    operationOf(db, entityId, id),
+    carriedOperation(db, entityId, id),
     deliveriesOf(db, entityId, id, deliveriesMax),
     moneyLinks(db, entityId, id),
   ])
@@ -60,7 +60,7 @@ export async function readEvidence(db: Db, entityId: string, movement: Movement)
   return { events, bindings, decisions, holds, operation, attempts, blocks, steps, facts, deliveries, links }
 }
 
-/** What a nonce was used for tells of transactions that others signed too; money that came in has no nonce of ours. */
+/** Uses of a nonce tell of transactions that others signed too; money that came in has no nonce of ours. */
 async function blocksOf(
   db: Db,
   entityId: string,

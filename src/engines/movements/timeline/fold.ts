@@ -1,10 +1,10 @@
-import type { Lane } from './types.ts'
+import type { TimelineLane } from './types.ts'
 
 const shownMax = 200
 const lanesMax = 60
 
 /** Leaves out the middle of long lanes, so that a timeline of any length can be read and sent: whatever is cut is counted. */
-export function fold(lanes: readonly Lane[]): { lanes: Lane[]; truncated: boolean } {
+export function fold(lanes: readonly TimelineLane[]): { lanes: TimelineLane[]; truncated: boolean } {
   const kept =
     lanes.length > lanesMax ? [...lanes.slice(0, lanesMax / 2), ...lanes.slice(-lanesMax / 2)] : lanes
   const total = kept.reduce((sum, lane) => sum + lane.spans.length + lane.marks.length, 0)
@@ -26,7 +26,7 @@ function largestShare(counts: readonly number[]): number {
   return room
 }
 
-function foldLane(lane: Lane, most: number): Lane {
+function foldLane(lane: TimelineLane, most: number): TimelineLane {
   const count = lane.spans.length + lane.marks.length
   if (count <= most) return lane
   const spans = middleLeftOut(lane.spans, Math.ceil((most * lane.spans.length) / count))

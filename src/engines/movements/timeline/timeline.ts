@@ -12,11 +12,11 @@ import { type BlockStay, blockLanes, staysOf } from './block-lanes.ts'
 import { holdLanes, ledgerLanes } from './book-lanes.ts'
 import { actLanes, idempotencyLanes, policyLanes, screeningLanes } from './decision-lanes.ts'
 import { endpointLanes } from './delivery-lanes.ts'
-import { deliveriesMax, type Evidence, eventsMax, readEvidence } from './evidence.ts'
+import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence } from './evidence.ts'
 import { fold } from './fold.ts'
-import { instantMs, type Lane, type StateChange } from './types.ts'
+import { instantMs, type StateChange, type TimelineLane } from './types.ts'
 
-/** What happened to a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
+/** The history of a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
 export type Timeline = {
   startMs: number
   /** Absent while the movement is under way. */
@@ -24,7 +24,7 @@ export type Timeline = {
   asOfMs: number
   /** Whether something was left out because there was too much of it. */
   truncated: boolean
-  lanes: readonly Lane[]
+  lanes: readonly TimelineLane[]
   states: readonly StateChange[]
 }
 
@@ -63,7 +63,7 @@ export async function readTimeline(ctx: EngineCtx, entityId: string, movement: M
   }
 }
 
-type Lanes = {
+type LaneParts = {
   movement: Movement
   endMs: number | undefined
   amountOf: (hold: PlacedHold) => string
@@ -72,7 +72,10 @@ type Lanes = {
 }
 
 /** The lanes from the request to the endpoints. A block that is not final when its movement is done counts until then. */
-function lanesOf(evidence: Evidence, { movement, endMs, amountOf, acts, shiftMs }: Lanes): Lane[] {
+function lanesOf(
+  evidence: MovementEvidence,
+  { movement, endMs, amountOf, acts, shiftMs }: LaneParts,
+): TimelineLane[] {
   const { attempts, blocks, steps, events, holds, facts } = evidence
   const stays = staysOf(blocks, steps).map((stay): BlockStay => {
     const isOpen = stay.toMs === undefined && endMs !== undefined
@@ -98,7 +101,7 @@ function lanesOf(evidence: Evidence, { movement, endMs, amountOf, acts, shiftMs 
 }
 
 /** The user operation of a smart account. The attempts of the timeline are those of the treasury's transaction that carries it. */
-const operationLanes = ({ operation, events }: Evidence): Lane[] =>
+const operationLanes = ({ operation, events }: MovementEvidence): TimelineLane[] =>
   operation === undefined
     ? []
     : [
@@ -134,7 +137,7 @@ const linkTitles = {
   sweep: 'Sweep',
 } as const
 
-const linkedLanes = ({ links }: Evidence): Lane[] =>
+const linkedLanes = ({ links }: MovementEvidence): TimelineLane[] =>
   links.map(({ kind, id, createDate }) => ({
     id: `linked:${id}`,
     kind: 'linked' as const,

@@ -2,10 +2,10 @@
 export const tones = ['info', 'good', 'warn', 'bad', 'idle', 'lab'] as const
 export type Tone = (typeof tones)[number]
 
-/** What a span or mark is about, by the names of the fields of other resources. */
-export type Refs = Readonly<Record<string, string>>
+/** The resources that a span or mark is about, by the names of the fields of other resources. */
+type Refs = Readonly<Record<string, string>>
 
-/** Something that lasted. Instants are milliseconds since the epoch, in real time; an open span has no end. */
+/** A span of time. Instants are milliseconds since the epoch, in real time; an open span has no end. */
 export type Span = {
   fromMs: number
   toMs: number | undefined
@@ -15,7 +15,7 @@ export type Span = {
   refs: Refs
 }
 
-/** Something that happened at one moment; `isDue`: it has yet to happen. */
+/** A moment; `isDue`: it has yet to happen. */
 export type Mark = { atMs: number; what: string; tone: Tone; text: string; refs: Refs; isDue?: boolean }
 
 export const laneKinds = [
@@ -35,8 +35,8 @@ export const laneKinds = [
 ] as const
 export type LaneKind = (typeof laneKinds)[number]
 
-/** What happened to one thing, in the order of time. */
-export type Lane = {
+/** The history of one thing, in the order of time. */
+export type TimelineLane = {
   /** Unique within the timeline, and the same whenever it is asked for. */
   id: string
   kind: LaneKind

@@ -146,10 +146,8 @@ const sweeps: MovementTable = {
   }),
   state: sql`m.status`,
   blockchain: sql`m.blockchain`,
-  addressed: (address) => [
-    sql`m.from_address = ${address}`,
-    sql`m.to_address = ${address} and m.from_address <> ${address}`,
-  ],
+  // All go to the treasury: its address would name them all.
+  addressed: (address) => [sql`m.from_address = ${address}`],
   sentAs: (txHash) => sql`m.id = any(array(select t.id from platform_transactions t
     where t.entity_id = m.entity_id and t.tx_hash = ${txHash}))`,
 }
@@ -164,8 +162,8 @@ export type MoneyLink = {
 }
 
 /**
- * What belongs to a payment, refund, transfer or sweep: the intent that was paid, the sweep that took the coins, and the deposits
- * that a sweep took.
+ * The resources beside a payment, refund, transfer or sweep: the intent that was paid, the sweep that took the coins, and the
+ * deposits that a sweep took.
  */
 export const moneyLinks = (db: Db, entityId: string, id: string) =>
   db.all<MoneyLink>(sql`select 'paymentIntent' as kind, i.id, i.create_date

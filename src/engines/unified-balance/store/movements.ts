@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-type MovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
+type UnifiedMovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
 
 /** The place of a log. */
 export type LogPlace = {
@@ -14,7 +14,7 @@ export type LogPlace = {
 }
 
 export type UnifiedMovement = LogPlace & {
-  kind: MovementKind
+  kind: UnifiedMovementKind
   depositor: string
   amountAtomic: bigint
   feeAtomic: bigint

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** Something that was signed for a transaction, without its bytes. Prices are in wei. */
+/** A transaction that was signed for an accepted one, without its bytes. Prices are in base units of the native coin. */
 export type SignedAttempt = {
   id: string
   transactionId: string
@@ -18,7 +18,7 @@ export type SignedAttempt = {
   acceptedAt: string | null
 }
 
-/** Everything that was signed for these transactions, oldest first. */
+/** All that was signed for these transactions, oldest first. */
 export const signedAttempts = (db: Db, entityId: string, transactionIds: readonly string[]) =>
   db.all<SignedAttempt>(sql`select a.id, a.transaction_id, a.address, a.nonce, a.kind, a.tx_hash, a.state, a.replaces_id,
       a.max_fee as max_fee_atomic, a.broadcast_count, a.last_error,
@@ -27,7 +27,7 @@ export const signedAttempts = (db: Db, entityId: string, transactionIds: readonl
     order by a.create_date, a.id`)
 
 /** The user operation of a smart account's transaction, and the treasury's transaction that carries it. */
-export const operationOf = (db: Db, entityId: string, id: string) =>
+export const carriedOperation = (db: Db, entityId: string, id: string) =>
   db.maybe<{ userOpHash: string; state: string; bundleId: string | null; endReason: string | null }>(
     sql`select user_op_hash, state, bundle_id, end_reason from operations
       where entity_id = ${entityId} and id = ${id}`,

@@ -1,0 +1,3 @@
+/** Reads what happened to transactions, for those who show it: nothing here changes one. */
+export { transactionMovements } from './store/movements.ts'
+export { carriedOperation, type SignedAttempt, signedAttempts } from './store/signed-attempts.ts'
