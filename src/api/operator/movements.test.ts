@@ -51,7 +51,7 @@ const statesOf = (lanes: readonly Lane[]) =>
   lanes.map(({ title, spans }) => [title, ...spans.map(({ state }) => state)])
 const lanesOf = ({ lanes }: Timeline, kind: string) => lanes.filter((lane) => lane.kind === kind)
 
-it('tells of an attempt that was stuck, its acceleration, a reorg and the block that holds it in the end', async () => {
+it('property 171: tells of an attempt that was stuck, its acceleration, a reorg and the block that holds it in the end', async () => {
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   const body = { endpoint: receiver.url, notificationTypes: ['transactions.outbound'] }
