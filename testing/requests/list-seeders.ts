@@ -279,6 +279,15 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/v1/businessAccount/deposits',
     add: () => makeDeposit(world),
   }),
+  'GET /operator/movements': async (world) => ({
+    path: '/operator/movements',
+    add: () => makeDeposit(world),
+  }),
+  'GET /operator/events': async (world) => ({
+    path: '/operator/events',
+    query: { type: 'walletSet.created' },
+    add: () => makeWalletSet(world),
+  }),
   'GET /operator/accounts': async (world) => ({
     path: '/operator/accounts',
     query: { kind: 'address' },

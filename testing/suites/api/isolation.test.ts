@@ -61,7 +61,10 @@ const isWithoutApiKey = ({ auth }: Endpoint<never>) => ['none', 'user', 'clientK
 
 it('has sample requests for every operation', () => {
   const exempt = /entitySecret$/
-  const missing = operations.filter(({ name }) => !sampleRequests[name] && !exempt.test(name))
+  // A stream does not end: its own test reads it.
+  const missing = operations.filter(
+    ({ name, endpoint }) => !sampleRequests[name] && !exempt.test(name) && !endpoint.streams,
+  )
   expect(missing.map(({ name }) => name)).toEqual([])
 })
 
