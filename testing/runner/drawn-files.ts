@@ -29,6 +29,8 @@ export const drawnFiles = [
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
   'testing/suites/lab/clock.test.ts',
+  'src/api/operator/movements.test.ts',
+  'src/api/operator/events.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',
