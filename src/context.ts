@@ -58,6 +58,7 @@ import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
 import { isPageOrigin } from '#runtime/page-origins/page-origins'
+import { startPruningRequests } from '#runtime/request-log/prune'
 import { createBudgets } from '#runtime/scheduling/budgets'
 import { armFailpoint } from '#runtime/scheduling/failpoints'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
@@ -171,6 +172,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
     startReviews(ctx),
     startWebhooks(ctx, topics),
     startAudit(ctx),
+    startPruningRequests(ctx),
   ])
 }
 
@@ -212,6 +214,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     pages: { introduction, tryOutKey: sandbox?.apiKey },
     removed: removedPaths,
     notBuilt,
+    logsRequests: true,
     guard: sandbox?.guard,
     refusal: sandbox?.refusal,
     // A sandbox only logs that the clock is off, and keeps serving.
@@ -276,6 +279,7 @@ export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
   const server = await createServer({
     scope,
     endpoints: pageOperations,
+    logsRequests: true,
     userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
     removed: [],
     notBuilt: [],

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { blockchains, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
 import { addressBookChains, businessChains } from '#chains/business-chains'
 import { networkOf } from '#chains/networks/index'
+import { logged } from '#runtime/http/openapi/annotate'
 
 /** A field of every operation that uses a developer's keys. */
 export const ciphertextField = Type.String({
@@ -43,10 +44,13 @@ export const addressBookChainField = Type.Enum(addressBookChains, {
 })
 
 /** The query parameter that names the main wallet of the business account. */
-export const walletIdText = Type.String({
-  maxLength: 36,
-  description: 'The main wallet; the default is the `masterWalletId` of GET /v1/configuration.',
-})
+export const walletIdText = logged(
+  'id',
+  Type.String({
+    maxLength: 36,
+    description: 'The main wallet; the default is the `masterWalletId` of GET /v1/configuration.',
+  }),
+)
 
 export const custodyField = Type.Enum(['DEVELOPER', 'ENDUSER'], {
   title: 'CustodyType',

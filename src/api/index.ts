@@ -28,6 +28,7 @@ import { operatorEventEndpoints } from '#api/operator/event-routes'
 import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
+import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
@@ -105,6 +106,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorEventEndpoints,
   ...operatorMovementEndpoints,
   ...operatorNotificationEndpoints,
+  ...operatorRequestEndpoints,
   ...pageOriginEndpoints,
 ]
 

@@ -401,6 +401,11 @@ export const errorKinds = {
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   notificationNotFound: { code: 404, status: 404, text: 'Not found: the notification id is unknown.' },
+  requestNotFound: {
+    code: 404,
+    status: 404,
+    text: 'Not found: the request log has no request with this id.',
+  },
   replayNotFound: { code: 404, status: 404, text: 'Not found: the replay id is unknown.' },
   replayTooLarge: {
     code: 2,

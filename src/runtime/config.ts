@@ -13,6 +13,10 @@ import { type Setting, settings } from './settings.ts'
 import { parseSocialProviders } from './social/providers.ts'
 import type { SocialProvider } from './social/types.ts'
 
+/** Nothing; a row for each request; the row with headers and bodies. */
+const requestLogSettings = ['off', 'rows', 'bodies'] as const
+export type RequestLogSetting = (typeof requestLogSettings)[number]
+
 export type ServerTls = { key: string; cert: string }
 
 /** The configuration of a process. Flags override the environment, which overrides the defaults. */
@@ -48,6 +52,8 @@ export type Config = {
   callGasMax: number
   /** Milliseconds of nodes that pages may use in a second from one address; 0 for any. Unset: 0 in sandboxes, else 500. */
   pageNodeMs: number | undefined
+  /** Contents of the request log. Unset: bodies in sandboxes, else rows. */
+  requestLog: RequestLogSetting | undefined
   /** Addresses and networks of proxies that are trusted to report a request's source address. */
   proxies: string[]
   /** Whether to limit the pending transactions of one address to the network's `pendingMax`. */
@@ -169,6 +175,7 @@ export function readConfig(
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     callGasMax: callGasMaxOf(environment),
     pageNodeMs: pageNodeMsOf(environment),
+    requestLog: requestLogOf(environment),
     proxies: proxiesOf(environment),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
@@ -210,6 +217,14 @@ export function readConfig(
     unknownSettings: unknownIn(environment),
     ...given,
   }
+}
+
+function requestLogOf(environment: EnvironmentVariables): RequestLogSetting | undefined {
+  const text = environment['BEZANT_REQUEST_LOG']
+  if (!text) return undefined
+  const setting = requestLogSettings.find((each) => each === text)
+  if (setting) return setting
+  throw new Error(`BEZANT_REQUEST_LOG must be ${requestLogSettings.join(', ')}, not "${text}"`)
 }
 
 const pageNodeMsOf = (environment: EnvironmentVariables) =>

@@ -84,6 +84,12 @@ export const settings = {
     default: '500',
     ofApi: true,
   },
+  BEZANT_REQUEST_LOG: {
+    about:
+      'What the request log keeps of each request: `off` nothing, `rows` a row without headers and bodies, `bodies` those too, without secrets.',
+    default: '`rows`; `bodies` in a sandbox',
+    ofApi: true,
+  },
   BEZANT_PROXIES: {
     about:
       'Addresses and networks of trusted proxies, such as `10.0.0.7,10.1.0.0/16`: the client address is taken from the headers that they forward, and from no others.',

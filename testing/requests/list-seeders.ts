@@ -1,5 +1,6 @@
 import { deployCollection } from '#testing/builders/any-tokens'
 import { emit, makeEmitter, makeMonitor } from '#testing/builders/emitter'
+import { makeLoggedRequest } from '#testing/builders/logged-requests'
 import {
   executeOperation,
   makeModularWallet,
@@ -306,6 +307,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/notifications': async (world) => ({
     path: '/operator/notifications',
     add: () => makeNotification(world),
+  }),
+  'GET /operator/requests': async (world) => ({
+    path: '/operator/requests',
+    add: () => makeLoggedRequest(world),
   }),
   'GET /operator/reviews': async (world) => ({
     path: '/operator/reviews',

@@ -1,3 +1,4 @@
+import { makeLoggedRequest } from '#testing/builders/logged-requests'
 import {
   certificateName,
   makeLinkToken,
@@ -38,6 +39,8 @@ export const notificationRequests: Record<string, RequestSamples> = {
   'GET /v2/notifications/publicKey/{id}': byId(async ({ harness }) => ({
     id: await harness.ctx.custody.webhookSigner.keyId(),
   })),
+  'GET /operator/requests': nothing,
+  'GET /operator/requests/{id}': byId((world) => makeLoggedRequest(world)),
   'GET /operator/notifications': nothing,
   'GET /operator/notifications/{id}': byId((world) => makeNotification(world)),
   'POST /operator/notifications/{id}/resend': {

@@ -6,12 +6,15 @@ import { findModularWallet, findWalletAt } from '#engines/modular/index'
 import { invalid, notFound } from '#lib/errors'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { idParams } from '#runtime/http/openapi/annotate'
+import { idParams, logged } from '#runtime/http/openapi/annotate'
 import { listWalletBalances, listWalletNfts } from './list-balances.ts'
 import { balancesAnswer, balancesQuery, modularBalancesQuery, nftsAnswer } from './schema.ts'
 
 const walletParams = idParams('ModularWalletId', 'the modular wallet')
-const addressField = Type.String({ maxLength: 100, description: 'The address of the modular wallet.' })
+const addressField = logged(
+  'address',
+  Type.String({ maxLength: 100, description: 'The address of the modular wallet.' }),
+)
 const placeParams = Type.Object({ blockchain: blockchainField, address: addressField })
 const placeQuery = {
   walletId: Type.Optional(

@@ -3,7 +3,7 @@ import { dateField, idField } from '#api/fields'
 import { balanceShape, showToken, tokenShape } from '#api/sources/token-shape'
 import type { ItemBalance, TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const walletBalancesParams = idParams('WalletId', 'the wallet')
 
@@ -57,7 +57,7 @@ const nftShape = Type.Object(
   {
     id: idField('The id of the NFT on this server, and its cursor.'),
     token: described(tokenShape, 'The token of the contract.'),
-    amount: Type.String({ description: 'How many the wallet has: 1 of an ERC721 token.' }),
+    amount: logged('amount', Type.String({ description: 'How many the wallet has: 1 of an ERC721 token.' })),
     nftTokenId: Type.String({ description: 'The id of the NFT in its contract.' }),
     metadata: Type.Optional(
       Type.String({

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { moneySchema } from '#api/business/money'
 import { createDateField, idField, updateDateField, walletIdText } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const depositSchema = Type.Object(
   {
@@ -50,7 +50,10 @@ export const newWireSchema = Type.Object(
     }),
     amount: Type.Object(
       {
-        amount: Type.String({ description: 'Above zero, with at most two digits after the point.' }),
+        amount: logged(
+          'amount',
+          Type.String({ description: 'Above zero, with at most two digits after the point.' }),
+        ),
         currency: Type.Enum(['USD'], { description: 'Always USD.' }),
       },
       { description: 'The amount of the wire.' },

@@ -3,7 +3,7 @@ import { moneySchema } from '#api/business/money'
 import { riskEvaluationField } from '#api/business/risk-evaluation'
 import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, dateField, idField } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const newTransferSchema = Type.Object(
   {
@@ -29,7 +29,10 @@ export const newTransferSchema = Type.Object(
     ),
     amount: Type.Object(
       {
-        amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        amount: logged(
+          'amount',
+          Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        ),
         currency: Type.String({
           description: 'USD (sent as USDC) or EUR (sent as EURC).',
           examples: ['USD'],
@@ -64,8 +67,11 @@ export const businessTransferSchema = Type.Object(
         type: sideType,
         id: walletId,
         chain,
-        address: Type.Optional(
-          Type.String({ description: 'The paying address of an incoming transfer, in lower case.' }),
+        address: logged(
+          'address',
+          Type.Optional(
+            Type.String({ description: 'The paying address of an incoming transfer, in lower case.' }),
+          ),
         ),
         identities: Type.Optional(
           Type.Array(Type.Unknown(), { description: 'Always empty; with returnIdentities only.' }),
@@ -78,13 +84,17 @@ export const businessTransferSchema = Type.Object(
         type: sideType,
         id: walletId,
         chain,
-        address: Type.Optional(Type.String({ description: 'The receiving address, in lower case.' })),
+        address: logged(
+          'address',
+          Type.Optional(Type.String({ description: 'The receiving address, in lower case.' })),
+        ),
       },
       { description: 'The address that is paid, or the wallet of this account.' },
     ),
     amount: described(moneySchema, 'The transferred amount.'),
-    transactionHash: Type.Optional(
-      Type.String({ description: 'The hash of the on-chain transaction, once it is signed.' }),
+    transactionHash: logged(
+      'hash',
+      Type.Optional(Type.String({ description: 'The hash of the on-chain transaction, once it is signed.' })),
     ),
     status: Type.Enum(['pending', 'running', 'complete', 'failed'], {
       description:
@@ -118,6 +128,6 @@ const walletFilter = (description: string) => Type.Optional(Type.String({ maxLen
 
 export const transferFilters = Type.Object({
   walletId: walletFilter('The wallet on either side.'),
-  sourceWalletId: walletFilter('The wallet that paid.'),
-  destinationWalletId: walletFilter('The wallet that received.'),
+  sourceWalletId: logged('id', walletFilter('The wallet that paid.')),
+  destinationWalletId: logged('id', walletFilter('The wallet that received.')),
 })

@@ -17,7 +17,7 @@ import {
 } from '#api/transactions/schema'
 import { accountTypeField, metadataSchema } from '#api/wallets/schema'
 import { purposes } from '#identity/user-keys/index'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 import { challengeTypes } from './types.ts'
 
 const statusField = Type.Enum(['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED', 'EXPIRED'], {
@@ -212,7 +212,7 @@ export const pageChallengeAnswer = Type.Object(
         {
           signature: text('The signature.'),
           signedTransaction: Type.Optional(text('The signed transaction.')),
-          txHash: Type.Optional(text('The hash of the signed transaction.')),
+          txHash: logged('hash', Type.Optional(text('The hash of the signed transaction.'))),
         },
         { description: 'The result of a COMPLETE challenge that signed something.' },
       ),

@@ -9,12 +9,12 @@ import {
   idField,
   updateDateField,
 } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const chainOfContract = described(blockchainField, 'The blockchain of the contract.')
 const nameField = Type.String({ minLength: 1, maxLength: 256, description: 'A name of your choice.' })
 const descriptionField = Type.Optional(freeText('A description of your choice.'))
-const addressField = (description: string) => Type.String({ maxLength: 200, description })
+const addressField = (description: string) => logged('address', Type.String({ maxLength: 200, description }))
 const parametersField = (description: string) =>
   Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description }))
 const inputTypeField = Type.Enum(['IMPORT', 'BYTECODE', 'TEMPLATE', 'AUTO_IMPORT'], {
@@ -229,22 +229,25 @@ const contractShape = Type.Object(
     name: Type.String({ description: 'Its name.' }),
     description: text('Its description.'),
     contractInputType: inputTypeField,
-    blockchain: Type.String({ description: 'The blockchain.' }),
+    blockchain: logged('word', Type.String({ description: 'The blockchain.' })),
     archived: Type.Boolean({ description: 'Whether it is archived.' }),
     status: statusField,
     ...interfaceFields,
-    contractAddress: text('The address, once a block contains the deployment.'),
+    contractAddress: logged('address', text('The address, once a block contains the deployment.')),
     deployerWalletID: Type.Optional(idField('The wallet that deployed it.')),
-    deployerAddress: text('The address of that wallet.'),
+    deployerAddress: logged('address', text('The address of that wallet.')),
     deploymentTransactionId: Type.Optional(idField('The transaction that deploys it.')),
-    txHash: text('The hash of the on-chain transaction, from SENT on.'),
+    txHash: logged('hash', text('The hash of the on-chain transaction, from SENT on.')),
     deploymentErrorReason: text('The reason of the failure; present when status is FAILED.'),
     deploymentErrorDetails: text('More about the reason.'),
     implementationContract: Type.Optional(
       Type.Object(
         {
-          contractAddress: Type.String({ description: 'The address of the implementation.' }),
-          blockchain: Type.String({ description: 'The blockchain.' }),
+          contractAddress: logged(
+            'address',
+            Type.String({ description: 'The address of the implementation.' }),
+          ),
+          blockchain: logged('word', Type.String({ description: 'The blockchain.' })),
           ...interfaceFields,
         },
         { description: 'The contract behind a proxy, as it was when the proxy was imported.' },

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { currencyField } from '#api/business/money'
 import { businessChainField, idField, walletIdText } from '#api/fields'
-import { described } from '#runtime/http/openapi/annotate'
+import { described, logged } from '#runtime/http/openapi/annotate'
 
 export const newDepositAddressSchema = Type.Object(
   {
@@ -18,7 +18,7 @@ export const newDepositAddressSchema = Type.Object(
 export const depositAddressSchema = Type.Object(
   {
     id: idField('The id of the deposit address.'),
-    address: Type.String({ description: 'The address to pay to, in lower case.' }),
+    address: logged('address', Type.String({ description: 'The address to pay to, in lower case.' })),
     currency: described(
       currencyField,
       'The currency of the first request for the address. Other currencies of the chain are credited too.',

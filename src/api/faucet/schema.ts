@@ -1,16 +1,19 @@
 import Type from 'typebox'
 import { testBlockchainField } from '#api/fields'
-import { described } from '#runtime/http/openapi/annotate'
+import { described, logged } from '#runtime/http/openapi/annotate'
 
 const wanted = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 
 export const dripSchema = Type.Object(
   {
-    address: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'The address to pay: any of the blockchain.',
-    }),
+    address: logged(
+      'address',
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'The address to pay: any of the blockchain.',
+      }),
+    ),
     blockchain: described(testBlockchainField, 'The blockchain to pay on.'),
     native: wanted('Pay 1 native coin.'),
     usdc: wanted('Pay 20 USDC.'),

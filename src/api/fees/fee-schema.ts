@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { described } from '#runtime/http/openapi/annotate'
+import { described, logged } from '#runtime/http/openapi/annotate'
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description, maxLength: 200 }))
 
@@ -11,10 +11,13 @@ export const levelField = Type.Enum(['LOW', 'MEDIUM', 'HIGH'], {
 /** The fee fields of a request; `parseFeeRequest` has their rules. */
 export const feeFields = {
   feeLevel: Type.Optional(described(levelField, 'The fee level; excludes gasPrice, maxFee and priorityFee.')),
-  gasLimit: optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
-  gasPrice: optionalText('The price of gas in gwei, on chains without EIP-1559.'),
-  maxFee: optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).'),
-  priorityFee: optionalText('The priority fee for each unit of gas in gwei (EIP-1559).'),
+  gasLimit: logged(
+    'amount',
+    optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
+  ),
+  gasPrice: logged('amount', optionalText('The price of gas in gwei, on chains without EIP-1559.')),
+  maxFee: logged('amount', optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).')),
+  priorityFee: logged('amount', optionalText('The priority fee for each unit of gas in gwei (EIP-1559).')),
 }
 
 export const refIdField = optionalText('A reference of your own.')
@@ -22,15 +25,18 @@ export const refIdField = optionalText('A reference of your own.')
 const fee = (description: string) => Type.Optional(Type.String({ description }))
 export const feeTier = Type.Object(
   {
-    gasLimit: fee('The limit of gas.'),
-    gasPrice: fee('The price of gas in gwei, on chains without EIP-1559.'),
-    baseFee: fee('The base fee of the next block in gwei.'),
-    priorityFee: fee('The priority fee in gwei.'),
-    maxFee: fee('The maximum fee in gwei.'),
-    networkFee: fee('The highest cost in native coins: gasLimit times maxFee.'),
-    networkFeeRaw: fee('The cost in native coins at the current base fee.'),
-    l1Fee: fee(
-      'The fee in native coins for data on the parent chain, beside networkFee, on chains of the OP stack. Absent on others and on local chains, which have no parent.',
+    gasLimit: logged('amount', fee('The limit of gas.')),
+    gasPrice: logged('amount', fee('The price of gas in gwei, on chains without EIP-1559.')),
+    baseFee: logged('amount', fee('The base fee of the next block in gwei.')),
+    priorityFee: logged('amount', fee('The priority fee in gwei.')),
+    maxFee: logged('amount', fee('The maximum fee in gwei.')),
+    networkFee: logged('amount', fee('The highest cost in native coins: gasLimit times maxFee.')),
+    networkFeeRaw: logged('amount', fee('The cost in native coins at the current base fee.')),
+    l1Fee: logged(
+      'amount',
+      fee(
+        'The fee in native coins for data on the parent chain, beside networkFee, on chains of the OP stack. Absent on others and on local chains, which have no parent.',
+      ),
     ),
   },
   { title: 'FeeTier', description: 'Fees at one level.' },
@@ -46,9 +52,12 @@ const operationGas = (description: string) =>
 export const feeTableAnswer = Type.Object(
   {
     ...feeTiers,
-    callGasLimit: operationGas('The gas of the call of the user operation.'),
-    verificationGasLimit: operationGas('The gas of its verification, and of the creation of the account.'),
-    preVerificationGas: operationGas('The gas that bundling it costs.'),
+    callGasLimit: logged('amount', operationGas('The gas of the call of the user operation.')),
+    verificationGasLimit: logged(
+      'amount',
+      operationGas('The gas of its verification, and of the creation of the account.'),
+    ),
+    preVerificationGas: logged('amount', operationGas('The gas that bundling it costs.')),
   },
   {
     title: 'EstimatedFees',

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { logged } from '#runtime/http/openapi/annotate'
 
 const hex = (bytes: number, description: string) =>
   Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$`, description })
@@ -44,9 +45,9 @@ const decodedBodySchema = Type.Object(
   {
     burnToken: text('The token that was burned.'),
     mintRecipient: text('The receiver.'),
-    amount: text('The amount in base units.'),
+    amount: logged('amount', text('The amount in base units.')),
     messageSender: text('The account that burned.'),
-    maxFee: text('The highest fee that the burn allows, in base units.'),
+    maxFee: logged('amount', text('The highest fee that the burn allows, in base units.')),
     feeExecuted: text('The fee that is taken, in base units.'),
     expirationBlock: text('The last block of the destination for this attestation; 0 for none.'),
     hookData: nullable('Data behind the burn.'),
@@ -59,7 +60,7 @@ const decodedSchema = Type.Object(
     sourceDomain: text('The domain of the chain that sent the message.'),
     destinationDomain: text('The domain of the chain that receives it.'),
     nonce: text('The nonce, which a transmitter takes once.'),
-    sender: text('The contract that sent it.'),
+    sender: logged('address', text('The contract that sent it.')),
     recipient: text('The contract that receives it.'),
     destinationCaller: text('The only account that may deliver it; zero for any.'),
     minFinalityThreshold: text('The finality that was asked for: 1000 or 2000.'),

@@ -14,7 +14,7 @@ import { operationFromJson } from '#chains/operation-json'
 import type { Token } from '#engines/ledger/tokens/index'
 import type { ModularTransfer, UserOperationRow } from '#engines/modular/index'
 import { formatAmount } from '#lib/amounts'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const modularTransferParams = idParams('ModularTransferId', 'the transfer')
 export const userOperationParams = idParams('UserOperationId', 'the user operation')
@@ -64,7 +64,10 @@ const transferShape = Type.Object(
     transferType: described(transferType, 'The direction.'),
     tokenId: idField('The id of the token.'),
     tokenAddress: Type.Optional(hashField('The contract of the token; absent for the native coin.')),
-    amount: Type.String({ description: 'The amount in whole tokens, as a decimal string.' }),
+    amount: logged(
+      'amount',
+      Type.String({ description: 'The amount in whole tokens, as a decimal string.' }),
+    ),
     from: hashField('The sender.'),
     to: hashField('The recipient.'),
     txHash: hashField('The hash of the transaction.'),

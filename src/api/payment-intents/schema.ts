@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { anyMoneySchema, currencyField } from '#api/business/money'
 import { businessChainField, createDateField, dateField, idField, updateDateField } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const methodType = Type.Enum(['blockchain'], { description: 'Always blockchain.' })
 
@@ -16,8 +16,11 @@ export const newPaymentIntentSchema = Type.Object(
     amount: Type.Optional(
       Type.Object(
         {
-          amount: Type.Optional(
-            Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+          amount: logged(
+            'amount',
+            Type.Optional(
+              Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+            ),
           ),
           currency: Type.Optional(described(currencyField, 'The currency to receive.')),
         },
@@ -103,10 +106,13 @@ export const paymentIntentSchema = Type.Object(
         {
           type: methodType,
           chain: described(businessChainField, 'The chain to pay on.'),
-          address: Type.Optional(
-            Type.String({
-              description: 'The address to pay to, in lower case; absent until it is assigned.',
-            }),
+          address: logged(
+            'address',
+            Type.Optional(
+              Type.String({
+                description: 'The address to pay to, in lower case; absent until it is assigned.',
+              }),
+            ),
           ),
         },
         { description: 'A way to pay.' },
@@ -120,7 +126,10 @@ export const paymentIntentSchema = Type.Object(
             type: Type.Enum(['blockchainLeaseFee', 'totalPaymentFees'], {
               description: 'The kind of the fee.',
             }),
-            amount: Type.String({ format: 'decimal', description: 'Always 0.00: this server takes none.' }),
+            amount: logged(
+              'amount',
+              Type.String({ format: 'decimal', description: 'Always 0.00: this server takes none.' }),
+            ),
             currency: described(currencyField, 'The currency of the intent.'),
           },
           { description: 'A fee.' },
@@ -132,7 +141,7 @@ export const paymentIntentSchema = Type.Object(
     refundIds: ids('The refunds; on transient intents, but not in lists.'),
     timeline: Type.Array(timelineEntry, { description: 'The changes of status, newest first.' }),
     expiresOn: Type.Optional(dateField('The end of a transient intent, set with its address.')),
-    merchantWalletId: Type.String({ description: 'The wallet that is credited.' }),
+    merchantWalletId: logged('id', Type.String({ description: 'The wallet that is credited.' })),
     createDate: createDateField,
     updateDate: updateDateField,
   },

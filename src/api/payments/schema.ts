@@ -3,7 +3,7 @@ import { moneySchema } from '#api/business/money'
 import { riskEvaluationField } from '#api/business/risk-evaluation'
 import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const statusField = Type.Enum(['pending', 'confirmed', 'paid', 'failed', 'action_required'], {
   title: 'PaymentStatus',
@@ -38,12 +38,17 @@ export const paymentSchema = Type.Object(
     depositAddress: Type.Object(
       {
         chain: described(businessChainField, 'The chain.'),
-        address: Type.String({ description: 'The address.' }),
+        address: logged('address', Type.String({ description: 'The address.' })),
       },
       { description: 'The address that the money arrived at or, for a refund, goes to.' },
     ),
-    transactionHash: Type.Optional(
-      Type.String({ description: 'The hash of the transaction; absent on a refund that is not signed yet.' }),
+    transactionHash: logged(
+      'hash',
+      Type.Optional(
+        Type.String({
+          description: 'The hash of the transaction; absent on a refund that is not signed yet.',
+        }),
+      ),
     ),
     riskEvaluation: riskEvaluationField,
     waitingFor: waitingForField,
@@ -57,7 +62,7 @@ export const refundSchema = Type.Object(
   {
     destination: Type.Object(
       {
-        address: Type.String({ description: 'The address to pay the money back to.' }),
+        address: logged('address', Type.String({ description: 'The address to pay the money back to.' })),
         chain: described(businessChainField, 'The chain to pay on.'),
         addressTag: Type.Optional(
           Type.Union([Type.String({ maxLength: 256 }), Type.Null()], {
@@ -73,7 +78,10 @@ export const refundSchema = Type.Object(
     ),
     toAmount: Type.Object(
       {
-        amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        amount: logged(
+          'amount',
+          Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        ),
         currency: Type.String({ description: 'The currency of the intent.' }),
       },
       { description: 'The amount to pay back, in the currency that was paid.' },

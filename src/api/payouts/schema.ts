@@ -5,7 +5,7 @@ import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema } from '#api/identity'
 import { payoutStatuses } from '#engines/treasury/disbursements/index'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const filterCurrency = Type.Enum(['USD', 'EUR', 'BTC', 'ETH', 'MTC', 'FLW', 'MAN'], {
   title: 'PayoutCurrency',
@@ -14,7 +14,10 @@ const filterCurrency = Type.Enum(['USD', 'EUR', 'BTC', 'ETH', 'MTC', 'FLW', 'MAN
 
 const sentMoney = Type.Object(
   {
-    amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+    amount: logged(
+      'amount',
+      Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+    ),
     currency: Type.String({ description: 'USD (paid in USDC) or EUR (paid in EURC).', examples: ['USD'] }),
   },
   { description: 'The amount to pay.' },
@@ -72,7 +75,7 @@ export const newPayoutSchema = Type.Object(
     toAmount: Type.Optional(
       Type.Object(
         {
-          amount: Type.Optional(Type.String({ description: 'The same as amount.amount.' })),
+          amount: logged('amount', Type.Optional(Type.String({ description: 'The same as amount.amount.' }))),
           currency: Type.String({ description: 'The currency of amount.' }),
         },
         { description: 'The amount to receive, in the same currency.' },
@@ -100,7 +103,7 @@ const statusField = Type.Enum([...payoutStatuses], {
 export const payoutSchema = Type.Object(
   {
     id: idField('The id of the payout.'),
-    sourceWalletId: Type.String({ description: 'The wallet that pays.' }),
+    sourceWalletId: logged('id', Type.String({ description: 'The wallet that pays.' })),
     source: Type.Optional(
       Type.Object(
         {

@@ -3,15 +3,18 @@ import { currencyField } from '#api/business/money'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema, ownershipSchema } from '#api/identity'
 import { recipientAddressStatuses } from '#engines/treasury/address-book/index'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const newRecipientAddressSchema = Type.Object(
   {
     chain: described(businessChainField, 'The chain of the address. A TEST key means its test network.'),
-    address: Type.String({
-      description:
-        'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
-    }),
+    address: logged(
+      'address',
+      Type.String({
+        description:
+          'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
+      }),
+    ),
     addressTag: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description:
@@ -49,7 +52,7 @@ export const recipientAddressSchema = Type.Object(
   {
     id: idField('The id of the recipient address.'),
     chain: described(businessChainField, 'The chain of the address.'),
-    address: Type.String({ description: 'The address.' }),
+    address: logged('address', Type.String({ description: 'The address.' })),
     addressTag: Type.Optional(Type.String({ description: 'The memo or tag of the address.' })),
     currency: described(currencyField, 'The currency to withdraw.'),
     description: Type.String({ description: 'Your name for the address.' }),

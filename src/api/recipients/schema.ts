@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { addressBookChainField, createDateField, filterText, idField, updateDateField } from '#api/fields'
 import { recipientStatuses } from '#engines/treasury/address-book/index'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const note = (description: string) =>
   Type.Optional(
@@ -22,10 +22,13 @@ const newMetadata = Type.Object(
 export const newRecipientSchema = Type.Object(
   {
     chain: described(addressBookChainField, 'The chain of the address. A TEST key means its test network.'),
-    address: Type.String({
-      description:
-        'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
-    }),
+    address: logged(
+      'address',
+      Type.String({
+        description:
+          'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
+      }),
+    ),
     addressTag: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description:
@@ -75,7 +78,7 @@ export const recipientSchema = Type.Object(
   {
     id: idField('The id of the recipient.'),
     chain: described(addressBookChainField, 'The chain of the address.'),
-    address: Type.String({ description: 'The address.' }),
+    address: logged('address', Type.String({ description: 'The address.' })),
     addressTag: Type.Optional(Type.String({ description: 'The memo or tag of the address.' })),
     metadata: shownMetadata,
     status: statusField,

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { createDateField, idField, updateDateField } from '#api/fields'
 import { reviewedResources, reviewStates } from '#engines/compliance/index'
 import type { ReviewWithValue } from '#engines/treasury/index'
-import { idParams } from '#runtime/http/openapi/annotate'
+import { idParams, logged } from '#runtime/http/openapi/annotate'
 
 const stateField = Type.Enum([...reviewStates], {
   title: 'ReviewState',
@@ -21,12 +21,15 @@ export const reviewSchema = Type.Object(
     }),
     state: stateField,
     ruleName: Type.String({ description: 'The rule that asked for the review.' }),
-    blockchain: optionalString('The blockchain on which the value moves.'),
-    amount: optionalString('The amounts of the token, as in the resource.'),
+    blockchain: logged('word', optionalString('The blockchain on which the value moves.')),
+    amount: logged('amount', optionalString('The amounts of the token, as in the resource.')),
     token: optionalString('The symbol of the token.'),
     walletId: optionalString('The wallet that pays or receives.'),
-    sourceAddress: optionalString('The address that pays.'),
-    destinationAddress: optionalString('The address that receives, or the contract that is called.'),
+    sourceAddress: logged('address', optionalString('The address that pays.')),
+    destinationAddress: logged(
+      'address',
+      optionalString('The address that receives, or the contract that is called.'),
+    ),
     firstApprover: optionalString('Who approved first, where two have to.'),
     decidedBy: optionalString('Who decided.'),
     reason: optionalString('Why.'),

@@ -3,7 +3,7 @@ import { decisionSchema } from '#api/business/screening-decision'
 import { createDateField, idField } from '#api/fields'
 import { screeningChains } from '#chains/screening-chains'
 import type { ErrorName } from '#lib/error-kinds'
-import { described } from '#runtime/http/openapi/annotate'
+import { described, logged } from '#runtime/http/openapi/annotate'
 
 const optional = Type.Optional
 const unsupported: ErrorName = 'screeningChainUnsupported'
@@ -13,7 +13,10 @@ const chainField = Type.Enum([...screeningChains], {
   description: 'A chain whose addresses can be screened. Codes without a test network mean the main network.',
   '~error': unsupported,
 })
-const addressField = Type.String({ minLength: 1, maxLength: 256, description: 'The address.' })
+const addressField = logged(
+  'address',
+  Type.String({ minLength: 1, maxLength: 256, description: 'The address.' }),
+)
 const resultField = Type.Enum(['APPROVED', 'DENIED'], {
   title: 'ScreeningResult',
   description: 'DENIED when the actions have DENY, APPROVED otherwise.',
@@ -78,7 +81,8 @@ export const operatorScreeningSchema = Type.Object(
 export const screeningFilters = Type.Object({
   result: optional(resultField),
   chain: optional(chainField),
-  address: optional(
-    Type.String({ maxLength: 256, description: 'An address, in any spelling. Needs the chain.' }),
+  address: logged(
+    'address',
+    optional(Type.String({ maxLength: 256, description: 'An address, in any spelling. Needs the chain.' })),
   ),
 })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { blockchainField, ciphertextField, idField } from '#api/fields'
-import { described } from '#runtime/http/openapi/annotate'
+import { described, logged } from '#runtime/http/openapi/annotate'
 
 export const memoField = Type.Optional(
   Type.String({ maxLength: 1000, description: 'An explanation for people; it is not signed.' }),
@@ -9,8 +9,11 @@ export const memoField = Type.Optional(
 /** The signing wallet, by id or by address and blockchain. */
 export const signerSourceFields = {
   walletId: Type.Optional(idField('The signing wallet; excludes walletAddress.')),
-  walletAddress: Type.Optional(
-    Type.String({ maxLength: 200, description: 'The address of the signing wallet, with blockchain.' }),
+  walletAddress: logged(
+    'address',
+    Type.Optional(
+      Type.String({ maxLength: 200, description: 'The address of the signing wallet, with blockchain.' }),
+    ),
   ),
   blockchain: Type.Optional(
     described(
@@ -75,7 +78,7 @@ export const signedTransactionAnswer = Type.Object(
     signedTransaction: Type.String({
       description: 'The signed transaction to send to a node, as 0x and hexadecimal digits.',
     }),
-    txHash: Type.String({ description: 'The hash of the signed transaction.' }),
+    txHash: logged('hash', Type.String({ description: 'The hash of the signed transaction.' })),
   },
   { title: 'SignedTransaction', description: 'A signed transaction.' },
 )

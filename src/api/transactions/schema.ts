@@ -14,7 +14,7 @@ import {
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { upgradeTargets } from '#lib/sca-cores'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const optionalText = (description: string, maxLength = 200) =>
   Type.Optional(Type.String({ description, maxLength }))
@@ -31,12 +31,12 @@ const tokenFields = {
   tokenId: Type.Optional(idField('The token; excludes tokenAddress.')),
   tokenAddress: optionalText('The contract of the token; empty or absent is the native coin.'),
 }
-const amounts = Type.Array(Type.String({ maxLength: 160 }), {
+const amounts = Type.Array(logged('amount', Type.String({ maxLength: 160 })), {
   maxItems: 100,
   description: 'One decimal string, in whole tokens; for NFTs one for each of nftTokenIds.',
 })
 const nftTokenIds = Type.Optional(
-  Type.Array(Type.String({ maxLength: 100 }), {
+  Type.Array(logged('amount', Type.String({ maxLength: 100 })), {
     maxItems: 100,
     description:
       'The NFTs by their ids in the contract: one of an ERC721 token, any number of an ERC1155 token.',
@@ -45,17 +45,21 @@ const nftTokenIds = Type.Optional(
 
 export const sourceFields = {
   walletId: Type.Optional(idField('The paying wallet; excludes walletAddress.')),
-  walletAddress: optionalText('The address of the paying wallet, with blockchain.'),
+  walletAddress: logged('address', optionalText('The address of the paying wallet, with blockchain.')),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of walletAddress.')),
 }
 const estimateSourceFields = {
   walletId: Type.Optional(idField('The paying wallet; excludes sourceAddress.')),
-  sourceAddress: optionalText(
-    'The address of the sender, with blockchain; it need not be a wallet of yours.',
+  sourceAddress: logged(
+    'address',
+    optionalText('The address of the sender, with blockchain; it need not be a wallet of yours.'),
   ),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of sourceAddress.')),
 }
-const destinationAddress = Type.String({ maxLength: 200, description: 'The address to pay.' })
+const destinationAddress = logged(
+  'address',
+  Type.String({ maxLength: 200, description: 'The address to pay.' }),
+)
 
 /** The fields of a transfer beside its source. */
 export const transferFields = {
@@ -88,7 +92,7 @@ export const transferAnswer = Type.Object(
 )
 
 export const executionFields = {
-  contractAddress: Type.String({ maxLength: 200, description: 'The contract to call.' }),
+  contractAddress: logged('address', Type.String({ maxLength: 200, description: 'The contract to call.' })),
   abiFunctionSignature: optionalText(
     'The function, such as "transfer(address,uint256)"; excludes callData.',
     2000,
@@ -106,7 +110,7 @@ export const executionFields = {
         'The encoded call as 0x and hexadecimal digits; excludes abiFunctionSignature and abiParameters.',
     }),
   ),
-  amount: optionalText('The native coins to send with the call, as a decimal string.'),
+  amount: logged('amount', optionalText('The native coins to send with the call, as a decimal string.')),
 }
 
 export const executionBody = Type.Object(
@@ -143,7 +147,7 @@ export const estimateBody = Type.Object(
 )
 
 export const feeParametersAnswer = Type.Object(
-  { blockchain: Type.String({ description: 'The blockchain of the fees.' }), ...feeTiers },
+  { blockchain: logged('word', Type.String({ description: 'The blockchain of the fees.' })), ...feeTiers },
   { title: 'FeeParameters', description: 'The current fees of a blockchain at each level.' },
 )
 export const feeParametersQuery = Type.Object({
@@ -160,13 +164,13 @@ export const feeParametersQuery = Type.Object({
 
 export const lowestNonceQuery = Type.Object({
   walletId: Type.Optional(idField('The wallet; excludes address.')),
-  address: optionalText('The address of the wallet, with blockchain.'),
+  address: logged('address', optionalText('The address of the wallet, with blockchain.')),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of address.')),
 })
 
 export const validateAddressBody = Type.Object(
   {
-    address: Type.String({ maxLength: 500, description: 'The text to check.' }),
+    address: logged('address', Type.String({ maxLength: 500, description: 'The text to check.' })),
     blockchain: described(blockchainField, 'The blockchain, which need not be started on this server.'),
   },
   { title: 'ValidateAddressRequest', description: 'The address to check.' },
@@ -179,7 +183,7 @@ export const validateAddressAnswer = Type.Object(
 export const transactionsQuery = Type.Object({
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of the transactions.')),
   custodyType: Type.Optional(custodyField),
-  destinationAddress: optionalText('The destination address, in any case.'),
+  destinationAddress: logged('address', optionalText('The destination address, in any case.')),
   includeAll: Type.Optional(
     Type.Boolean({
       description:
@@ -192,7 +196,7 @@ export const transactionsQuery = Type.Object({
     }),
   ),
   state: Type.Optional(stateField),
-  txHash: optionalText('The hash of the on-chain transaction, in any case.'),
+  txHash: logged('hash', optionalText('The hash of the on-chain transaction, in any case.')),
   txType: optionalText('INBOUND or OUTBOUND.'),
   userId: optionalText('The user whose transactions are listed.'),
   walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 3000 })),
@@ -203,11 +207,11 @@ const optionalString = (description: string) => Type.Optional(Type.String({ desc
 const transactionShape = Type.Object(
   {
     id: idField('The id of the transaction.'),
-    blockchain: Type.String({ description: 'The blockchain.' }),
+    blockchain: logged('word', Type.String({ description: 'The blockchain.' })),
     tokenId: Type.Optional(idField('The token of a transfer.')),
     walletId: Type.Optional(idField('The wallet that pays or, for INBOUND, receives.')),
-    sourceAddress: optionalString('The paying address.'),
-    destinationAddress: optionalString('The paid address of a transfer.'),
+    sourceAddress: logged('address', optionalString('The paying address.')),
+    destinationAddress: logged('address', optionalString('The paid address of a transfer.')),
     transactionType: Type.Enum(['INBOUND', 'OUTBOUND'], {
       description: 'Whether the wallet receives or pays.',
     }),
@@ -215,7 +219,7 @@ const transactionShape = Type.Object(
     userId: Type.Optional(userField),
     state: stateField,
     amounts: Type.Optional(
-      Type.Array(Type.String(), {
+      Type.Array(logged('amount', Type.String()), {
         description:
           'The amount in whole tokens, as one decimal string; for NFTs one for each. Absent while no node tells the decimals of a received token.',
       }),
@@ -223,19 +227,34 @@ const transactionShape = Type.Object(
     nfts: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'One JSON text for each NFT, with nftTokenId and amount; null for fungible tokens.',
     }),
-    txHash: optionalString(
-      'The hash of the on-chain transaction, from SENT on; of a smart account, from CONFIRMED on.',
+    txHash: logged(
+      'hash',
+      optionalString(
+        'The hash of the on-chain transaction, from SENT on; of a smart account, from CONFIRMED on.',
+      ),
     ),
-    userOpHash: optionalString('The hash of the user operation of a smart account, from QUEUED on.'),
-    blockHash: optionalString('The hash of the block that contains it.'),
+    userOpHash: logged(
+      'hash',
+      optionalString('The hash of the user operation of a smart account, from QUEUED on.'),
+    ),
+    blockHash: logged('hash', optionalString('The hash of the block that contains it.')),
     blockHeight: Type.Optional(Type.Integer({ description: 'The number of that block.' })),
-    networkFee: Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
+    networkFee: logged(
+      'amount',
+      Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
+    ),
     firstConfirmDate: Type.Optional(dateField('The time of that block.')),
-    operation: Type.String({ description: 'TRANSFER, CONTRACT_EXECUTION or CONTRACT_DEPLOYMENT.' }),
+    operation: logged(
+      'word',
+      Type.String({ description: 'TRANSFER, CONTRACT_EXECUTION or CONTRACT_DEPLOYMENT.' }),
+    ),
     feeLevel: Type.Optional(described(levelField, 'The fee level of the request.')),
     estimatedFee: Type.Optional(described(feeTier, 'The fees that the signed transaction offers.')),
     refId: Type.String({ description: 'Your reference; empty without one.' }),
-    contractAddress: optionalString('The called contract, or the one that a CONFIRMED deployment created.'),
+    contractAddress: logged(
+      'address',
+      optionalString('The called contract, or the one that a CONFIRMED deployment created.'),
+    ),
     abiFunctionSignature: optionalString('The called function.'),
     abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()], {
       description: 'The parameters of the called function; null for transfers and for callData.',
@@ -243,7 +262,7 @@ const transactionShape = Type.Object(
     transactionScreeningEvaluation: Type.Optional(
       described(decisionSchema, 'The decision of screening; absent before it.'),
     ),
-    errorReason: optionalString('The reason of the failure; present when state is FAILED.'),
+    errorReason: logged('word', optionalString('The reason of the failure; present when state is FAILED.')),
     errorDetails: optionalString(
       'More about errorReason or, without one, the reason why the transaction still waits.',
     ),

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { logged } from '#runtime/http/openapi/annotate'
 
 const hex = (bytes: number, description: string) =>
   Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$`, description })
@@ -37,7 +38,7 @@ export const specSchema = Type.Object(
 export const intentSchema = Type.Object(
   {
     maxBlockHeight: digits('The last block of the source in which the value can be burned.'),
-    maxFee: digits('The highest fee that the service may take, in millionths of a coin.'),
+    maxFee: logged('amount', digits('The highest fee that the service may take, in millionths of a coin.')),
     spec: specSchema,
   },
   { title: 'BurnIntent', description: 'What a depositor or delegate signs.' },
@@ -81,7 +82,10 @@ export const signedIntentsSchema = Type.Array(
 
 const estimatedFields = {
   maxBlockHeight: Type.Optional(digits('The height to keep; absent: one that suffices for about a day.')),
-  maxFee: Type.Optional(digits('The fee to keep where it is higher; absent: the fee of this service.')),
+  maxFee: logged(
+    'amount',
+    Type.Optional(digits('The fee to keep where it is higher; absent: the fee of this service.')),
+  ),
   spec: specSchema,
 }
 
@@ -120,7 +124,10 @@ export const unifiedTransferQuery = Type.Object({
 const sourcesField = Type.Array(
   Type.Object(
     {
-      depositor: Type.String({ minLength: 1, maxLength: 128, description: 'The address of the depositor.' }),
+      depositor: logged(
+        'address',
+        Type.String({ minLength: 1, maxLength: 128, description: 'The address of the depositor.' }),
+      ),
       domain: Type.Optional(domain('The domain of the chain; absent: all.')),
     },
     { description: 'A depositor, on one chain or on all.' },
@@ -141,7 +148,7 @@ export const balancesSchema = Type.Object(
       Type.Object(
         {
           domain: domain('The domain of the chain.'),
-          depositor: Type.String({ description: 'The depositor as asked for.' }),
+          depositor: logged('address', Type.String({ description: 'The depositor as asked for.' })),
           balance: decimal(
             'What can be spent there now: final deposits less withdrawals, transfers and fees.',
           ),
@@ -160,15 +167,15 @@ export const depositsSchema = Type.Object(
     deposits: Type.Array(
       Type.Object(
         {
-          depositor: Type.String({ description: 'The depositor as asked for.' }),
+          depositor: logged('address', Type.String({ description: 'The depositor as asked for.' })),
           domain: domain('The domain of the chain.'),
-          transactionHash: Type.String({ description: 'The transaction of the deposit.' }),
-          amount: digits('The amount in millionths of a coin.'),
+          transactionHash: logged('hash', Type.String({ description: 'The transaction of the deposit.' })),
+          amount: logged('amount', digits('The amount in millionths of a coin.')),
           status: Type.Enum(['pending'], {
             description: 'Whether it counts: final deposits are not listed.',
           }),
           blockHeight: digits('The block of the deposit.'),
-          blockHash: Type.String({ description: 'Its hash.' }),
+          blockHash: logged('hash', Type.String({ description: 'Its hash.' })),
           blockTimestamp: Type.String({ format: 'date-time', description: 'Its time.' }),
         },
         { title: 'PendingDeposit', description: 'A deposit whose block is not final.' },
@@ -182,7 +189,7 @@ export const depositsSchema = Type.Object(
 const contractSchema = (what: string) =>
   Type.Object(
     {
-      address: Type.String({ description: 'Its address.' }),
+      address: logged('address', Type.String({ description: 'Its address.' })),
       supportedTokens: Type.Array(Type.String({ description: 'A token.' }), { description: 'Its tokens.' }),
     },
     { description: what },
@@ -277,13 +284,16 @@ export const unifiedTransferSchema = Type.Object(
         {
           transferSpecHash: hex(32, 'The hash of the specification.'),
           maxBlockHeight: digits('As signed.'),
-          maxFee: digits('As signed.'),
+          maxFee: logged('amount', digits('As signed.')),
         },
         { title: 'TransferIntent', description: 'An intent of the transfer.' },
       ),
       { description: 'The intents, in their order.' },
     ),
-    transactionHash: Type.Optional(Type.String({ description: 'The transaction that minted it.' })),
+    transactionHash: logged(
+      'hash',
+      Type.Optional(Type.String({ description: 'The transaction that minted it.' })),
+    ),
     forwardingDetails: Type.Object(
       {
         forwardingEnabled: Type.Boolean({ description: 'Whether this server mints it.' }),

@@ -12,7 +12,7 @@ import {
 import { balanceShape } from '#api/sources/token-shape'
 import type { Wallet } from '#custody/wallets/index'
 import { scaCores } from '#lib/sca-cores'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const scaCoreField = Type.Enum([...scaCores], {
   title: 'ScaCore',
@@ -27,7 +27,7 @@ const walletProperties = {
   userId: Type.Optional(userField),
   name: Type.Optional(Type.String({ description: 'Your name for the wallet.' })),
   refId: Type.Optional(Type.String({ description: 'Your reference for the wallet.' })),
-  address: Type.String({ description: 'The address in lower case.' }),
+  address: logged('address', Type.String({ description: 'The address in lower case.' })),
   blockchain: described(blockchainField, 'The blockchain of the wallet.'),
   accountType: Type.Enum(['EOA', 'SCA'], {
     description: 'EOA: an account that is a key. SCA: a smart contract that a key owns.',
@@ -113,7 +113,7 @@ export const deriveBody = Type.Object(
 export const deriveByAddressBody = Type.Object(
   {
     sourceBlockchain: described(blockchainField, 'The blockchain of the wallet to derive from.'),
-    walletAddress: freeText('The address of the wallet to derive from.'),
+    walletAddress: logged('address', freeText('The address of the wallet to derive from.')),
     targetBlockchain: described(blockchainField, 'The EVM blockchain of the new wallet.'),
     metadata: derivedMetadata,
   },
@@ -121,7 +121,7 @@ export const deriveByAddressBody = Type.Object(
 )
 
 const walletFilters = {
-  address: Type.Optional(freeText('The address, in any case.')),
+  address: logged('address', Type.Optional(freeText('The address, in any case.'))),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of the wallets.')),
   scaCore: Type.Optional(scaCoreField),
   walletSetId: Type.Optional(idField('The wallet set.')),

@@ -2,6 +2,7 @@ import Type, { type TProperties } from 'typebox'
 import { ApiError, invalid } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { instantRule, parseInstant } from '#lib/time'
+import type { LogForm } from '#runtime/request-log/forms'
 
 /** Options of a list route beyond its own filters. */
 export type Collection = {
@@ -29,11 +30,15 @@ export type PageQuery = {
 export function collectionProperties(collection: Collection): TProperties {
   const { pageSizeDefault, pageSizeMax, order } = collection
   // No examples: the reference page would prefill them and so query an old day only.
-  const text = (name: string, description: string) =>
-    Type.Optional(Type.String({ '~parameter': name, description }))
+  const text = (name: string, form: LogForm, description: string) =>
+    Type.Optional(Type.String({ '~parameter': name, '~log': form, description }))
   return {
-    from: text('From', 'Inclusive start of the range of createDate, RFC 3339.'),
-    to: text('To', 'Inclusive end of the range of createDate, RFC 3339. Default: the time of the request.'),
+    from: text('From', 'date', 'Inclusive start of the range of createDate, RFC 3339.'),
+    to: text(
+      'To',
+      'date',
+      'Inclusive end of the range of createDate, RFC 3339. Default: the time of the request.',
+    ),
     pageSize: Type.Optional(
       Type.Integer({
         '~parameter': `PageSize${pageSizeDefault}`,
@@ -42,8 +47,8 @@ export function collectionProperties(collection: Collection): TProperties {
         description: `The number of items on a page; more than ${pageSizeMax} is taken as ${pageSizeMax}.`,
       }),
     ),
-    pageBefore: text('PageBefore', 'The id of an item: the page that ends right before it.'),
-    pageAfter: text('PageAfter', 'The id of an item: the page that starts right after it.'),
+    pageBefore: text('PageBefore', 'id', 'The id of an item: the page that ends right before it.'),
+    pageAfter: text('PageAfter', 'id', 'The id of an item: the page that starts right after it.'),
     ...(order && {
       order: Type.Optional(
         Type.Enum(['ASC', 'DESC'], {

@@ -42,7 +42,8 @@ export async function admitRequests(
       await limit(request, reply, normalizeIP(request.ip))
       throw error
     }
-    const { actor, scopes } = callers.get(request)!
+    const { actor, scopes, entity } = callers.get(request)!
+    if (request.noted) request.noted.caller = { entityId: entity.id, actor }
     // The key of a page is public: one visitor must not use up the limit of the others.
     if (scopes.includes('client')) await limit(request, reply, `${actor} ${normalizeIP(request.ip)}`)
     await limit(request, reply, actor, scopes.includes('client') ? addressesShare : 1)

@@ -14,6 +14,7 @@ import { checkBounds } from './bounds.ts'
 import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import type { EventStreams } from './event-streams.ts'
 import { invoke } from './invoke.ts'
+import { isLogged } from './log-requests.ts'
 import { readMembers } from './read-members.ts'
 import { readQuery } from './read-query.ts'
 import { bodySchema, isListBody, pathsOf, querySchema } from './schemas.ts'
@@ -54,6 +55,7 @@ export function registerEndpoint(
       ...(bodyBytesMax && { bodyBytesMax }),
       ...(endpoint.raw && { isRaw: true }),
       ...(endpoint.errorText && { errorText: true }),
+      ...(isLogged(endpoint) && { logged: endpoint }),
     },
     ...(endpoint.raw && { onRequest: takeAnyMedia }),
     ...((endpoint.changing || endpoint.streams) && { exposeHeadRoute: false }),
@@ -105,6 +107,7 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
     const { result, replayed } = await invoke(endpoint, ctx, input)
+    if (request.noted) request.noted.replayed = replayed
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
   return (request: FastifyRequest, reply: FastifyReply) =>
@@ -135,7 +138,9 @@ async function contextOf(
   const token = request.headers['x-user-token']
   if (auth === 'user') {
     const { entity, user } = await readSession!(scopeOf(anonymous), requireUserToken(token))
-    return Object.assign(scopeOf({ entity, actor: `user:${user.id}` }), { user })
+    const actor = `user:${user.id}`
+    if (request.noted) request.noted.caller = { entityId: entity.id, actor }
+    return Object.assign(scopeOf({ entity, actor }), { user })
   }
   const ctx = scopeOf(auth === 'none' ? anonymous : callerOf(request))
   if (!userToken || (userToken === 'optional' && token === undefined)) return ctx

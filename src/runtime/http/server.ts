@@ -15,6 +15,7 @@ import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { openEventStreams } from './event-streams.ts'
 import { newListener } from './listener.ts'
+import { logRequests } from './log-requests.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
@@ -42,6 +43,8 @@ type ServerInput = {
   readSession?: ReadSession
   /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
+  /** Whether requests with a key or a user are kept in the request log. */
+  logsRequests?: boolean
   /** Refuses requests before they are admitted, by throwing an `ApiError`. */
   guard?: RequestGuard | undefined
   /** Replaces the usual message for requests without a valid key. */
@@ -72,6 +75,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   else await allowAllOrigins(server, strictTransportSecurity)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   measureRequests(server, input.scope)
+  if (input.logsRequests) logRequests(server, input.scope)
   const { guard } = input
   if (guard) server.addHook('onRequest', async (request) => guard(request))
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)

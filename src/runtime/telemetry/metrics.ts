@@ -25,12 +25,15 @@ export function openMetrics() {
     new Counter(about(name, help, labels))
   const deliveries = counter('deliveries_total', 'Attempts to deliver a notification.', 'outcome')
   for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0)
+  const loggedRequests = counter('request_log_rows_total', 'Requests for the request log.', 'outcome')
+  for (const outcome of ['written', 'dropped'] as const) loggedRequests.inc({ outcome }, 0)
   return {
     registry,
     requests: new Histogram({
       ...about('http_request_duration_seconds', 'Requests answered.', ['method', 'route', 'status']),
       buckets: requestBuckets,
     }),
+    loggedRequests,
     deliveries,
     deliveriesWaiting: gauge('deliveries_waiting', 'Unfinished deliveries.'),
     deliveriesAge: gauge('deliveries_oldest_age_seconds', 'Age of the oldest waiting delivery.'),

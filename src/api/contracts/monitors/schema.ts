@@ -7,7 +7,7 @@ import {
   idField,
   updateDateField,
 } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const chainOfContract = described(blockchainField, 'The blockchain of the contract.')
 const blockField = (description: string) => Type.Integer({ minimum: 0, maximum: 2 ** 48, description })
@@ -32,10 +32,13 @@ export const eventMonitorsQuery = Type.Object({
 export const newEventMonitorBody = Type.Object(
   {
     blockchain: chainOfContract,
-    contractAddress: Type.String({
-      maxLength: 200,
-      description: 'The address of a contract that was deployed or imported.',
-    }),
+    contractAddress: logged(
+      'address',
+      Type.String({
+        maxLength: 200,
+        description: 'The address of a contract that was deployed or imported.',
+      }),
+    ),
     eventSignature: Type.String({ maxLength: 2_000, description: eventSignatureText }),
     fromBlock: Type.Optional(
       blockField(
@@ -64,8 +67,8 @@ const historyShape = Type.Object(
 const eventMonitorShape = Type.Object(
   {
     id: idField('The id of the monitor.'),
-    blockchain: text('The blockchain.'),
-    contractAddress: text('The address of the contract.'),
+    blockchain: logged('word', text('The blockchain.')),
+    contractAddress: logged('address', text('The address of the contract.')),
     eventSignature: text('The event, in the spelling of the request that created the monitor.'),
     eventSignatureHash: text(
       'The Keccak-256 hash of the canonical signature, which is the first topic of its logs.',
@@ -112,10 +115,10 @@ const valueShape = Type.Object(
 const eventLogShape = Type.Object(
   {
     id: idField('The id of the log.'),
-    blockHash: text('The hash of its block.'),
+    blockHash: logged('hash', text('The hash of its block.')),
     blockHeight: Type.Integer({ description: 'The number of its block.' }),
-    blockchain: text('The blockchain.'),
-    contractAddress: text('The address of the contract.'),
+    blockchain: logged('word', text('The blockchain.')),
+    contractAddress: logged('address', text('The address of the contract.')),
     data: text('The data of the log. Empty where it exceeds 64 KiB; dataBytes then tells its size.'),
     dataBytes: Type.Optional(
       Type.Integer({ description: 'An addition of this server: the size of data that is not kept.' }),
@@ -131,8 +134,8 @@ const eventLogShape = Type.Object(
     ),
     logIndex: text('The position of the log in its block, as decimal text.'),
     topics: Type.Array(Type.String(), { description: 'The topics; the first one is the hash of the event.' }),
-    txHash: text('The hash of the transaction.'),
-    userOpHash: text('Always empty: this version has no user operations.'),
+    txHash: logged('hash', text('The hash of the transaction.')),
+    userOpHash: logged('hash', text('Always empty: this version has no user operations.')),
     firstConfirmDate: dateField('The time of the block.'),
     createDate: createDateField,
   },

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { blockchainField, idField } from '#api/fields'
-import { described, idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 import { deploymentFields } from '../schema.ts'
 
 export const templateParams = idParams('TemplateId', 'the template')
@@ -34,11 +34,14 @@ export const estimateTemplateBody = Type.Object(
   {
     blockchain: described(blockchainField, 'The blockchain of the deployment.'),
     walletId: Type.Optional(idField('The deploying wallet; excludes sourceAddress.')),
-    sourceAddress: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description: 'The address of the sender; it need not be a wallet of yours.',
-      }),
+    sourceAddress: logged(
+      'address',
+      Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'The address of the sender; it need not be a wallet of yours.',
+        }),
+      ),
     ),
     templateParameters: templateParametersField,
   },

@@ -1,4 +1,5 @@
 import Type, { type TObject, type TSchema } from 'typebox'
+import type { LogForm } from '#runtime/request-log/forms'
 
 /*
  * OpenAPI shows a schema with a `title` once, as the component of that name, and refers to it elsewhere. Members whose names
@@ -10,6 +11,8 @@ export type Annotated = TSchema & {
   '~about'?: string
   '~parameter'?: string
   '~remedy'?: string
+  /** The form of texts that the request log shows; it shows none of a text without one. */
+  '~log'?: LogForm
 }
 
 /** Keeps the members of a schema that TypeBox hides, such as the one of an optional field. */
@@ -29,3 +32,7 @@ const uuid = (description: string) => Type.String({ format: 'uuid', description 
 /** The parameters of a path with one `{id}`; `noun` begins with an article, as in "the wallet". */
 export const idParams = (name: string, noun: string): TObject<{ id: ReturnType<typeof uuid> }> =>
   Type.Object({ id: sharedParameter(name, uuid(`The id of ${noun}.`)) })
+
+/** Lets the request log show the texts of a field, as far as they have this form. */
+export const logged = <Schema extends TSchema>(form: LogForm, schema: Schema): Schema =>
+  annotate(schema, { '~log': form })

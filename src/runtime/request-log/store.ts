@@ -1,0 +1,135 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import {
+  boolean,
+  integer,
+  jsonb,
+  nullable,
+  type RowOf,
+  table,
+  text,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
+
+const requests = table('requests', {
+  entityId: uuid,
+  id: uuid,
+  requestId: nullable(uuid),
+  apiKeyId: nullable(uuid),
+  method: text,
+  route: text,
+  path: text,
+  status: integer,
+  code: nullable(integer),
+  idempotencyKey: nullable(uuid),
+  resourceId: nullable(uuid),
+  replayed: boolean,
+  durationMs: integer,
+  ip: nullable(text),
+  userAgent: nullable(text),
+  createDate: timestamptz,
+})
+
+const requestBodies = table('request_bodies', {
+  entityId: uuid,
+  id: uuid,
+  requestHeaders: jsonb<Record<string, string>>(),
+  responseHeaders: jsonb<Record<string, string>>(),
+  requestBody: nullable(text),
+  requestBytes: nullable(integer),
+  requestSha256: nullable(text),
+  responseBody: nullable(text),
+  responseBytes: nullable(integer),
+  responseSha256: nullable(text),
+  createDate: timestamptz,
+})
+
+export type RequestRow = RowOf<typeof requests>
+export type RequestBodies = RowOf<typeof requestBodies>
+
+/**
+ * Inserts a batch; rows that are there already are those of a batch whose outcome was unknown. The commit does not wait for the
+ * disk: a crash of the server may cost the last rows of the log, and never a request's time.
+ */
+export const insertRequests = (tx: Db, rows: readonly RequestRow[], bodies: readonly RequestBodies[]) =>
+  tx.run(sql`with unhurried as materialized (select set_config('synchronous_commit', 'off', true)),
+    ${bodies.length > 0 ? sql`bodies as (${requestBodies.insert(bodies)} on conflict do nothing),` : sql``}
+    added as (${requests.insert(rows)} on conflict do nothing)
+    select 1 from unhurried`)
+
+type RequestFilters = {
+  method?: string | undefined
+  route?: string | undefined
+  /** A status such as 404, or a class such as 4xx. */
+  status?: string | undefined
+  apiKeyId?: string | undefined
+  idempotencyKey?: string | undefined
+  resourceId?: string | undefined
+}
+
+export const requestsPage = (db: Db, entityId: string, filters: RequestFilters, page: PageQuery) =>
+  readPage<RequestRow>(
+    db,
+    {
+      columns: requests.columns('r'),
+      from: sql`requests r`,
+      alias: 'r',
+      scope: sql`r.entity_id = ${entityId}`,
+      filters: conditionsOf(filters),
+    },
+    page,
+  )
+
+const conditionsOf = (filters: RequestFilters): (Sql | undefined)[] => {
+  const { method, route, status, apiKeyId, idempotencyKey, resourceId } = filters
+  return [
+    method === undefined ? undefined : sql`r.method = ${method}`,
+    route === undefined ? undefined : sql`r.route = ${route}`,
+    status === undefined ? undefined : statusCondition(status),
+    apiKeyId === undefined ? undefined : sql`r.api_key_id = ${apiKeyId}`,
+    idempotencyKey === undefined ? undefined : sql`r.idempotency_key = ${idempotencyKey}`,
+    resourceId === undefined ? undefined : sql`r.resource_id = ${resourceId}`,
+  ]
+}
+
+const statusCondition = (status: string): Sql =>
+  status.endsWith('xx') ? sql`r.status / 100 = ${Number(status[0])}` : sql`r.status = ${Number(status)}`
+
+type RequestDetail = { row: RequestRow; bodies: RequestBodies | undefined }
+
+/** A request by its id, or the newest one with this X-Request-Id. */
+export async function findRequest(db: Db, entityId: string, id: string): Promise<RequestDetail | undefined> {
+  const row =
+    (await db.maybe<RequestRow>(
+      sql`select ${requests.columns()} from requests where entity_id = ${entityId} and id = ${id}`,
+    )) ??
+    (await db.maybe<RequestRow>(sql`select ${requests.columns()} from requests
+      where entity_id = ${entityId} and request_id = ${id} order by create_date desc, id desc limit 1`))
+  if (!row) return undefined
+  const bodies = await db.maybe<RequestBodies>(sql`select ${requestBodies.columns()} from request_bodies
+    where entity_id = ${entityId} and id = ${row.id}`)
+  return { row, bodies }
+}
+
+/** Removes requests that are older, with their bodies: the oldest first, at most `limit`. Returns their number. */
+export const removeRequests = async (db: Db, before: string, limit: number) =>
+  db.run(sql`with old as materialized (
+      select entity_id, id from requests where create_date < ${before} order by create_date limit ${limit}
+    ), bodies as (delete from request_bodies where (entity_id, id) in (select * from old))
+    delete from requests where (entity_id, id) in (select * from old)`)
+
+/** Removes headers and bodies that are older. Returns their number. */
+export const removeBodies = (db: Db, before: string, limit: number) =>
+  db.run(sql`with old as materialized (
+      select entity_id, id from request_bodies where create_date < ${before} order by create_date limit ${limit}
+    )
+    delete from request_bodies where (entity_id, id) in (select * from old)`)
+
+/** The date of the newest request after these many newer ones: of the oldest that is kept. */
+export const dateAfter = async (db: Db, rowsMax: number): Promise<string | undefined> =>
+  (
+    await db.maybe<{ createDate: string }>(sql`select create_date from requests
+      order by create_date desc offset ${rowsMax - 1} limit 1`)
+  )?.createDate
