@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   operations: async () => (await import('./operations/bench.ts')).operationsBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
+  'request-log': async () => (await import('./request-log.ts')).requestLogBench,
   screening: async () => (await import('./screening.ts')).screeningBench,
   audit: async () => (await import('./audit.ts')).auditBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
@@ -53,6 +54,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   operations  user operations of modular wallets until blocks hold them, beside the Alto bundler, which is installed for it
             into a temporary directory; their gas beside that of a transfer by a key
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
+  request-log  transfers accepted over HTTP with the request log, against without it
   screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none
   audit     verifying the audit trail of 1,000,000 entries, against reading it
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory

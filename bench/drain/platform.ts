@@ -8,7 +8,7 @@ import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
-import { readConfig } from '#runtime/config'
+import { type RequestLogSetting, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { seedAttestationKeys } from '#sandbox/attestation-keys'
@@ -37,7 +37,10 @@ export type Ready = {
   rootKey: string
 }
 
-export type PlatformCommand = { accept: { count: number; walletIds: readonly string[] } } | 'end'
+export type PlatformCommand =
+  | { accept: { count: number; walletIds: readonly string[] } }
+  | { requestLog: RequestLogSetting }
+  | 'end'
 
 const [dataDir = '', blockTimeMs, gasLimit] = process.argv.slice(2)
 const log = createLog('warn')
@@ -71,7 +74,8 @@ async function startPlatform() {
       await close()
       await local.stop()
       await postgres.stop()
-    } else await acceptTransfers(ctx, order.accept)
+    } else if ('requestLog' in order) config.requestLog = order.requestLog
+    else await acceptTransfers(ctx, order.accept)
     process.send?.('done')
   }
   const ready: Ready = {

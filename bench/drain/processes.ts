@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import type { RequestLogSetting } from '#runtime/config'
 import { compiled, profiling, root } from '../processes.ts'
 import type { Run } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
@@ -23,6 +24,8 @@ export async function startPlatform(run: Run, workerCount = 1) {
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
+    /** Sets what the request log keeps from the next request on. */
+    logRequests: (requestLog: RequestLogSetting) => platform.order({ requestLog } satisfies PlatformCommand),
     /** Resolves when every worker has carried out the order; for `heap` and `cpu`, with the number of the largest. */
     order: async (order: WorkerCommand) => {
       const answers = await Promise.all(workers.map((worker) => worker.order(order)))

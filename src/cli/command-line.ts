@@ -72,6 +72,10 @@ const commands: CommandTable = {
       'Show and deploy the contracts that smart accounts need on each chain, and those of cross-chain messages.',
     load: async () => (await import('./contracts.ts')).contractsCommand,
   },
+  logs: {
+    summary: 'Show the requests that a running server answered, and follow new ones.',
+    load: async () => (await import('./logs/logs.ts')).logsCommand,
+  },
   notifications: {
     summary: 'Show notifications and the attempts to deliver them; send single ones or a range again.',
     load: async () => (await import('./notifications.ts')).notificationsCommand,

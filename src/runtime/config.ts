@@ -141,11 +141,15 @@ export const guessDirectoryOf = ({ dataDir }: Pick<Config, 'dataDir'>): string =
 type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
 
 /** Names that operators do not set. */
-type OwnName = 'BEZANT_FAILPOINT' | 'BEZANT_URL' | 'npm_lifecycle_event'
+type OwnName = 'BEZANT_FAILPOINT' | 'BEZANT_URL' | 'BEZANT_API_KEY' | 'npm_lifecycle_event'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
   variables['BEZANT_URL'] || 'http://127.0.0.1:4020'
+
+/** The API key with which commands ask a running server; unset: that of a sandbox. */
+export const commandKeyOf = (variables: EnvironmentVariables = process.env): string | undefined =>
+  variables['BEZANT_API_KEY'] || undefined
 
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(
@@ -252,7 +256,8 @@ function unknownIn(environment: EnvironmentVariables): string[] {
       !(name in settings) &&
       settingOfFile(name) === undefined &&
       name !== 'BEZANT_FAILPOINT' &&
-      name !== 'BEZANT_URL',
+      name !== 'BEZANT_URL' &&
+      name !== 'BEZANT_API_KEY',
   )
 }
 

@@ -116,7 +116,8 @@ export async function findRequest(db: Db, entityId: string, id: string): Promise
 /** Removes requests that are older, with their bodies: the oldest first, at most `limit`. Returns their number. */
 export const removeRequests = async (db: Db, before: string, limit: number) =>
   db.run(sql`with old as materialized (
-      select entity_id, id from requests where create_date < ${before} order by create_date limit ${limit}
+      select entity_id, id from requests where duration_ms >= 0 and create_date < ${before}
+      order by create_date limit ${limit}
     ), bodies as (delete from request_bodies where (entity_id, id) in (select * from old))
     delete from requests where (entity_id, id) in (select * from old)`)
 
@@ -130,6 +131,6 @@ export const removeBodies = (db: Db, before: string, limit: number) =>
 /** The date of the newest request after these many newer ones: of the oldest that is kept. */
 export const dateAfter = async (db: Db, rowsMax: number): Promise<string | undefined> =>
   (
-    await db.maybe<{ createDate: string }>(sql`select create_date from requests
+    await db.maybe<{ createDate: string }>(sql`select create_date from requests where duration_ms >= 0
       order by create_date desc offset ${rowsMax - 1} limit 1`)
   )?.createDate

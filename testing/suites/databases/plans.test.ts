@@ -7,6 +7,7 @@ import { movementsPage } from '#engines/movements/index'
 import { notificationsPage } from '#engines/webhooks/index'
 import { newId } from '#lib/ids'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
+import { requestsPage } from '#runtime/request-log/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 
 const rowsTotal = 4_000
@@ -184,4 +185,37 @@ it('finds a page of movements by each filter, whatever the tables hold', async (
   expect(deep.join('\n')).not.toMatch(/Seq Scan|Bitmap/)
   const [found] = (await list({ txHash: '0xbb2000', kind: 'payout' })(test.database)).rows
   expect(found).toMatchObject({ kind: 'payout', txHash: '0xbb2000', toAddress: '0xaa' })
+})
+
+it('finds logged requests by each filter, one among all others', async () => {
+  const keyId = randomUUID()
+  await test.database.run(sql`insert into requests (entity_id, id, request_id, api_key_id, method, route, path, status,
+      idempotency_key, resource_id, replayed, duration_ms, create_date)
+    select ${entityId}, gen_random_uuid(), gen_random_uuid(), case when n = 1 then ${keyId} else ${entityId} end::uuid,
+      case when n = 1 then 'DELETE' else 'GET' end, case when n = 1 then '/rare' else '/usual' end, '',
+      case when n = 1 then 503 else 200 end, gen_random_uuid(), gen_random_uuid(), false, 1, now() - n * interval '1 ms'
+    from generate_series(1, ${rowsTotal}) n`)
+  const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
+  const cursor = { pageAfter: undefined, pageBefore: undefined }
+  const { idempotencyKey, resourceId } = await test.database.one<{
+    idempotencyKey: string
+    resourceId: string
+  }>(sql`select idempotency_key, resource_id from requests where route = '/rare'`)
+  const expected = [
+    [{}, /using requests_page/],
+    [{ method: 'DELETE' }, /using requests_by_method/],
+    [{ route: '/rare' }, /using requests_by_route/],
+    [{ status: '503' }, /using requests_by_status/],
+    [{ status: '5xx' }, /using requests_by_class/],
+    [{ apiKeyId: keyId }, /using requests_by_key/],
+    [{ idempotencyKey }, /using requests_by_idempotency_key/],
+    [{ resourceId }, /using requests_by_resource/],
+  ] as const
+  for (const [filters, index] of expected) {
+    const list = (db: Db) => requestsPage(db, entityId, filters, { ...page, ...cursor })
+    const plans = await plansOf('requests', list)
+    expect(plans).toEqual([expect.stringMatching(index)])
+    expect(plans[0]).not.toMatch(/Seq Scan|Sort/)
+    if (Object.keys(filters).length > 0) expect((await list(test.database)).rows).toHaveLength(1)
+  }
 })
