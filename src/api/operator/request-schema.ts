@@ -43,7 +43,7 @@ const fields = {
   durationMs: Type.Integer({ description: 'The time from its arrival to its answer in milliseconds.' }),
   apiKeyId: optional(idField('The API key; absent for a request with the token of a user alone.')),
   idempotencyKey: optional(idField('The idempotency key.')),
-  resourceId: optional(idField('The resource that the answer names, or else the path.')),
+  resourceId: optional(idField('The resource that the answer names, or else the path; absent for refusals.')),
   replayed: Type.Boolean({
     description: 'Whether the answer repeats that of an earlier request with the same idempotency key.',
   }),

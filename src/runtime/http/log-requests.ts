@@ -107,7 +107,7 @@ function loggedOf(
     status: reply.statusCode,
     code: codeIn(reply.statusCode, answer),
     idempotencyKey: idempotencyKeyIn(request.body),
-    resourceId: (reply.statusCode < 400 ? resourceIdIn(answer) : null) ?? idIn(params),
+    resourceId: reply.statusCode < 400 ? (resourceIdIn(answer) ?? idIn(params)) : null,
     replayed,
     durationMs: Math.round(reply.elapsedTime),
     ip: normalizeIP(request.ip),
