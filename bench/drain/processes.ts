@@ -21,6 +21,8 @@ export async function startPlatform(run: Run, workerCount = 1) {
   )
   return {
     ready,
+    /** The process of the API, whose children are the database and the node. */
+    pid: platform.pid,
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
@@ -52,7 +54,7 @@ async function startChild(run: Run, name: 'platform' | 'worker', args: string[],
     child.disconnect()
     await exited
   })
-  return { ready: await messageOf(child, name), order }
+  return { ready: await messageOf(child, name), order, pid: child.pid! }
 }
 
 async function messageOf(child: ChildProcess, name: string): Promise<unknown> {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { ApiError } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { findRequest, type RequestBodies, type RequestRow, requestsPage } from '#runtime/request-log/store'
@@ -17,7 +17,7 @@ export async function listRequests(
 
 export async function getRequest(ctx: Ctx, id: string) {
   const found = await findRequest(ctx.db, ctx.entity.id, id.toLowerCase())
-  if (!found) throw new ApiError('requestNotFound')
+  if (!found) throw notFound('request', id, 'requestNotFound')
   const { row, bodies } = found
   return { ...showRequest(row), ...present({ ip: row.ip, userAgent: row.userAgent }), ...partsOf(bodies) }
 }

@@ -53,7 +53,7 @@ describe('bezant logs', () => {
     [
       1,
       ['show', '00000000-0000-4000-8000-000000000000'],
-      'Not found: the request log has no request with this id.',
+      'Not found: the request log has no request with this id. id matches no request of this entity.',
     ],
   ])('exits with %i for %j, and says what to do', async (code, args, problem) => {
     const done = await bezant(...args)
