@@ -51,12 +51,14 @@ import { watchNewerSchema } from '#runtime/db/newer-schema'
 import { watchSessions } from '#runtime/db/sessions'
 import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
+import type { InterceptRequest } from '#runtime/http/intercept'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer, type RequestGuard } from '#runtime/http/server'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
+import type { OutboundCaller } from '#runtime/outbound/call'
 import { isPageOrigin } from '#runtime/page-origins/page-origins'
 import { startPruningRequests } from '#runtime/request-log/prune'
 import { createBudgets } from '#runtime/scheduling/budgets'
@@ -153,9 +155,9 @@ const inspectionTo = (log: Log): Inspection => ({
 
 /**
  * Starts the background engines of the `worker` role. They have started after the first attempt to open and merge the journals,
- * whose alarms are raised by then. `gasFaucet` gives gas to treasuries on local chains.
+ * whose alarms are raised by then. `gasFaucet` gives gas to treasuries on local chains, and `deliver` calls the endpoints of webhooks.
  */
-export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
+export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet, deliver?: OutboundCaller): Service {
   const transactions = startTransactionWorker(ctx, journaledResources)
   return serviceOf([
     startIndexer(ctx),
@@ -170,7 +172,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Service {
     startUnifiedBalance(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),
-    startWebhooks(ctx, topics),
+    startWebhooks(ctx, topics, deliver),
     startAudit(ctx),
     startPruningRequests(ctx),
   ])
@@ -196,6 +198,8 @@ type SandboxParts = {
   endpoints: readonly Endpoint<never>[]
   /** Keeps pages of other sites from its operations. */
   guard?: RequestGuard
+  /** Meets every request before its operation runs. */
+  intercept?: InterceptRequest
   /** The message for requests without a valid key: where to find one. */
   refusal?: string
   /** The public key with which the reference page sends its requests. */
@@ -216,6 +220,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     notBuilt,
     logsRequests: true,
     guard: sandbox?.guard,
+    intercept: sandbox?.intercept,
     refusal: sandbox?.refusal,
     // A sandbox only logs that the clock is off, and keeps serving.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),

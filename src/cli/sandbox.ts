@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import type { Targets } from '#runtime/outbound/target'
 import { sandboxEntity } from '#sandbox/credentials'
 import { startWatchdog } from '#sandbox/end-processes-after-kill'
 import type { SandboxAnswer } from '#sandbox/endpoints'
+import { readPlan } from '#sandbox/faults/index'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
@@ -20,6 +22,7 @@ export const sandboxCommand: Command = {
   usage: `bezant sandbox [options]
        bezant sandbox chain ACTION …    control the chains of a sandbox that runs
        bezant sandbox clock ACTION …    move the time of a sandbox that runs
+       bezant sandbox faults ACTION …   meet requests, nodes and webhooks with faults
        bezant sandbox faucet ADDRESS …  pay test coins
 
 Each of the latter has its own --help.`,
@@ -48,6 +51,11 @@ Each of the latter has its own --help.`,
       about: 'Mine a block at this interval instead of one for each transaction.',
     },
     'gas-limit': { type: 'string', value: 'GAS', about: 'Gas limit of a block.', default: '30000000' },
+    faults: {
+      type: 'string',
+      value: 'FILE',
+      about: 'Plan of faults to begin with, in YAML or JSON.',
+    },
     expose: {
       type: 'boolean',
       about:
@@ -98,6 +106,7 @@ async function run(args: ParsedArgs): Promise<number> {
     gasLimit: gasLimitOf(args),
     tls: args.flags['tls'] === true,
     allowedOrigins: readFlag(args, 'cors', parseOrigins),
+    faults: readFlag(args, 'faults', readPlanFile),
   }
   const config = configOf(args, {
     logLevel: 'warn',
@@ -202,6 +211,13 @@ function parseCore(text: string, flag: string): ScaCore {
   const core = scaCores.find((each) => each === text)
   if (core) return core
   throw new Error(`${flag} must be one of ${scaCores.join(', ')}, not "${text}"`)
+}
+
+/** The text of a plan, which is checked before anything starts. */
+function readPlanFile(file: string): string {
+  const text = readFileSync(file, 'utf8')
+  readPlan(text)
+  return text
 }
 
 function blockTimeMsOf(args: ParsedArgs): number | undefined {

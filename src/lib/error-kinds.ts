@@ -417,6 +417,8 @@ export const errorKinds = {
     status: 400,
     text: 'The subscription is disabled or unconfirmed, and receives nothing.',
   },
+  faultPlanMissing: { code: 404, status: 404, text: 'There is no plan of faults: apply one first.' },
+  faultRuleNotFound: { code: 404, status: 404, text: 'Not found: the plan of faults has no such rule.' },
   movementNotFound: { code: 404, status: 404, text: 'Not found: the movement id is unknown.' },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },

@@ -15,6 +15,7 @@ import { lockDirectory } from '#runtime/directory-lock/index'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
+import { callerOf } from '#runtime/outbound/call'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { seedAttestationKeys } from './attestation-keys.ts'
 import { openCatchers } from './catcher/index.ts'
@@ -24,6 +25,7 @@ import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
+import { openFaults, platformPath, requestFaults, webhookFaults } from './faults/index.ts'
 import { openLab } from './lab.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
@@ -44,6 +46,8 @@ export type SandboxOptions = {
   tls?: boolean
   /** Origins whose pages may use the operations of the sandbox, as its own pages do. */
   allowedOrigins?: readonly string[] | undefined
+  /** The text of a plan of faults to begin with. */
+  faults?: string | undefined
   /** Whether the network may reach it, which takes credentials of its own. */
   isExposed: boolean
   /** Reports each part that is ready. */
@@ -105,7 +109,7 @@ async function startParts(
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
   onReady?.('the nodes of the chains')
-  const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
+  const nodes = nodesOf(local)
   interruption.throwIfAborted()
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
   undo.push(context.close)
@@ -117,7 +121,8 @@ async function startParts(
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
   interruption.throwIfAborted()
-  const engines = startSandboxEngines(ctx, faucet)
+  const faults = openFaults(ephemeral ? undefined : join(dataDir, 'faults.json'), options.faults)
+  const engines = startSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))
   undo.push(engines.stop)
   await engines.started
   onReady?.('the engines')
@@ -125,13 +130,20 @@ async function startParts(
   const { apiKey } = answer
   interruption.throwIfAborted()
   const { mailer, catches, ...catchers } = openCatchers(ctx, () => answer.url)
-  const lab = openLab({ ctx, chains: local.chains, faucet })
+  const lab = openLab({ ctx, chains: local.chains, faucet, faults })
   undo.push(lab.stop)
   const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints]
   // Of another sandbox than one with public credentials, they would be open to the network.
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   const parts = credentials.arePublic
-    ? { endpoints: [...own, ...lab.endpoints], catches, guard, refusal, apiKey }
+    ? {
+        endpoints: [...own, ...lab.endpoints],
+        catches,
+        guard,
+        intercept: requestFaults(faults),
+        refusal,
+        apiKey,
+      }
     : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, ...parts })
   undo.push(api.stop, catchers.stop)
@@ -143,6 +155,10 @@ async function startParts(
   undo.push(() => removePublishedNodes(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
 }
+
+/** The nodes as the platform asks them, by a path of its own: rules of faults tell its calls from those of others. */
+const nodesOf = ({ chains }: LocalChains) =>
+  chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl: `${rpcUrl}${platformPath}`, local: true }))
 
 /** The answer without its addresses, which are known once the servers listen. */
 function answerOf(

@@ -3,8 +3,8 @@
  * reveal them. The victim and the contracts of listed tokens are addresses in lower case.
  */
 import { keccak256 } from 'viem'
-import type { CallFault } from './faults.ts'
-import { resultFor } from './proxy.ts'
+import { resultFor } from '#sandbox/faults/node/exchange'
+import type { CallFault } from '#sandbox/faults/node/node-faults'
 
 // biome-ignore lint/suspicious/noExplicitAny: the changed value may be of any shape
 type Loose = any

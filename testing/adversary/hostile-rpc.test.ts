@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createRpc, type Rpc, RpcError } from '#chains/evm/rpc/rpc'
+import { type Fault, faults, lineFaults } from '#sandbox/faults/node/node-faults'
 import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { until } from '#testing/platform/until'
-import { type Fault, faults, lineFaults } from './faults.ts'
 import { type HostileRpc, openHostileRpc } from './hostile-rpc.ts'
 
 type Hex = `0x${string}`

@@ -6,15 +6,10 @@
  *   const node = await openHostileRpc(rpcUrl, { seed })
  *   node.play({ fault: faults.acceptThenTimeOut, methods: ['eth_sendRawTransaction'], times: 2 })
  */
-import type { Fault, FaultContext } from './faults.ts'
-import {
-  type Exchange,
-  openRpcProxy,
-  type Reply,
-  type RpcAnswer,
-  type RpcProxy,
-  type RpcRequest,
-} from './proxy.ts'
+
+import type { Exchange, ProxiedAnswer, ProxiedCall, ProxiedReply } from '#sandbox/faults/node/exchange'
+import type { Fault, FaultContext } from '#sandbox/faults/node/node-faults'
+import { openRpcProxy, type RpcProxy } from './proxy.ts'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 export type ScriptStep = {
@@ -89,7 +84,7 @@ export async function openHostileRpc(rpcUrl: string, options: HostileOptions = {
   }
 }
 
-async function answer(state: State, exchange: Exchange): Promise<Reply> {
+async function answer(state: State, exchange: Exchange): Promise<ProxiedReply> {
   const { requests, forward } = exchange
   for (const { method, params } of requests) {
     state.callCounts.set(method, (state.callCounts.get(method) ?? 0) + 1)
@@ -104,7 +99,7 @@ async function answer(state: State, exchange: Exchange): Promise<Reply> {
   }
   const steps = new Map(requests.map((request) => [request, stepFor(state, request)]))
   const honest = requests.filter((request) => !steps.get(request))
-  const answers = new Map<RpcRequest, RpcAnswer>()
+  const answers = new Map<ProxiedCall, ProxiedAnswer>()
   for (const [index, given] of (await forward(honest)).entries()) answers.set(honest[index]!, given)
   for (const [request, step] of steps) {
     if (!step || !('answer' in step.fault)) continue
@@ -117,11 +112,11 @@ async function answer(state: State, exchange: Exchange): Promise<Reply> {
   return { answers: requests.map((request) => answers.get(request)!) }
 }
 
-const stepFor = (state: State, request: RpcRequest) =>
+const stepFor = (state: State, request: ProxiedCall) =>
   state.playing.find((step) => 'answer' in step.fault && meets(state, step, [request]))
 
 /** Counts the requests that the step concerns, whether or not it meets this one. */
-function meets(state: State, step: Playing, requests: readonly RpcRequest[]): boolean {
+function meets(state: State, step: Playing, requests: readonly ProxiedCall[]): boolean {
   const methods = step.methods ?? step.fault.methods
   if (methods && !requests.some(({ method }) => methods.includes(method))) return false
   const { after = 0, times = Number.POSITIVE_INFINITY, fromMs = 0, untilMs = Number.POSITIVE_INFINITY } = step
@@ -134,7 +129,7 @@ function meets(state: State, step: Playing, requests: readonly RpcRequest[]): bo
   return true
 }
 
-const note = (state: State, step: Playing, requests: readonly RpcRequest[]) =>
+const note = (state: State, step: Playing, requests: readonly ProxiedCall[]) =>
   state.applied.push({
     fault: step.fault.name,
     methods: requests.map(({ method }) => method),

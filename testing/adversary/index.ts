@@ -2,8 +2,9 @@
  * The adversary's nodes, for tests of this or any other engine: put one in front of a local node and point the engine at
  * its `url`. They stack: a hostile proxy before a strict pool before the node. See `README.md` here.
  */
+
+export * from '#sandbox/faults/node/node-faults'
 export { falseContents } from './false-contents.ts'
-export * from './faults.ts'
 export {
   type AppliedFault,
   type HostileOptions,

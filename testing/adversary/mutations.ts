@@ -2,8 +2,9 @@
  * Answers about one block whose parts do not belong together: those of a provider that mixes nodes, caches or forks. A
  * block reader must accept none of them. Logs are changed wherever they occur, in receipts too.
  */
-import type { CallFault } from './faults.ts'
-import { type RpcAnswer, resultFor } from './proxy.ts'
+
+import { type ProxiedAnswer, resultFor } from '#sandbox/faults/node/exchange'
+import type { CallFault } from '#sandbox/faults/node/node-faults'
 import type { SeededRandom } from './seeded-random.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the changed value may be of any shape
@@ -159,7 +160,7 @@ export const mutate = (mutation: Mutation): CallFault => ({
   name: mutation.name,
   methods: mutation.methods,
   answer: async (request, honest, { random }) => {
-    const answer: RpcAnswer = await honest()
+    const answer: ProxiedAnswer = await honest()
     if (answer.error || answer.result === null) return answer
     return resultFor(request, mutation.change(answer.result, random, request.method))
   },

@@ -1,39 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Exchange, ProxiedAnswer, ProxiedCall, ProxiedReply } from '#sandbox/faults/node/exchange'
 import { refuseUpgrades } from '#testing/nodes/refuse-upgrades'
-
-/** One JSON-RPC call. Calls and answers of tests have any shape. */
-// biome-ignore lint/suspicious/noExplicitAny: params of every method are different
-export type RpcRequest = { jsonrpc?: string; id: unknown; method: string; params: readonly any[] }
-export type RpcAnswer = {
-  jsonrpc: '2.0'
-  id: unknown
-  // biome-ignore lint/suspicious/noExplicitAny: results of every method are different
-  result?: any
-  error?: { code: number; message: string; data?: unknown }
-}
-
-/** The reply to one HTTP request. `reset` closes the connection, `hang` keeps it open without an answer. */
-export type Reply =
-  | 'reset'
-  | 'hang'
-  | { answers: readonly RpcAnswer[] }
-  | { status: number; headers?: Record<string, string>; body: string; cutAfter?: number }
-
-export type Exchange = {
-  requests: readonly RpcRequest[]
-  /** Whether the client sent a batch, and expects one. */
-  batch: boolean
-  /** Resolves when the connection ends, such as that of a client that gives up. */
-  closed: Promise<void>
-  /** Forwards to the node behind; the answers come in the order of the requests. Throws when the node does not answer. */
-  forward(requests?: readonly RpcRequest[]): Promise<RpcAnswer[]>
-}
 
 export type RpcProxy = {
   url: string
   /** Asks the node behind directly, bypassing `handle`. */
-  ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
+  ask(requests: readonly ProxiedCall[]): Promise<ProxiedAnswer[]>
   /** Changes the node behind. */
   leadTo(rpcUrl: string): void
   /** Refuses connections until `up`, as a stopped node does. */
@@ -48,11 +21,11 @@ export type RpcProxy = {
  */
 export async function openRpcProxy(
   target: string,
-  handle: (exchange: Exchange) => Promise<Reply>,
+  handle: (exchange: Exchange) => Promise<ProxiedReply>,
 ): Promise<RpcProxy> {
   let behind = target
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const parsed = JSON.parse(await textOf(incoming)) as RpcRequest | RpcRequest[]
+    const parsed = JSON.parse(await textOf(incoming)) as ProxiedCall | ProxiedCall[]
     const batch = Array.isArray(parsed)
     const requests = batch ? parsed : [parsed]
     const forward = (some = requests) => forwardTo(behind, some)
@@ -103,7 +76,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-async function forwardTo(url: string, requests: readonly RpcRequest[]): Promise<RpcAnswer[]> {
+async function forwardTo(url: string, requests: readonly ProxiedCall[]): Promise<ProxiedAnswer[]> {
   if (requests.length === 0) return []
   const numbered = requests.map((request, id) => ({ ...request, jsonrpc: '2.0', id }))
   const response = await fetch(url, {
@@ -111,7 +84,7 @@ async function forwardTo(url: string, requests: readonly RpcRequest[]): Promise<
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(numbered),
   })
-  const answers = (await response.json()) as RpcAnswer[]
+  const answers = (await response.json()) as ProxiedAnswer[]
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return requests.map((request, id) => {
     const answer = byId.get(id)
@@ -120,7 +93,7 @@ async function forwardTo(url: string, requests: readonly RpcRequest[]): Promise<
   })
 }
 
-function write(outgoing: ServerResponse, reply: Reply, batch: boolean): void {
+function write(outgoing: ServerResponse, reply: ProxiedReply, batch: boolean): void {
   if (reply === 'hang') return
   if (reply === 'reset') return void outgoing.destroy()
   if ('answers' in reply) {
@@ -133,15 +106,3 @@ function write(outgoing: ServerResponse, reply: Reply, batch: boolean): void {
   outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
   outgoing.write(body.slice(0, cutAfter), () => outgoing.destroy())
 }
-
-export const refusalOf = (request: RpcRequest, message: string, code = -32000): RpcAnswer => ({
-  jsonrpc: '2.0',
-  id: request.id,
-  error: { code, message },
-})
-
-export const resultFor = (request: RpcRequest, result: unknown): RpcAnswer => ({
-  jsonrpc: '2.0',
-  id: request.id,
-  result,
-})

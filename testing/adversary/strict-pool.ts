@@ -3,6 +3,8 @@
  * `eth_sendRawTransaction` by the rules of `pool-rules.ts`, and records each decision. Point any engine at its `url`, and
  * assert that `avoidable()` is empty. Mine blocks on a timer: a node that mines at once has no pool.
  */
+
+import { type ProxiedAnswer, type ProxiedCall, refusalOf } from '#sandbox/faults/node/exchange'
 import {
   type Account,
   executableCount,
@@ -16,7 +18,7 @@ import {
   refusedInPool,
   type Signed,
 } from './pool-rules.ts'
-import { openRpcProxy, type RpcAnswer, type RpcProxy, type RpcRequest, refusalOf } from './proxy.ts'
+import { openRpcProxy, type RpcProxy } from './proxy.ts'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 type Hex = `0x${string}`
@@ -60,7 +62,7 @@ type State = {
   evictions: Eviction[]
 }
 
-type Ask = (requests: readonly RpcRequest[]) => Promise<RpcAnswer[]>
+type Ask = (requests: readonly ProxiedCall[]) => Promise<ProxiedAnswer[]>
 
 export async function openStrictPool(rpcUrl: string, options: StrictPoolOptions = {}): Promise<StrictPool> {
   const state: State = {
@@ -108,9 +110,9 @@ export async function openStrictPool(rpcUrl: string, options: StrictPoolOptions 
   }
 }
 
-const isSend = ({ method }: RpcRequest) => method === 'eth_sendRawTransaction'
+const isSend = ({ method }: ProxiedCall) => method === 'eth_sendRawTransaction'
 
-async function decide(state: State, ask: Ask, request: RpcRequest): Promise<RpcAnswer> {
+async function decide(state: State, ask: Ask, request: ProxiedCall): Promise<ProxiedAnswer> {
   const raw = String(request.params[0]) as Hex
   const signed = await readSigned(raw)
   const refuse = (rule: Rule, message: string, avoidable = true) => {

@@ -11,12 +11,14 @@ import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
+import { callerOf } from '#runtime/outbound/call'
 import { keyScopes } from '#runtime/scope'
 import { openCatchers } from '#sandbox/catcher/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
+import { openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
 import { openLab } from '#sandbox/lab'
 import { cloneDatabase } from '#testing/databases/database'
 import { testRootKey } from '#testing/databases/template'
@@ -103,15 +105,19 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
-  let engines = options.engines === false ? undefined : startSandboxEngines(ctx, faucet)
+  const faults = openFaults(undefined)
+  const deliver = webhookFaults(faults, callerOf(config))
+  const runEngines = () => startSandboxEngines(ctx, faucet, deliver)
+  let engines = options.engines === false ? undefined : runEngines()
   undo.push(async () => engines?.stop())
   if (engines) await untilFollowed(ctx)
   const { apiKey } = sandboxTenant
-  const lab = openLab({ ctx, chains: local.local, faucet })
+  const lab = openLab({ ctx, chains: local.local, faucet, faults })
   undo.push(lab.stop)
   const { stop, ...catchers } = openCatchers(ctx, () => api.url)
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
-  const api = await startApi(ctx, { faucet, apiKey, ...catchers, endpoints: sandboxEndpoints })
+  const intercept = requestFaults(faults)
+  const api = await startApi(ctx, { faucet, apiKey, ...catchers, intercept, endpoints: sandboxEndpoints })
   undo.push(api.stop, stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {
@@ -131,7 +137,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
       engines = undefined
     },
     startEngines: () => {
-      engines ??= startSandboxEngines(ctx, faucet)
+      engines ??= runEngines()
     },
     close: () => undoAll(undo),
   }

@@ -31,6 +31,7 @@ export const drawnFiles = [
   'testing/suites/lab/clock.test.ts',
   'src/api/operator/movements.test.ts',
   'src/api/operator/events.test.ts',
+  'src/sandbox/faults/faults.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',

@@ -24,16 +24,20 @@ const slowAfterMs = 500
 /** Asks the sandbox, and returns the content of `data`; throws one line with the remedy. */
 export async function askSandbox<Data>(
   args: ParsedArgs,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
-  body?: object,
+  /** Sent as JSON; a text as it is. */
+  body?: object | string,
 ): Promise<Data> {
   const url = addressOf(args)
   const slow = setTimeout(() => {
     if (process.stderr.isTTY) process.stderr.write('waiting for the sandbox …\n')
   }, slowAfterMs)
   try {
-    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const sent =
+      typeof body === 'string'
+        ? { body, headers: { 'content-type': 'application/yaml' } }
+        : body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await fetch(url + path, { method, ...sent }).catch(explainAway(url))
     const answer = (await response.json().catch(() => ({}))) as SandboxReply
     if (response.ok) return answer.data as Data

@@ -10,6 +10,10 @@ export const labCommands: CommandTable = {
     summary: 'Move, freeze and release the time of a sandbox that runs.',
     load: async () => (await import('./clock.ts')).clockCommand,
   },
+  faults: {
+    summary: 'Meet requests, nodes and webhooks of a sandbox that runs with faults, by a plan.',
+    load: async () => (await import('./faults.ts')).faultsCommand,
+  },
   faucet: {
     summary: 'Pay any amount of a test coin to any address, on a chain of a sandbox that runs.',
     load: async () => (await import('./faucet.ts')).faucetCommand,

@@ -11,7 +11,7 @@ import type { RequestScope } from '#runtime/scope'
 import { type Endpoint, type Idempotent, type Input, isChanging, type Provisional } from './endpoint.ts'
 import { comparedMembers } from './read-members.ts'
 
-type Invocation = { result: unknown; replayed: boolean }
+export type Invocation = { result: unknown; replayed: boolean }
 
 type AnyInput = Input<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>
 

@@ -13,6 +13,7 @@ import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import type { EventStreams } from './event-streams.ts'
+import type { InterceptRequest } from './intercept.ts'
 import { invoke } from './invoke.ts'
 import { isLogged } from './log-requests.ts'
 import { readMembers } from './read-members.ts'
@@ -29,6 +30,8 @@ type Registration = {
   readUser?: ReadUser | undefined
   /** Returns the entity and the user of a token, where no key names the entity. */
   readSession?: ReadSession | undefined
+  /** Meets every request before its operation runs; of a sandbox. */
+  intercept?: InterceptRequest | undefined
   /** Returns why the process cannot serve, if so: requests that need a key are then answered with 503. */
   notReady?: () => string | undefined
 }
@@ -106,7 +109,13 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
       const stream = await registration.streams.open(ctx.actor, make)
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
-    const { result, replayed } = await invoke(endpoint, ctx, input)
+    const run = () => invoke(endpoint, ctx, input)
+    const { intercept } = registration
+    const outcome = intercept
+      ? await intercept({ ...endpoint, ctx, body: input.body, reply }, run)
+      : await run()
+    if (!outcome) return reply
+    const { result, replayed } = outcome
     if (request.noted) request.noted.replayed = replayed
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }

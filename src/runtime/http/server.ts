@@ -14,6 +14,7 @@ import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { openEventStreams } from './event-streams.ts'
+import type { InterceptRequest } from './intercept.ts'
 import { newListener } from './listener.ts'
 import { logRequests } from './log-requests.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
@@ -47,6 +48,8 @@ type ServerInput = {
   logsRequests?: boolean
   /** Refuses requests before they are admitted, by throwing an `ApiError`. */
   guard?: RequestGuard | undefined
+  /** Meets every request before its operation runs. */
+  intercept?: InterceptRequest | undefined
   /** Replaces the usual message for requests without a valid key. */
   refusal?: string | undefined
 }

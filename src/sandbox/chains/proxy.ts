@@ -10,13 +10,23 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { mayChange } from './requests.ts'
-import type { Reply } from './rpc.ts'
+import { postToNode, type Reply } from './rpc.ts'
+
+/** A request before the node receives it. `forward` asks the node, as often as wanted. */
+type InterceptedCall = { body: Buffer; path: string; forward: (body: Buffer) => Promise<string> }
 
 /**
- * Decides on a request before the node receives it: 'forward' it, 'drop' the connection unanswered, or answer with a body
- * of its own. It may delay the request. Used for fault injection.
+ * The fate of a request: 'forward' it, 'drop' the connection unanswered, let it 'hang', or answer with a body of one's own, of
+ * which the connection may end after so many characters.
  */
-export type Intercept = (request: { body: Buffer }) => Promise<'forward' | 'drop' | { body: string }>
+export type Verdict =
+  | 'forward'
+  | 'drop'
+  | 'hang'
+  | { body: string; status?: number; headers?: Record<string, string>; cutAfter?: number }
+
+/** Decides on a request before the node receives it. It may delay the request. Used for fault injection. */
+export type Intercept = (call: InterceptedCall) => Promise<Verdict>
 
 type ProxyOptions = {
   /** Resolves to the node's address once it runs; the address changes when the node is restarted. */
@@ -83,9 +93,11 @@ async function serve(
   outgoing: ServerResponse,
 ) {
   const body = await readBody(incoming)
-  const verdict = await options.intercept()?.({ body })
+  const path = incoming.url ?? '/'
+  const verdict = await options.intercept()?.({ body, path, forward: forwardTo(options) })
   if (verdict === 'drop') return void incoming.socket.destroy()
-  if (typeof verdict === 'object') return void sendJson(outgoing, 200, verdict.body)
+  if (verdict === 'hang') return
+  if (typeof verdict === 'object') return sendVerdict(outgoing, verdict)
   if (incoming.method === 'POST' && mayChange(body)) {
     const reply = await options.write(body)
     outgoing.writeHead(reply.status, ownHeaders(reply.headers))
@@ -103,19 +115,15 @@ function passThrough(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { ...ownHeaders(incoming.headers), 'content-length': body.length }
-    const upstream = httpRequest(
-      target + incoming.url,
-      { method: incoming.method, agent, headers },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, ownHeaders(answer.headers))
-        answer.pipe(outgoing)
-        answer.on('error', reject)
-        outgoing.on('close', () => {
-          upstream.destroy()
-          resolve()
-        })
-      },
-    )
+    const upstream = httpRequest(target, { method: incoming.method, agent, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, ownHeaders(answer.headers))
+      answer.pipe(outgoing)
+      answer.on('error', reject)
+      outgoing.on('close', () => {
+        upstream.destroy()
+        resolve()
+      })
+    })
     upstream.on('error', reject)
     upstream.end(body)
   })
@@ -161,8 +169,9 @@ async function relay(
   data: Buffer,
   isBinary: boolean,
 ): Promise<void> {
-  const verdict = await options.intercept()?.({ body: data })
+  const verdict = await options.intercept()?.({ body: data, path: '/', forward: forwardTo(options) })
   if (verdict === 'drop') return client.terminate()
+  if (verdict === 'hang') return
   if (typeof verdict === 'object') return client.send(verdict.body)
   if (mayChange(data)) {
     // Not awaited: requests on one socket have no guaranteed order, and waiting would serialize senders.
@@ -184,6 +193,23 @@ function openSocket(url: string, client: WebSocket): Promise<WebSocket> {
     socket.on('error', reject)
     socket.on('close', () => client.terminate())
   })
+}
+
+/** Asks the node as the proxy does: what may change the chain is recorded. */
+const forwardTo = (options: ProxyOptions) => async (body: Buffer) => {
+  const reply = mayChange(body) ? await options.write(body) : await postToNode(await options.target(), body)
+  return reply.body.toString()
+}
+
+function sendVerdict(
+  outgoing: ServerResponse,
+  { body, status = 200, headers, cutAfter }: Exclude<Verdict, string>,
+): void {
+  const all = headers ?? { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+  if (cutAfter === undefined) return void outgoing.writeHead(status, all).end(body)
+  // The length announces the whole body; the connection ends before its end.
+  outgoing.writeHead(status, { ...all, 'content-length': Buffer.byteLength(body) })
+  outgoing.write(body.slice(0, cutAfter), () => outgoing.destroy())
 }
 
 function fail(outgoing: ServerResponse, error: unknown): void {

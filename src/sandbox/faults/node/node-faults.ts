@@ -1,24 +1,36 @@
 /** Faults between a client and its node. Those with `reply` spoil a whole HTTP request, those with `answer` one call. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keccak256 } from 'viem'
-import { type Exchange, type Reply, type RpcAnswer, type RpcRequest, refusalOf, resultFor } from './proxy.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import { keccak_256 } from '@noble/hashes/sha3'
+import { hexOf } from '#lib/hex'
+import type { SeededRandom } from '../seeded-random.ts'
+import {
+  type Exchange,
+  type ProxiedAnswer,
+  type ProxiedCall,
+  type ProxiedReply,
+  refusalOf,
+  resultFor,
+} from './exchange.ts'
 
 export type FaultContext = {
   random: SeededRandom
-  ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
+  ask(requests: readonly ProxiedCall[]): Promise<ProxiedAnswer[]>
   /** State of a fault, kept while its script plays. */
   memory: Map<string, unknown>
 }
 
-type Named = {
+type NamedFault = {
   name: string
   /** The methods that the fault affects; every method when left out. */
   methods?: readonly string[]
 }
-export type RequestFault = Named & { reply(exchange: Exchange, context: FaultContext): Promise<Reply> }
-export type CallFault = Named & {
-  answer(request: RpcRequest, honest: () => Promise<RpcAnswer>, context: FaultContext): Promise<RpcAnswer>
+type RequestFault = NamedFault & { reply(exchange: Exchange, context: FaultContext): Promise<ProxiedReply> }
+export type CallFault = NamedFault & {
+  answer(
+    request: ProxiedCall,
+    honest: () => Promise<ProxiedAnswer>,
+    context: FaultContext,
+  ): Promise<ProxiedAnswer>
 }
 export type Fault = RequestFault | CallFault
 
@@ -26,11 +38,14 @@ const send = ['eth_sendRawTransaction']
 const html = '<html><body><h1>Bad gateway</h1></body></html>'
 const asJson = { 'content-type': 'application/json' }
 
+/** The hash of hexadecimal bytes, as nodes name transactions and blocks by it. */
+const hashOf = (hex: string) => hexOf(keccak_256(Buffer.from(hex.slice(2), 'hex')))
+
 /** Replies with `reply` without asking the node. */
-const instead = (name: string, reply: Reply): RequestFault => ({ name, reply: async () => reply })
+const instead = (name: string, reply: ProxiedReply): RequestFault => ({ name, reply: async () => reply })
 
 /** Forwards the request to the node, then replies with `reply` instead of its answer. */
-const after = (name: string, reply: Reply): RequestFault => ({
+const after = (name: string, reply: ProxiedReply): RequestFault => ({
   name,
   reply: async ({ requests, forward }) => {
     await forward(requests)
@@ -38,10 +53,14 @@ const after = (name: string, reply: Reply): RequestFault => ({
   },
 })
 
-const whole = (answers: readonly RpcAnswer[], batch: boolean) => JSON.stringify(batch ? answers : answers[0])
+const whole = (answers: readonly ProxiedAnswer[], batch: boolean) =>
+  JSON.stringify(batch ? answers : answers[0])
 
 /** Forwards the request to the node and spoils its true answer on the way back. */
-const spoiled = (name: string, spoil: (body: string, answers: RpcAnswer[]) => Reply): RequestFault => ({
+const spoiled = (
+  name: string,
+  spoil: (body: string, answers: ProxiedAnswer[]) => ProxiedReply,
+): RequestFault => ({
   name,
   reply: async ({ requests, batch, forward }) => {
     const answers = await forward(requests)
@@ -97,7 +116,7 @@ export const lineFaults = {
 } satisfies Record<string, RequestFault>
 
 /** Ways in which a provider refuses a batch that is too long for it. */
-const refusalsOfLists: Record<string, (requests: readonly RpcRequest[]) => Reply> = {
+const refusalsOfLists: Record<string, (requests: readonly ProxiedCall[]) => ProxiedReply> = {
   'the status 413': () => ({ status: 413, body: html }),
   'the status 400': () => ({ status: 400, headers: asJson, body: '{"error":{"message":"not so many"}}' }),
   'the status 500 and a reason': () => ({ status: 500, body: '{"message":"Batch of more than 3 requests"}' }),
@@ -148,7 +167,7 @@ export const sendFaults = {
   swallowed: {
     name: 'a hash for bytes that are dropped',
     methods: send,
-    answer: async (request) => resultFor(request, keccak256(request.params[0])),
+    answer: async (request) => resultFor(request, hashOf(request.params[0])),
   },
   internalErrorAfter: refusedAfter('internal error after taking it', 'internal error', -32603),
   limitExceeded: refused('rate limit as a JSON-RPC error', 'request rate limit exceeded', -32005),
@@ -216,22 +235,22 @@ export const readFaults = {
   emptyLogs: {
     name: 'no logs where there are some',
     methods: ['eth_getLogs'],
-    answer: async (request: RpcRequest) => resultFor(request, []),
+    answer: async (request: ProxiedCall) => resultFor(request, []),
   } as CallFault,
   /** Every block is a different one, as on a fork. */
   otherBlocks: {
     name: 'the blocks of a fork',
     methods: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
-    answer: async (request: RpcRequest, honest: () => Promise<RpcAnswer>) => {
+    answer: async (request: ProxiedCall, honest: () => Promise<ProxiedAnswer>) => {
       const answer = await honest()
       return answer.result
-        ? resultFor(request, { ...answer.result, hash: keccak256(answer.result.hash) })
+        ? resultFor(request, { ...answer.result, hash: hashOf(answer.result.hash) })
         : answer
     },
   } as CallFault,
   unknownMethod: {
     name: 'a method that the node does not have',
-    answer: async (request: RpcRequest) =>
+    answer: async (request: ProxiedCall) =>
       refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
   } as CallFault,
   /** Delays each answer of the node by `ms`. */
@@ -257,10 +276,10 @@ export const readFaults = {
 /** The answer of a node whose newest block is `height`. */
 async function asOf(
   height: number,
-  request: RpcRequest,
-  honest: () => Promise<RpcAnswer>,
+  request: ProxiedCall,
+  honest: () => Promise<ProxiedAnswer>,
   { ask }: FaultContext,
-): Promise<RpcAnswer> {
+): Promise<ProxiedAnswer> {
   const tag = `0x${height.toString(16)}`
   const { method, params } = request
   if (method === 'eth_blockNumber') return resultFor(request, tag)

@@ -1,0 +1,287 @@
+/** Faults by a plan, through the API of a sandbox, its nodes and its webhooks. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { transferActions } from '#testing/builders/transfers'
+import { freshAddress, makeWalletSet, type World } from '#testing/builders/world'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { openWebhookReceiver } from '#testing/servers/webhook-receiver'
+
+let harness: Harness
+let world: World
+let on: ReturnType<typeof transferActions>
+
+beforeAll(async () => {
+  harness = await openHarness({ lab: true })
+  on = transferActions(harness)
+  world = on.world
+})
+afterEach(() => lab('DELETE', '/sandbox/faults'))
+afterAll(() => harness?.close())
+
+async function lab(method: string, path: string, body?: string) {
+  const response = await fetch(harness.url + path, {
+    method,
+    ...(body !== undefined && { body, headers: { 'Content-Type': 'application/yaml' } }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+const plan = (rules: string, seed = 7) => `apiVersion: bezant/v1\nseed: ${seed}\nrules:\n${rules}`
+async function apply(rules: string, seed?: number) {
+  const { status, body } = await lab('PUT', '/sandbox/faults', plan(rules, seed))
+  expect([status, body.message]).toEqual([200, undefined])
+  return body.data
+}
+const met = async () => (await lab('GET', '/sandbox/faults/met')).body.data
+const list = () => harness.http('GET', '/v1/w3s/walletSets')
+
+describe('requests', () => {
+  it('are refused as often and as the plan says, and tell by which rule', async () => {
+    await apply(
+      '- { name: limited, on: request, match: { route: "GET /v1/w3s/walletSets" }, when: { after: 1, times: 2 }, do: { status: 429, retryAfter: 2s } }',
+    )
+    const answers = [await list(), await list(), await list(), await list()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 200])
+    expect([answers[1]!.headers.get('retry-after'), answers[1]!.headers.get('x-bezant-fault')]).toEqual([
+      '2',
+      'limited#1',
+    ])
+    expect(answers[0]!.headers.get('x-bezant-fault')).toBeNull()
+    expect(await met()).toMatchObject([
+      { rule: 'limited', on: 'request', match: 2, hit: 1, about: { route: 'GET /v1/w3s/walletSets' } },
+      { rule: 'limited', match: 3, hit: 2 },
+    ])
+    expect((await lab('GET', '/sandbox/faults')).body.data.hits).toEqual({ limited: 2 })
+  })
+
+  it('property 172: whose answer is lost were done once, and are answered when they are sent again', async () => {
+    await apply(
+      '- { name: lost, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, when: { times: 2 }, do: { lose: answer } }',
+    )
+    const body = {
+      idempotencyKey: randomUUID(),
+      entitySecretCiphertext: await harness.sealSecret(),
+      name: 'Once',
+    }
+    const ask = async () =>
+      harness.http('POST', '/v1/w3s/developer/walletSets', {
+        body: { ...body, entitySecretCiphertext: await harness.sealSecret() },
+      })
+    await expect(ask()).rejects.toThrow()
+    await expect(ask()).rejects.toThrow()
+    const { status, body: answer } = await ask()
+    expect(status).toBe(200)
+    const sets = await world.call('GET', '/v1/w3s/walletSets?pageSize=50')
+    const named = sets.walletSets.filter(({ name }: { name: string }) => name === 'Once')
+    expect(named.map(({ id }: { id: string }) => id)).toEqual([answer.data.walletSet.id])
+  })
+
+  it('are lost before anything is done', async () => {
+    await apply(
+      '- { name: never, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, do: { lose: request } }',
+    )
+    await expect(makeWalletSet(world, 'Never')).rejects.toThrow()
+    const sets = await world.call('GET', '/v1/w3s/walletSets?pageSize=50')
+    expect(sets.walletSets.map(({ name }: { name: string }) => name)).not.toContain('Never')
+  })
+
+  it('of one entity alone are met where the rule names it, and the control of the sandbox never is', async () => {
+    const other = await harness.newEntity()
+    await apply(`- { name: theirs, on: request, entityId: "${other.entityId}", do: { status: 503 } }`)
+    expect([(await list()).status, (await other.http('GET', '/v1/w3s/walletSets')).status]).toEqual([
+      200, 503,
+    ])
+    await apply('- { name: all, on: request, do: { status: 503 } }')
+    expect([(await list()).status, (await lab('GET', '/sandbox/faults')).status]).toEqual([503, 200])
+  })
+})
+
+describe('seeds', () => {
+  const rule =
+    '- { name: coin, on: request, match: { route: "GET /v1/w3s/walletSets" }, when: { chance: 0.5 }, do: { status: 503 } }'
+  const run = async () => {
+    const statuses: number[] = []
+    for (let count = 0; count < 24; count++) statuses.push((await list()).status)
+    return statuses
+  }
+
+  it('property 173: draw the same faults for the same requests, and others for another seed', async () => {
+    await apply(rule, 7)
+    const first = await run()
+    await apply(rule, 7)
+    expect(await run()).toEqual(first)
+    await apply(rule, 8)
+    expect(await run()).not.toEqual(first)
+    expect(new Set(first)).toEqual(new Set([200, 503]))
+  })
+
+  it('property 173: are not needed to play a run again', async () => {
+    await apply(rule, 7)
+    const first = await run()
+    const { data } = (await lab('GET', '/sandbox/faults/replay')).body
+    expect(data.rules[0].when).toEqual({
+      at: first.flatMap((status, index) => (status === 503 ? [index + 1] : [])),
+    })
+    const again = await lab('PUT', '/sandbox/faults', JSON.stringify({ ...data, seed: 99 }))
+    expect(again.status).toBe(200)
+    expect(await run()).toEqual(first)
+  })
+})
+
+describe('webhooks', () => {
+  it('are refused, lost and doubled on their way, and the attempts say so', async () => {
+    const receiver = await openWebhookReceiver(harness.http)
+    await apply(`- { name: refused, on: webhook, match: { endpoint: "*/refused*" }, when: { times: 2 }, do: { status: 503 } }
+- { name: twice, on: webhook, match: { endpoint: "*/refused*" }, when: { times: 1 }, do: { duplicate: 1 } }`)
+    const { id } = await world.call('POST', '/v2/notifications/subscriptions', {
+      endpoint: `${receiver.url}/refused`,
+      notificationTypes: ['transactions.outbound'],
+    })
+    const wallet = await on.fundedWallet()
+    const transfer = await on.transfer(wallet)
+    await on.reaches(transfer, 'COMPLETE')
+    const told = () => receiver.webhooks().filter(({ notification }) => notification.id === transfer)
+    await until(() => told().some(({ notification }) => notification.state === 'COMPLETE'), 'the end is told')
+    const found = await met()
+    expect(found.map(({ rule }: { rule: string }) => rule).sort()).toEqual(['refused', 'refused', 'twice'])
+    const first = told().filter(({ notification }) => notification.state === told()[0]!.notification.state)
+    expect(new Set(first.map(({ notificationId }) => notificationId)).size).toBe(1)
+    const notifications = await world.call(
+      'GET',
+      `/operator/notifications?subscriptionId=${id}&resourceId=${transfer}&pageSize=50`,
+    )
+    const details = await Promise.all(
+      notifications.map((each: { id: string }) => world.call('GET', `/operator/notifications/${each.id}`)),
+    )
+    const attempts = details.flatMap(({ deliveries }) =>
+      deliveries.flatMap((each: { attempts: object[] }) => each.attempts),
+    )
+    const marks = attempts.flatMap(
+      ({ status, responseHeaders = {} }: { status: number; responseHeaders?: object }) => {
+        const mark = (responseHeaders as Record<string, string>)['x-bezant-fault']
+        return mark ? [[status, mark]] : []
+      },
+    )
+    expect(marks).toEqual(
+      expect.arrayContaining([
+        [503, 'refused#1'],
+        [503, 'refused#2'],
+      ]),
+    )
+    await receiver.close()
+  })
+})
+
+describe('nodes', () => {
+  it('property 174: pay once, whatever becomes of the answers to what was sent', async () => {
+    const wallet = await on.fundedWallet()
+    await apply(`- { name: lost-sends, on: node, match: { method: eth_sendRawTransaction }, when: { every: 2 }, do: { reply: resetAfter } }
+- { name: twice-known, on: node, match: { method: eth_sendRawTransaction }, when: { every: 3 }, do: { reply: internalErrorAfter } }`)
+    const to = freshAddress()
+    const ids = []
+    for (let count = 0; count < 6; count++) ids.push(await on.transfer(wallet, { destinationAddress: to }))
+    for (const id of ids) await on.reaches(id, 'COMPLETE')
+    expect((await met()).length).toBeGreaterThan(0)
+    const chain = harness.chain()
+    const moved = await chain.oracle.transfers({ to, token: chain.tokens.USDC })
+    expect(moved.map(({ amountAtomic }) => amountAtomic)).toEqual(Array(6).fill(500_000n))
+    await chain.oracle.checkNonces(wallet.address)
+  })
+
+  it('answer as of blocks ago, and are cut off for a while', async () => {
+    const chain = harness.chain()
+    await chain.mine(3)
+    const height = async () => Number(await chain.rpc<string>('eth_blockNumber', []))
+    const before = await height()
+    await apply(
+      '- { name: behind, on: node, match: { method: eth_blockNumber, caller: user }, do: { behindBlocks: 3 } }',
+    )
+    const shown = await height()
+    expect(shown).toBeLessThan(before)
+    await apply('- { name: out, on: node, match: { caller: user }, do: { outage: 300ms } }')
+    await expect(height()).rejects.toThrow()
+    await until(async () => (await height().catch(() => -1)) >= before, 'the outage is over')
+  })
+})
+
+describe('plans', () => {
+  const rules = '- { name: a, on: request, do: { status: 503 } }'
+  const mistakes: [text: string, told: RegExp][] = [
+    ['', /body is empty/],
+    ['rules: [', /line 1/],
+    ['7', /plan/],
+    [`rules:\n${rules}`, /apiVersion is missing/],
+    [`apiVersion: bezant/v2\nrules:\n${rules}`, /line 1: apiVersion must be "bezant\/v1"/],
+    ['apiVersion: bezant/v1', /rules is missing/],
+    ['apiVersion: bezant/v1\nrules: []', /line 2: rules/],
+    ['apiVersion: bezant/v1\nrules: many', /line 2: rules/],
+    [plan(`${rules}\n${rules}`), /line 5: rules\[1\]\.name is the name of another rule/],
+    [plan('- { name: A B, on: request, do: { status: 503 } }'), /line 4: rules\[0\]\.name/],
+    [plan('- { name: a, on: requests, do: { status: 503 } }'), /rules\[0\]\.on.*did you mean request/],
+    [plan('- { name: a, on: request }'), /rules\[0\]\.do is missing/],
+    [plan('- { name: a, on: request, do: {} }'), /rules\[0\]\.do/],
+    [
+      plan('- { name: a, on: request, do: { stauts: 503 } }'),
+      /rules\[0\]\.do\.stauts is not a known field: did you mean status/,
+    ],
+    [plan('- { name: a, on: request, do: { status: 200 } }'), /rules\[0\]\.do\.status must be at least 400/],
+    [plan('- { name: a, on: webhook, do: { lose: answer } }'), /rules\[0\]\.do\.lose is not a known field/],
+    [
+      plan('- { name: a, on: node, do: { reply: acceptThenTimeout } }'),
+      /rules\[0\]\.do\.reply.*did you mean acceptThenTimeOut/,
+    ],
+    [
+      plan('- { name: a, on: request, when: { chance: 2 }, do: { status: 503 } }'),
+      /rules\[0\]\.when\.chance must be at most 1/,
+    ],
+    [plan('- { name: a, on: request, do: { delay: soon } }'), /rules\[0\]\.do\.delay/],
+    [plan('- { name: a, on: request, entityId: mine, do: { status: 503 } }'), /rules\[0\]\.entityId/],
+    [`${plan(rules)}\nseed: 8`, /line 5/],
+    [`apiVersion: bezant/v1\nrules: [&x { name: a, on: request, do: { status: 503 } }, *x]`, /aliases/],
+    [plan(rules, -1), /line 2: seed/],
+    [`${plan(rules)}\ncolour: red`, /line 5: colour is not a known field/],
+    [`apiVersion: bezant/v1\nrules:\n${`${rules}\n`.repeat(2_000)}`, /larger than/],
+  ]
+
+  it.each(mistakes)('property 179: with a mistake are refused whole: %j', async (text, told) => {
+    await apply('- { name: kept, on: request, match: { route: "GET /v1/none" }, do: { status: 503 } }')
+    const { status, body } = await lab('PUT', '/sandbox/faults', text)
+    expect([status, body.message]).toEqual([400, expect.stringMatching(told)])
+    const { data } = (await lab('GET', '/sandbox/faults')).body
+    expect(data.plan.rules.map(({ name }: { name: string }) => name)).toEqual(['kept'])
+  })
+
+  it('grow and shrink by single rules, and come as presets', async () => {
+    const added = await lab('POST', '/sandbox/faults/rules', 'name: one\non: request\ndo: { delay: 1ms }')
+    expect(added.body.data.plan.rules.map(({ name }: { name: string }) => name)).toEqual(['one'])
+    const twice = await lab(
+      'POST',
+      '/sandbox/faults/rules',
+      '{"name": "one", "on": "request", "do": {"delay": "1ms"}}',
+    )
+    expect([twice.status, twice.body.message]).toEqual([400, expect.stringContaining('another rule')])
+    const unknown = await lab('DELETE', '/sandbox/faults/rules/on')
+    expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('did you mean one')])
+    await lab('DELETE', '/sandbox/faults/rules/one')
+    expect((await lab('GET', '/sandbox/faults')).body.data.plan).toBeUndefined()
+    expect((await lab('DELETE', '/sandbox/faults/rules/one')).status).toBe(404)
+    expect((await lab('GET', '/sandbox/faults/replay')).status).toBe(404)
+    const post = (name: string) =>
+      fetch(`${harness.url}/sandbox/faults/presets/${name}`, {
+        method: 'POST',
+        body: '{"seed": 3}',
+        headers: { 'Content-Type': 'application/json' },
+      })
+    for (const name of ['slow-network', 'flaky-node', 'angry-webhooks', 'rate-limited', 'lost-answers']) {
+      const { data } = (await (await post(name)).json()) as { data: { plan: { seed: number } } }
+      expect(data.plan.seed).toBe(3)
+    }
+    const wrong = await post('flaky-nodes')
+    expect([wrong.status, ((await wrong.json()) as { message: string }).message]).toEqual([
+      400,
+      expect.stringContaining('did you mean flaky-node'),
+    ])
+  })
+})

@@ -1,0 +1,118 @@
+import { randomInt } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ApiError, invalid } from '#lib/errors'
+import { suggest } from '#lib/suggest'
+import type { FaultPlan } from './plan-schema.ts'
+import { presets } from './presets.ts'
+import { readPlan, readRule } from './read-plan.ts'
+import { type MetFault, type PlanAtWork, planOfRun, startPlan } from './rules.ts'
+
+/** The faults of a sandbox: one plan at a time, or none. */
+export type Faults = {
+  meet: PlanAtWork['meet']
+  isHidden(): boolean
+  seed(): number
+  show(): ShownFaults
+  met(): readonly MetFault[]
+  /** Replaces the plan by one of a text, or by a preset. */
+  apply(text: string): ShownFaults
+  applyPreset(name: string, seed: number | undefined): ShownFaults
+  add(text: string): ShownFaults
+  remove(name: string): ShownFaults
+  clear(): void
+  /** The plan that meets exactly what was met so far. */
+  replay(): FaultPlan
+}
+
+type ShownFaults = { plan: FaultPlan | undefined; hits: Readonly<Record<string, number>> }
+
+/** Opens the faults, with the plan of `text` or the kept one. A plan is kept in `file`, for a restart; its counts begin anew. */
+export function openFaults(file: string | undefined, text?: string): Faults {
+  let work = file === undefined ? undefined : keptPlan(file)
+  const put = (plan: FaultPlan | undefined): ShownFaults => {
+    work = plan && startPlan(plan)
+    if (file !== undefined) keep(file, plan)
+    return show()
+  }
+  const show = (): ShownFaults => ({ plan: work?.plan, hits: hitsOf(work) })
+  const required = (): PlanAtWork => {
+    if (work) return work
+    throw new ApiError('faultPlanMissing')
+  }
+  if (text !== undefined) put(readPlan(text))
+  return {
+    meet: (point, matches, about) => work?.meet(point, matches, about) ?? [],
+    isHidden: () => work?.plan.hidden === true,
+    seed: () => work?.plan.seed ?? 0,
+    show,
+    met: () => work?.met() ?? [],
+    apply: (text) => put(readPlan(text)),
+    applyPreset: (name, seed) => put(presetOf(name, seed)),
+    add: (text) => {
+      const rule = readRule(text)
+      const plan = work?.plan ?? { apiVersion: 'bezant/v1' as const, seed: randomInt(2 ** 32), rules: [] }
+      if (plan.rules.some(({ name }) => name === rule.name))
+        throw invalid({
+          at: 'name',
+          reason: 'is the name of another rule: remove that one first',
+          value: rule.name,
+        })
+      return put({ ...plan, rules: [...plan.rules, rule] })
+    },
+    remove: (name) => {
+      const { plan } = required()
+      if (!plan.rules.some((rule) => rule.name === name)) {
+        const names = plan.rules.map((rule) => rule.name)
+        throw invalid({
+          at: 'name',
+          reason: `is no rule of the plan${suggest(name, names) || `: its rules are ${names.join(', ')}`}`,
+          value: name,
+          kind: 'faultRuleNotFound',
+        })
+      }
+      const rules = plan.rules.filter((rule) => rule.name !== name)
+      return put(rules.length === 0 ? undefined : { ...plan, rules })
+    },
+    clear: () => void put(undefined),
+    replay: () => planOfRun(required(), required().met()),
+  }
+}
+
+function presetOf(name: string, seed: number | undefined): FaultPlan {
+  const text = Object.hasOwn(presets, name) ? presets[name] : undefined
+  const names = Object.keys(presets)
+  if (text === undefined)
+    throw invalid({
+      at: 'preset',
+      reason: `is unknown${suggest(name, names) || `: choose from ${names.join(', ')}`}`,
+      value: name,
+    })
+  const plan = readPlan(text)
+  return seed === undefined ? plan : { ...plan, seed }
+}
+
+function hitsOf(work: PlanAtWork | undefined): Record<string, number> {
+  const rules = work?.plan.rules ?? []
+  const met = work?.met() ?? []
+  return Object.fromEntries(rules.map(({ name }) => [name, met.filter(({ rule }) => rule === name).length]))
+}
+
+/** The plan of an earlier process; one that this version cannot read is left out. */
+function keptPlan(file: string): PlanAtWork | undefined {
+  try {
+    return startPlan(readPlan(readFileSync(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function keep(file: string, plan: FaultPlan | undefined): void {
+  if (!plan) {
+    rmSync(file, { force: true })
+    return
+  }
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, JSON.stringify(plan))
+  renameSync(`${file}.new`, file)
+}

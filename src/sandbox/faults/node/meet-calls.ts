@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Intercept, Verdict } from '../../chains/proxy.ts'
+import { delayMs } from '../durations.ts'
+import type { Faults } from '../faults.ts'
+import type { FaultRule } from '../plan-schema.ts'
+import { isWord } from '../rules.ts'
+import { seededRandom } from '../seeded-random.ts'
+import type { Exchange, ProxiedAnswer, ProxiedCall, ProxiedReply } from './exchange.ts'
+import { type CallFault, type Fault, type FaultContext, readFaults } from './node-faults.ts'
+import { faultsByReply } from './node-replies.ts'
+
+/** The path by which the platform itself asks its nodes, so that rules can tell its calls from those of others. */
+export const platformPath = '/platform'
+
+/** Meets the calls to the node of a chain, before the node or after it did what it was asked. */
+export function nodeFaults(faults: Faults, blockchain: string): Intercept {
+  const memory = new Map<string, Map<string, unknown>>()
+  /** The end of the outage of a rule, in the time of this process. */
+  const outages = new Map<string, number>()
+  return async ({ body, path, forward }) => {
+    const requests = requestsIn(body)
+    if (!requests) return 'forward'
+    const caller = path.startsWith(platformPath) ? 'platform' : 'user'
+    const methods = [...new Set(requests.calls.map(({ method }) => method))]
+    const hits = faults.meet(
+      'node',
+      ({ match = {} }) =>
+        isWord(match.blockchain, blockchain) &&
+        isWord(match.caller, caller) &&
+        methods.some((method) => isWord(match.method, method)),
+      { blockchain, caller, method: methods.join(', ') },
+    )
+    for (const { rule } of hits) if (rule.do.delay !== undefined) await sleep(delayMs(rule.do.delay))
+    const nowMs = performance.now()
+    if ([...outages.values()].some((endMs) => nowMs < endMs)) return 'drop'
+    for (const { rule } of hits) {
+      const { outage } = rule.do
+      if (outage !== undefined && !outages.has(rule.name)) {
+        outages.set(rule.name, nowMs + delayMs(outage))
+        return 'drop'
+      }
+      const fault = faultOf(rule)
+      if (!fault) continue
+      const kept = memory.get(rule.name) ?? new Map<string, unknown>()
+      memory.set(rule.name, kept)
+      const exchange = exchangeOf(requests, forward)
+      const context = {
+        random: seededRandom(faults.seed()),
+        ask: exchange.forward,
+        memory: kept,
+      } as FaultContext
+      return verdictOf(await replyOf(fault, exchange, context, rule), requests.batch)
+    }
+    return 'forward'
+  }
+}
+
+const faultOf = ({ do: { reply, behindBlocks } }: FaultRule<'node'>): Fault | undefined => {
+  if (reply !== undefined) return faultsByReply[reply]
+  return behindBlocks === undefined ? undefined : readFaults.staleHead(behindBlocks)
+}
+
+type Requests = { calls: readonly ProxiedCall[]; batch: boolean }
+
+function requestsIn(body: Buffer): Requests | undefined {
+  try {
+    const parsed = JSON.parse(body.toString()) as ProxiedCall | ProxiedCall[]
+    return Array.isArray(parsed) ? { calls: parsed, batch: true } : { calls: [parsed], batch: false }
+  } catch {
+    return undefined
+  }
+}
+
+function exchangeOf({ calls, batch }: Requests, forward: (body: Buffer) => Promise<string>): Exchange {
+  const ask = async (requests: readonly ProxiedCall[] = calls): Promise<ProxiedAnswer[]> => {
+    if (requests.length === 0) return []
+    const sent = requests.map((request) => ({ jsonrpc: '2.0', ...request }))
+    return JSON.parse(await forward(Buffer.from(JSON.stringify(sent)))) as ProxiedAnswer[]
+  }
+  return { requests: calls, batch, closed: new Promise(() => undefined), forward: ask }
+}
+
+/** A fault of a single call leaves the other calls of a list alone. */
+async function replyOf(
+  fault: Fault,
+  exchange: Exchange,
+  context: FaultContext,
+  { match }: FaultRule<'node'>,
+): Promise<ProxiedReply> {
+  if ('reply' in fault) return fault.reply(exchange, context)
+  const { methods } = fault
+  const isSpoiled = ({ method }: ProxiedCall) =>
+    isWord(match?.method, method) && (!methods || methods.includes(method))
+  const answers = exchange.requests.map((request) =>
+    isSpoiled(request) ? spoiled(fault, request, exchange, context) : honest(request, exchange),
+  )
+  return { answers: await Promise.all(answers) }
+}
+
+const honest = async (request: ProxiedCall, { forward }: Exchange) => (await forward([request]))[0]!
+
+const spoiled = (fault: CallFault, request: ProxiedCall, exchange: Exchange, context: FaultContext) =>
+  fault.answer(request, () => honest(request, exchange), context)
+
+function verdictOf(reply: ProxiedReply, batch: boolean): Verdict {
+  if (reply === 'hang') return 'hang'
+  if (reply === 'reset') return 'drop'
+  if ('answers' in reply) return { body: JSON.stringify(batch ? reply.answers : reply.answers[0]) }
+  return reply
+}

@@ -1,0 +1,148 @@
+import { randomInt } from 'node:crypto'
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import { ApiError, type FieldError, invalid } from '#lib/errors'
+import { nearest } from '#lib/suggest'
+import { checkOf } from '#runtime/http/validate'
+import { type FaultPlan, type FaultRule, planSchema, points, ruleSchema } from './plan-schema.ts'
+
+const bytesMax = 65_536
+
+const checkPlan = checkOf(planSchema, 'body')
+const checks = Object.fromEntries(
+  Object.entries(points).map(([point, parts]) => [
+    point,
+    { match: checkOf(parts.match, 'body'), do: checkOf(parts.do, 'body') },
+  ]),
+)
+
+/**
+ * Reads a plan from YAML or JSON. A plan with a mistake is refused whole, with the place and the line of each, what was expected
+ * there and the nearest known word.
+ */
+export function readPlan(text: string): FaultPlan {
+  if (Buffer.byteLength(text) > bytesMax)
+    throw invalid({ at: 'plan', reason: `is larger than ${bytesMax} bytes` })
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
+  const [error] = document.errors
+  if (error) {
+    const { line } = lines.linePos(error.pos[0])
+    throw invalid({
+      at: 'plan',
+      reason: `is neither YAML nor JSON: line ${line}: ${error.message.split('\n')[0]!.replace(/:$/, '')}`,
+    })
+  }
+  const value = withoutAliases(document)
+  const problems = problemsOf(value)
+  if (problems.length === 0) return { seed: randomInt(2 ** 32), ...(value as Omit<FaultPlan, 'seed'>) }
+  const fields = problems.slice(0, 20).map((problem) => withLine(problem, document, lines))
+  throw new ApiError(
+    'invalidRequest',
+    `The plan was refused, and nothing changed. ${fields.map(({ message }) => message).join('; ')}.`,
+    fields,
+  )
+}
+
+/** The value of a document without aliases: a few of them can stand for millions of values. */
+function withoutAliases(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 })
+  } catch {
+    throw invalid({ at: 'plan', reason: 'has aliases: write out what they stand for' })
+  }
+}
+
+function problemsOf(value: unknown): FieldError[] {
+  const found = refusals(checkPlan, value, '')
+  const { rules } = (value ?? {}) as { rules?: unknown }
+  if (!Array.isArray(rules)) return found
+  const parts = rules.flatMap((rule, index) => problemsOfRule(rule, `rules[${index}]`))
+  return [...found, ...parts, ...repeatedNames(rules)]
+}
+
+function problemsOfRule(rule: unknown, at: string): FieldError[] {
+  if (typeof rule !== 'object' || rule === null) return []
+  const { on, match, do: act } = rule as Record<string, unknown>
+  const check = checks[String(on)]
+  if (!check) return []
+  return [
+    ...(match === undefined ? [] : refusals(check.match, match, `${at}.match`)),
+    ...(act === undefined ? [] : refusals(check.do, act, `${at}.do`)),
+  ]
+}
+
+function repeatedNames(rules: readonly unknown[]): FieldError[] {
+  const names = rules.map((rule) => (rule as { name?: unknown } | null)?.name)
+  return names.flatMap((name, index) =>
+    typeof name === 'string' && names.indexOf(name) < index
+      ? [
+          {
+            error: 'invalid_value' as const,
+            message: `rules[${index}].name is the name of another rule`,
+            location: `rules[${index}].name`,
+            invalidValue: name,
+          },
+        ]
+      : [],
+  )
+}
+
+/** The refusals of one part, at their places in the plan, with the nearest known word for an unknown field. */
+function refusals(check: (value: unknown) => void, value: unknown, prefix: string): FieldError[] {
+  try {
+    check(value)
+    return []
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.fields.map((field) => {
+      const location = placeOf(prefix, field.location ?? 'body')
+      const message = field.message.replace(field.location ?? 'body', location)
+      return {
+        ...field,
+        location,
+        message: field.error === 'not_required' ? `${message}${near(location)}` : message,
+      }
+    })
+  }
+}
+
+const placeOf = (prefix: string, location: string): string => {
+  if (prefix === '') return location === 'body' ? 'plan' : location
+  return location === 'body' ? prefix : `${prefix}.${location}`
+}
+
+const knownWords = [
+  ...new Set(
+    [
+      planSchema,
+      ruleSchema,
+      ruleSchema.properties.when,
+      ...Object.values(points).flatMap((parts) => [parts.match, parts.do]),
+    ].flatMap((schema) => Object.keys((schema as { properties: object }).properties)),
+  ),
+]
+
+function near(location: string): string {
+  const found = nearest(location.split('.').at(-1)!, knownWords)
+  return found === undefined ? '' : `: did you mean ${found}?`
+}
+
+/** The error with the line of the nearest place that the text has. */
+function withLine(field: FieldError, document: Document, lines: LineCounter): FieldError {
+  const path = (field.location ?? '').split(/[.[\]]+/).filter((step) => step !== '' && step !== 'plan')
+  const steps = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+  for (let length = steps.length; length >= 0; length--) {
+    const node = length === 0 ? document.contents : document.getIn(steps.slice(0, length), true)
+    if (!isNode(node) || !node.range) continue
+    return { ...field, message: `line ${lines.linePos(node.range[0]).line}: ${field.message}` }
+  }
+  return field
+}
+
+/** Reads one more rule for a plan. */
+export function readRule(text: string): FaultRule {
+  const { rules } = readPlan(
+    `{"apiVersion": "bezant/v1", "rules": [${text.trim().startsWith('{') ? text : JSON.stringify(parseDocument(text).toJS({ maxAliasCount: 0 }))}]}`,
+  )
+  return rules[0]!
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { FaultPlan, FaultPoint, FaultRule, When } from './plan-schema.ts'
+
+/** A rule that met something, as it is remembered: the number of the match, and the number of the hit among them. */
+export type MetFault = {
+  rule: string
+  on: FaultPoint
+  match: number
+  hit: number
+  /** Real time. */
+  date: string
+  /** The thing that was met, such as a request id, an endpoint, or a method of a node. */
+  about: Readonly<Record<string, string>>
+}
+
+/** A rule that applies now. */
+type Hit<Point extends FaultPoint> = { rule: FaultRule<Point>; mark: string }
+
+const metMax = 10_000
+
+/** A plan at work: what it met so far. */
+export type PlanAtWork = {
+  plan: FaultPlan
+  /**
+   * The rules that apply to something at a point, the first one and those with `also` before it. `matches` tells whether a rule
+   * concerns it: each such rule counts it, whether the rule is met or not.
+   */
+  meet<Point extends FaultPoint>(
+    point: Point,
+    matches: (rule: FaultRule<Point>) => boolean,
+    about: Readonly<Record<string, string>>,
+  ): Hit<Point>[]
+  met(): readonly MetFault[]
+}
+
+export function startPlan(plan: FaultPlan): PlanAtWork {
+  const counts = new Map(plan.rules.map(({ name }) => [name, { matches: 0, hits: 0 }]))
+  const met: MetFault[] = []
+  return {
+    plan,
+    met: () => met,
+    meet: (point, matches, about) => {
+      const hits: Hit<typeof point>[] = []
+      let isOver = false
+      for (const rule of plan.rules) {
+        if (rule.on !== point || !matches(rule as FaultRule<typeof point>)) continue
+        const count = counts.get(rule.name)!
+        count.matches++
+        if (isOver || !isMet(rule.when, plan.seed, rule.name, count)) continue
+        count.hits++
+        const { matches: match, hits: hit } = count
+        met.push({ rule: rule.name, on: point, match, hit, date: new Date().toISOString(), about })
+        if (met.length > metMax) met.shift()
+        hits.push({ rule: rule as FaultRule<typeof point>, mark: `${rule.name}#${hit}` })
+        isOver = !rule.also
+      }
+      return hits
+    },
+  }
+}
+
+/** Whether a match is met: by its number and by draws from the seed, never by time, so that equal runs meet equal faults. */
+function isMet(
+  when: When | undefined,
+  seed: number,
+  name: string,
+  { matches, hits }: { matches: number; hits: number },
+): boolean {
+  if (!when) return true
+  const { after = 0, times, every, chance, at } = when
+  if (at && !at.includes(matches)) return false
+  if (matches <= after) return false
+  if (every !== undefined && (matches - after) % every !== 0) return false
+  if (times !== undefined && hits >= times) return false
+  return chance === undefined || drawOf(seed, name, matches) < chance
+}
+
+/** A number from 0 up to 1, that belongs to this match of this rule: rules draw apart from each other. */
+function drawOf(seed: number, name: string, match: number): number {
+  const hash = createHash('sha256').update(`${seed}:${name}:${match}`).digest()
+  return hash.readUIntBE(0, 6) / 2 ** 48
+}
+
+/** The plan that meets exactly what was met: each rule at the numbers of its matches, without chances. */
+export function planOfRun({ plan }: PlanAtWork, met: readonly MetFault[]): FaultPlan {
+  const rules = plan.rules.flatMap((rule) => {
+    const at = met.filter((each) => each.rule === rule.name).map(({ match }) => match)
+    return at.length === 0 ? [] : [{ ...rule, when: { at } }]
+  })
+  return { ...plan, rules }
+}
+
+/** Whether a text is one of the words of a rule; `*` stands for any text, and a rule without words takes all. */
+export function isWord(words: string | readonly string[] | undefined, text: string | undefined): boolean {
+  if (words === undefined) return true
+  if (text === undefined) return false
+  return [words].flat().some((word) => patternOf(word).test(text))
+}
+
+const patternOf = (word: string) =>
+  new RegExp(
+    `^${word
+      .split('*')
+      .map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+      .join('.*')}$`,
+    'is',
+  )
