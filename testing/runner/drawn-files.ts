@@ -32,6 +32,8 @@ export const drawnFiles = [
   'src/api/operator/movements.test.ts',
   'src/api/operator/events.test.ts',
   'src/sandbox/faults/faults.test.ts',
+  'src/runtime/request-log/secrets.test.ts',
+  'src/runtime/request-log/request-log.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',

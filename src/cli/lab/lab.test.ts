@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
@@ -24,6 +27,7 @@ async function linesOf(...args: string[]) {
   return stdout
     .trimEnd()
     .split('\n')
+    .filter(Boolean)
     .map((line) => JSON.parse(line))
 }
 const chain = async (...args: string[]) => (await linesOf('chain', ...args))[0]
@@ -154,7 +158,11 @@ describe('docs/lab.md', () => {
   it('has snippets of commands, each of which succeeds', async () => {
     const commands = lines.filter((line) => line.startsWith('bezant '))
     expect(commands.length).toBeGreaterThan(6)
-    for (const line of commands) await linesOf(...line.split(' ').slice(2))
+    const folder = await mkdtemp(join(tmpdir(), 'bezant-lab-'))
+    const file = join(folder, 'faults.yaml')
+    await writeFile(file, /```yaml\n([\s\S]+?)```/.exec(readFileSync('docs/lab.md', 'utf8'))![1]!)
+    for (const line of commands) await linesOf(...line.replace('faults.yaml', file).split(' ').slice(2))
+    await rm(folder, { recursive: true })
     await chain('resume', 'BASE-SEPOLIA')
     await chain('interval', 'BASE-SEPOLIA', '0')
   })
