@@ -28,7 +28,9 @@ export async function migrate(
   try {
     const files = folder === ownFolder ? await listFiles() : await filesIn(folder)
     const before = await requireKnown(database, files)
-    for (const what of await repairRole(database)) repaired(what)
+    const made = await repairRole(database)
+    // A new database never had the role: there is nothing to tell.
+    if (before.size > 0) for (const what of made) repaired(what)
     const applied: string[] = []
     const texts: string[] = []
     for (const name of files) {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
+import { migrate } from '#runtime/db/migrate'
 import { lockDirectory } from '#runtime/directory-lock/index'
 import { until } from '#testing/platform/until'
 import {
@@ -196,3 +197,15 @@ test.runIf(isRoot)(
     }
   },
 )
+
+test('tells of no repaired rights in a database that is new', async () => {
+  const server = await startEmbeddedPostgres({
+    dataDir: temporaryDirectory(),
+    ephemeral: true,
+    log: recordingLog(),
+  })
+  const repaired: string[] = []
+  expect(await migrate(server.connection, (what) => repaired.push(what))).not.toEqual([])
+  expect(repaired).toEqual([])
+  await server.stop()
+})
