@@ -53,6 +53,7 @@ import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
 import type { InterceptRequest } from '#runtime/http/intercept'
 import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
+import type { AroundRequests } from '#runtime/http/register'
 import { createServer, type RequestGuard } from '#runtime/http/server'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
@@ -80,7 +81,12 @@ export type ContextInput = {
   clock?: Clock
 } & Pick<OpenIdentityInput, 'pinCost'>
 
-export type Context = { ctx: EngineCtx; close(): Promise<void> }
+export type Context = {
+  ctx: EngineCtx
+  /** Opens again the keys that this process holds, after another database has taken the place of its own. */
+  renewKeys(rootKey: Buffer): Promise<void>
+  close(): Promise<void>
+}
 
 /** Creates every dependency once and migrates the database: the only place where the parts are wired together. */
 export async function openContext(input: ContextInput): Promise<Context> {
@@ -89,7 +95,8 @@ export async function openContext(input: ContextInput): Promise<Context> {
     for (const end of opened.splice(0).reverse()) await end()
   }
   try {
-    return { ctx: await openParts(input, opened), close }
+    const ctx = await openParts(input, opened)
+    return { ctx, renewKeys: (rootKey) => renewKeys(ctx, { ...input, rootKey }), close }
   } catch (error) {
     await close().catch(() => undefined)
     throw error
@@ -125,11 +132,19 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
   const custody = await openCustody({ ...scope, rootKey }).catch(explainRootKey)
-  opened.push(custody.close)
+  opened.push(() => custody.close())
   const identity = openIdentity({ ...scope, custody, pinCost, guessDirectory: guessDirectoryOf(config) })
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
   return { ...scope, chains, custody, identity }
+}
+
+/** Everything that uses keys has the objects of the context, so the new parts take the place of the old ones in them. */
+async function renewKeys(ctx: EngineCtx, { rootKey, pinCost }: ContextInput): Promise<void> {
+  const { config, custody, identity } = ctx
+  await custody.close()
+  Object.assign(custody, await openCustody({ ...ctx, rootKey }).catch(explainRootKey))
+  Object.assign(identity, openIdentity({ ...ctx, pinCost, guessDirectory: guessDirectoryOf(config) }))
 }
 
 async function followDatabaseClock(
@@ -200,6 +215,8 @@ type SandboxParts = {
   guard?: RequestGuard
   /** Meets every request before its operation runs. */
   intercept?: InterceptRequest
+  /** Runs the work of each request. */
+  around?: AroundRequests
   /** The message for requests without a valid key: where to find one. */
   refusal?: string
   /** The public key with which the reference page sends its requests. */
@@ -221,6 +238,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     logsRequests: true,
     guard: sandbox?.guard,
     intercept: sandbox?.intercept,
+    around: sandbox?.around,
     refusal: sandbox?.refusal,
     // A sandbox only logs that the clock is off, and keeps serving.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
@@ -278,13 +296,14 @@ function chainsByRequest(chains: Chains, config: Config): (request: RequestScope
 }
 
 /** Starts the page of users on a port, and so an origin, of its own: its files, its operations and `/ping`. */
-export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
+export async function startPage(ctx: EngineCtx, around?: AroundRequests): Promise<ListeningServer> {
   const { chains, custody, identity, ...scope } = ctx
   const chainsOf = chainsByRequest(chains, scope.config)
   const server = await createServer({
     scope,
     endpoints: pageOperations,
     logsRequests: true,
+    around,
     userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
     removed: [],
     notBuilt: [],

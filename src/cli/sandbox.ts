@@ -24,6 +24,8 @@ export const sandboxCommand: Command = {
        bezant sandbox clock ACTION …    move the time of a sandbox that runs
        bezant sandbox faults ACTION …   meet requests, nodes and webhooks with faults
        bezant sandbox faucet ADDRESS …  pay test coins
+       bezant sandbox snapshot ACTION … save and restore the state of a sandbox that runs
+       bezant sandbox reset             return it to the state of its first start
 
 Each of the latter has its own --help.`,
   options: {

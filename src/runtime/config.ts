@@ -24,6 +24,8 @@ export type Config = {
   dataDir: string
   /** Directory of the workers' journals; unset: `journals` in the data directory. */
   journalDir: string | undefined
+  /** Directory of the copies of counters of guesses; unset: `guesses` in the data directory. */
+  guessDir?: string
   databaseUrl: string | undefined
   databaseConnectionsMax: number
   host: string
@@ -135,7 +137,8 @@ export type Config = {
 }
 
 /** Directory of the copies of the counters of guesses. */
-export const guessDirectoryOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'guesses')
+export const guessDirectoryOf = ({ dataDir, guessDir }: Pick<Config, 'dataDir' | 'guessDir'>): string =>
+  guessDir ?? join(dataDir, 'guesses')
 
 /** The environment. The compiler checks that every name read from it is a setting. */
 type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }

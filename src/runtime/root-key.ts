@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, rootKeyOf } from './config.ts'
 import { makeDirectory } from './make-directory.ts'
@@ -53,6 +53,19 @@ export async function makeRootKey(config: Config): Promise<Buffer> {
   })
   await rm(draft)
   return readRootKey(config)
+}
+
+/** Puts another key in `root.key`, for a database that was sealed with that one. */
+export async function replaceRootKey(config: Config, rootKeyHex: string): Promise<void> {
+  const draft = `${pathIn(config)}.new`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(`${rootKeyHex}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, pathIn(config))
 }
 
 /** Removes a root key that is no longer in use. */

@@ -7,6 +7,8 @@ export type Arrivals<Item> = {
   arrived(item: Item): void
   /** Resolves when an item arrives that matches, after `waitMs`, or when the sandbox stops. */
   until(matches: (item: Item) => boolean, waitMs: number): Promise<void>
+  /** Ends all waits now. */
+  endAll(): void
   /** Whether as many wait as may. */
   isCrowded(): boolean
 }
@@ -15,12 +17,14 @@ const waitsMax = 1_000
 
 export function openArrivals<Item>(ending: AbortSignal): Arrivals<Item> {
   const waits = new Set<{ matches: (item: Item) => boolean; end: () => void }>()
-  ending.addEventListener('abort', () => {
+  const endAll = () => {
     for (const { end } of waits) end()
-  })
+  }
+  ending.addEventListener('abort', endAll)
   const isCrowded = () => waits.size >= waitsMax
   return {
     isCrowded,
+    endAll,
     arrived: (item) => {
       for (const wait of waits) if (wait.matches(item)) wait.end()
     },

@@ -17,3 +17,43 @@ export function startSandboxEngines(
   const engines = startEngines(ctx, gasFaucet, deliver)
   return serviceOf([engines, startMintingWires(ctx, faucet)])
 }
+
+/** The engines of a sandbox. `pause` and `resume` let those that run stand still while the state is saved or replaced. */
+export type SandboxEngines = {
+  /** Resolves when they have started. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  pause(): Promise<void>
+  resume(): Promise<void>
+}
+
+/** Returns the engines, not started yet. */
+export function openSandboxEngines(
+  ctx: EngineCtx,
+  faucet: SandboxFaucet,
+  deliver?: OutboundCaller,
+): SandboxEngines {
+  let running: Service | undefined
+  let isWanted = false
+  const resume = async () => {
+    if (isWanted) running ??= startSandboxEngines(ctx, faucet, deliver)
+    await running?.started
+  }
+  const pause = async () => {
+    const last = running
+    running = undefined
+    await last?.stop()
+  }
+  return {
+    start: () => {
+      isWanted = true
+      return resume()
+    },
+    stop: () => {
+      isWanted = false
+      return pause()
+    },
+    pause,
+    resume,
+  }
+}

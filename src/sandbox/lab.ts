@@ -1,23 +1,64 @@
 import type { EngineCtx } from '#engines/ctx'
 import type { Endpoint } from '#runtime/http/endpoint'
+import type { AroundRequests } from '#runtime/http/register'
 import { openChains } from './chain-control/index.ts'
 import type { LocalChain } from './chains/index.ts'
 import { clockEndpoints } from './clock/endpoints.ts'
 import { openLabClock } from './clock/lab-clock.ts'
+import type { SandboxEngines } from './engines.ts'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { type Faults, faultEndpoints, nodeFaults } from './faults/index.ts'
+import {
+  openRequestGate,
+  openSnapshotControl,
+  type SnapshotPart,
+  type SnapshotPlace,
+} from './snapshots/index.ts'
 
-type LabInput = { ctx: EngineCtx; chains: readonly LocalChain[]; faucet: SandboxFaucet; faults: Faults }
+export type LabInput = {
+  ctx: EngineCtx
+  chains: readonly LocalChain[]
+  faucet: SandboxFaucet
+  faults: Faults
+  engines: SandboxEngines
+  place: SnapshotPlace
+  rootKey: Buffer
+  renewKeys(rootKey: Buffer): Promise<void>
+  /** Fills a migrated database as a first start does. */
+  seed(ctx: EngineCtx): Promise<void>
+  /** The messages and mails of the catchers. */
+  saved: readonly SnapshotPart[]
+}
 
-type Lab = { endpoints: readonly Endpoint<never>[]; stop(): Promise<void> }
+type Lab = {
+  endpoints: readonly Endpoint<never>[]
+  /** Lets requests wait while the state is saved or replaced. */
+  around: AroundRequests
+  stop(): Promise<void>
+}
 
-/** Opens the control of a sandbox: of its chains, its time and its faults. */
-export function openLab({ ctx, chains, faucet, faults }: LabInput): Lab {
+/** Opens the control of a sandbox: of its chains, its time, its faults and its snapshots. */
+export function openLab({ ctx, chains, faucet, faults, saved, place, ...rest }: LabInput): Lab {
   const chainControl = openChains({ ctx, chains, faucet })
   for (const chain of chains) chain.intercept(nodeFaults(faults, chain.blockchain))
   const clock = openLabClock({ ...ctx, chains })
+  const gate = openRequestGate()
+  // Whatever of the lab keeps something in memory is listed here, so that snapshots hold it.
+  const parts = [...saved, chainControl.saved, faults.saved]
+  const snapshots = openSnapshotControl({
+    ...place,
+    ...rest,
+    ctx,
+    chains,
+    faucet,
+    parts,
+    gate,
+    requireIdle: clock.requireStill,
+    release: chainControl.release,
+  })
   return {
-    endpoints: [...chainControl.endpoints, ...clockEndpoints(clock), ...faultEndpoints(faults)],
-    stop: chainControl.stop,
+    endpoints: [...chainControl.endpoints, ...clockEndpoints(clock), ...faultEndpoints(faults), ...snapshots],
+    around: gate.around,
+    stop: chainControl.release,
   }
 }

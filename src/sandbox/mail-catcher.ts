@@ -7,6 +7,7 @@ import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import type { Mail, Mailer } from '#runtime/mail/mailer'
 import type { RequestScope } from '#runtime/scope'
 import { openArrivals, waitOf, waitText } from './arrivals.ts'
+import type { SnapshotPart } from './snapshots/parts.ts'
 
 const keptMax = 200
 
@@ -16,6 +17,8 @@ type CaughtMail = Mail & { id: string; receivedDate: string }
 type MailCatcher = Mailer & {
   /** The mails that match, newest first; waits for one at most `waitMs`. */
   mails(query: Static<typeof mailsQuery>): Promise<readonly CaughtMail[]>
+  /** The mails, for snapshots. */
+  saved: SnapshotPart
 }
 
 /** `ending` ends the requests that wait for a mail. */
@@ -43,6 +46,14 @@ export function openMailCatcher(clock: { nowMs(): number }, ending: AbortSignal)
       return list()
     },
     close: () => undefined,
+    saved: {
+      name: 'mails',
+      save: () => kept,
+      restore: (saved) => {
+        kept.splice(0, kept.length, ...(saved as CaughtMail[]))
+      },
+      endWaits: arrivals.endAll,
+    },
   }
 }
 

@@ -27,18 +27,19 @@ export async function requireOwnDatabase(connection: Connection, dataDir: string
   const { identity, relations } = await readContents(database)
     .catch(explainDatabase(connection, unsetUrl))
     .finally(() => database.close())
-  const begun = (await readFile(pathIn(dataDir), 'utf8').catch(() => '')).trim()
-  if (begun === identity) return { isKnown: true, claim: async () => undefined }
+  const begun = (await readFile(pathIn(dataDir), 'utf8').catch(() => '')).split('\n')
+  if (begun.includes(identity)) return { isKnown: true, claim: async () => undefined }
   if (relations.length > 0)
     throw new Error(
       `DATABASE_URL names a database that the sandbox of ${dataDir} did not make: it holds ${relations.join(', ')}. A sandbox would undo the history of its chains. Give it an empty database, or ${unsetUrl}`,
     )
-  return { isKnown: false, claim: () => note(dataDir, identity) }
+  return { isKnown: false, claim: () => noteDatabases(dataDir, [identity]) }
 }
 
-async function note(dataDir: string, identity: string): Promise<void> {
+/** Records the identities that the database of this directory may have: two while a restore replaces it by another. */
+export async function noteDatabases(dataDir: string, identities: readonly string[]): Promise<void> {
   await makeDirectory(dataDir)
   const path = pathIn(dataDir)
-  await writeFile(`${path}.new`, `${identity}\n`)
+  await writeFile(`${path}.new`, identities.map((identity) => `${identity}\n`).join(''))
   await rename(`${path}.new`, path)
 }

@@ -3,35 +3,34 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Network, networkOf, networks } from '#chains/networks/index'
 import { openContext, startApi, startPage } from '#context'
-import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
-import { allowRebalancingInSandbox } from '#engines/treasury/rebalancing/index'
 import { suggest } from '#lib/suggest'
-import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { lockDirectory } from '#runtime/directory-lock/index'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
+import type { RequestGuard } from '#runtime/http/server'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { callerOf } from '#runtime/outbound/call'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
-import { seedAttestationKeys } from './attestation-keys.ts'
 import { openCatchers } from './catcher/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
-import { type SandboxCredentials, sandboxEntity } from './credentials.ts'
+import type { SandboxCredentials } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
-import { startSandboxEngines } from './engines.ts'
+import { openSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
 import { openFaults, platformPath, requestFaults, webhookFaults } from './faults/index.ts'
-import { openLab } from './lab.ts'
+import { type LabInput, openLab } from './lab.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
 import { requireOwnPage } from './require-own-page.ts'
+import { seedFresh, seedSandbox } from './seed.ts'
+import { openSnapshotPlace, settleSnapshots, snapshotsDirectory } from './snapshots/index.ts'
 import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
 
 export type SandboxOptions = {
@@ -94,66 +93,90 @@ async function startParts(
   const chosen = options.blockchains.map(requireTestNetwork)
   await requirePort(apiAddress(config))
   await requirePort(pageAddress(config))
-  const { rootKey, openStore, dropKey, isKnown } = await prepareStore(config, ephemeral, log)
+  const { rootKey: foundKey, openStore, dropKey, isKnown } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
   const credentials = await credentialsOf({ dataDir, isExposed, ephemeral, isKnown })
   interruption.throwIfAborted()
   const store = await openStore()
   undo.push(store.stop)
+  const { connection } = store
   onReady?.('PostgreSQL')
-  if (ephemeral) undo.push(await dropJournals(config))
+  if (ephemeral) undo.push(await dropKeptBeside(config))
+  const place = openSnapshotPlace({ config, connection, isDurable: !ephemeral })
+  const rootKey = (await settleSnapshots(place)) ?? foundKey
   const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
   if (options.tls) config.tls = await openServerTls(dataDir, config.host, Date.now())
   if (options.tls && ephemeral) undo.push(() => removeServerTls(dataDir))
   interruption.throwIfAborted()
-  const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
+  const kept = { dataDir, ephemeral, journaled: credentials.arePublic }
+  const local: LocalChains = await startLocalChains({ networks: chosen, log, ...kept, ...options })
   undo.push(() => local.stop())
   onReady?.('the nodes of the chains')
   const nodes = nodesOf(local)
   interruption.throwIfAborted()
-  const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
+  const context = await openContext({ config, log, rootKey, connection, nodes })
   undo.push(context.close)
   onReady?.('the tables')
   const { ctx } = context
   await reportBegunAnew(ctx, begun)
   interruption.throwIfAborted()
   await seedSandbox(ctx, credentials)
-  const faucet = openFaucet(ctx)
-  undo.push(faucet.stop)
   interruption.throwIfAborted()
-  const faults = openFaults(ephemeral ? undefined : join(dataDir, 'faults.json'), options.faults)
-  const engines = startSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))
-  undo.push(engines.stop)
-  await engines.started
-  onReady?.('the engines')
   const answer = answerOf(credentials, local, options.tls ? certificateFile(dataDir) : undefined)
-  const { apiKey } = answer
+  const seed = (fresh: EngineCtx) => seedFresh(fresh, credentials)
+  const faults = openFaults(ephemeral ? undefined : join(dataDir, 'faults.json'), options.faults)
+  const own = { faults, place, rootKey, renewKeys: context.renewKeys, seed, chains: local.chains, answer }
+  const parts = openOwnParts(ctx, own, undo)
+  undo.push(parts.engines.stop)
+  await parts.engines.start()
+  onReady?.('the engines')
   interruption.throwIfAborted()
-  const { mailer, catches, ...catchers } = openCatchers(ctx, () => answer.url)
-  const lab = openLab({ ctx, chains: local.chains, faucet, faults })
-  undo.push(lab.stop)
-  const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints]
-  // Of another sandbox than one with public credentials, they would be open to the network.
   const guard = requireOwnPage(options.allowedOrigins ?? [])
-  const parts = credentials.arePublic
-    ? {
-        endpoints: [...own, ...lab.endpoints],
-        catches,
-        guard,
-        intercept: requestFaults(faults),
-        refusal,
-        apiKey,
-      }
-    : { endpoints: [] }
-  const api = await startApi(ctx, { faucet, mailer, ...parts })
-  undo.push(api.stop, catchers.stop)
-  const page = await startPage(ctx)
-  undo.push(page.stop)
-  const addresses = { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` }
-  Object.assign(answer, { ...addresses, challengeUrl: config.challengeUrl })
+  await startServers(ctx, { ...parts, guard, answer, isOpen: credentials.arePublic }, undo)
   await publishNodes(dataDir, nodes)
   undo.push(() => removePublishedNodes(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
+}
+
+type OwnInput = Pick<LabInput, 'faults' | 'place' | 'rootKey' | 'renewKeys' | 'seed' | 'chains'> & {
+  answer: SandboxAnswer
+}
+
+/** Opens what a sandbox has beyond a server in production. */
+function openOwnParts(ctx: EngineCtx, { answer, ...input }: OwnInput, undo: (() => Promise<unknown>)[]) {
+  const faucet = openFaucet(ctx)
+  undo.push(faucet.stop)
+  const engines = openSandboxEngines(ctx, faucet, webhookFaults(input.faults, callerOf(ctx.config)))
+  const catchers = openCatchers(ctx, () => answer.url)
+  const lab = openLab({ ...input, ctx, faucet, engines, saved: catchers.saved })
+  undo.push(lab.stop)
+  return { faucet, engines, catchers, lab, intercept: requestFaults(input.faults) }
+}
+
+type ServersInput = ReturnType<typeof openOwnParts> & {
+  guard: RequestGuard
+  answer: SandboxAnswer
+  /** Whether the operations of the sandbox are open: to the network they are not. */
+  isOpen: boolean
+}
+
+/** Starts the API and the page of users, and completes the answer with their addresses. */
+async function startServers(
+  ctx: EngineCtx,
+  { faucet, catchers, lab, intercept, guard, answer, isOpen }: ServersInput,
+  undo: (() => Promise<unknown>)[],
+): Promise<void> {
+  const { mailer, catches } = catchers
+  const { around } = lab
+  const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints, ...lab.endpoints]
+  const { apiKey } = answer
+  const parts = isOpen ? { endpoints: own, catches, guard, intercept, refusal, apiKey } : { endpoints: [] }
+  const api = await startApi(ctx, { faucet, mailer, around, ...parts })
+  undo.push(api.stop, catchers.stop)
+  const page = await startPage(ctx, around)
+  undo.push(page.stop)
+  const addresses = { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` }
+  Object.assign(answer, { ...addresses, challengeUrl: ctx.config.challengeUrl })
 }
 
 /** The nodes as the platform asks them, by a path of its own: rules of faults tell its calls from those of others. */
@@ -201,12 +224,20 @@ async function reportBegunAnew(
   }
 }
 
-/** Uses temporary journals, since an ephemeral database needs no recovery. Returns a function that removes them. */
-async function dropJournals(config: Config): Promise<() => Promise<void>> {
-  const journalDir = join(config.dataDir, 'ephemeral-journals')
-  const drop = () => rm(journalDir, { recursive: true, force: true })
+/**
+ * Uses temporary directories beside an ephemeral database, which needs no recovery: for journals, counters of guesses and
+ * snapshots. Returns a function that removes them.
+ */
+async function dropKeptBeside(config: Config): Promise<() => Promise<void>> {
+  const [journalDir, guessDir] = ['journals', 'guesses'].map((name) =>
+    join(config.dataDir, `ephemeral-${name}`),
+  ) as [string, string]
+  const drop = async () => {
+    for (const path of [journalDir, guessDir, snapshotsDirectory(config, false)])
+      await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  }
   await drop()
-  config.journalDir = journalDir
+  Object.assign(config, { journalDir, guessDir })
   return drop
 }
 
@@ -260,18 +291,6 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
       : 'PostgreSQL ended; start the sandbox again, nothing was lost',
   )
   return { connection: postgres.connection, broken, stop: postgres.stop }
-}
-
-/** Registers the fixed entity, its keys and its entity secret, so that the first request works. */
-async function seedSandbox(ctx: EngineCtx, { keys, entitySecret }: SandboxCredentials): Promise<void> {
-  const nowMs = ctx.clock.nowMs()
-  await ctx.database.tx(async (tx) => {
-    await insertEntity(tx, { ...sandboxEntity, nowMs })
-    for (const key of keys) await insertApiKey(tx, { ...key, nowMs })
-    await allowRebalancingInSandbox(tx, sandboxEntity.id, nowMs)
-  })
-  await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: entitySecret })
-  await seedAttestationKeys({ ...ctx, db: ctx.database })
 }
 
 /** Returns a network that a sandbox can run; throws for any other. */

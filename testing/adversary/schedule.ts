@@ -49,7 +49,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, sweeps and event histories; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps, event histories and snapshots; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -58,6 +58,11 @@ const foreignPoints: readonly Failpoint[] = [
   'after-settlement-commit',
   'before-history-commit',
   'after-history-commit',
+  'within-snapshot-save',
+  'before-snapshot-swap',
+  'within-snapshot-swap',
+  'after-snapshot-database',
+  'after-snapshot-swap',
 ]
 
 /** Wallets that are keys; one more, the last, is a smart account. */

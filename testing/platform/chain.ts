@@ -42,6 +42,8 @@ export type TestChainOptions = {
   blockchains: readonly Blockchain[]
   blockTimeMs?: number | undefined
   gasLimit?: bigint | undefined
+  /** Whether snapshots of a sandbox can be made of them. */
+  journaled?: boolean
 }
 
 /** The last of the node's funded accounts pays as the outsider; tests are free to use the others. */
@@ -54,11 +56,12 @@ export const shortFinalityNetwork = isDeep ? baseSepolia : ethSepolia
 export async function startTestChains(options: TestChainOptions) {
   const chosen = options.blockchains.map((name) => networks.find(({ blockchain }) => blockchain === name)!)
   const log = testLog()
-  const { blockTimeMs, gasLimit } = options
+  const { blockTimeMs, gasLimit, journaled = false } = options
   const local = await startLocalChains({
     networks: chosen,
     dataDir: '/nowhere',
     ephemeral: true,
+    journaled,
     blockTimeMs,
     gasLimit,
     log,

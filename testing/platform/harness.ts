@@ -15,11 +15,19 @@ import { callerOf } from '#runtime/outbound/call'
 import { keyScopes } from '#runtime/scope'
 import { openCatchers } from '#sandbox/catcher/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
-import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
-import { startSandboxEngines } from '#sandbox/engines'
+import {
+  publicCredentials,
+  sandboxApiKey,
+  sandboxClientKey,
+  sandboxEntity,
+  sandboxEntitySecret,
+} from '#sandbox/credentials'
+import { openSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
 import { openLab } from '#sandbox/lab'
+import { seedFresh } from '#sandbox/seed'
+import { dropSnapshots, openSnapshotPlace } from '#sandbox/snapshots/index'
 import { cloneDatabase } from '#testing/databases/database'
 import { testRootKey } from '#testing/databases/template'
 import { startTestChains, type TestChain } from './chain.ts'
@@ -81,7 +89,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit } = options
   const [clone, local] = await Promise.all([
     cloneDatabase('seeded'),
-    startTestChains({ blockchains, blockTimeMs, gasLimit }),
+    startTestChains({ blockchains, blockTimeMs, gasLimit, journaled: options.lab === true }),
   ])
   undo.push(clone.drop, local.stop)
   const { connection } = clone
@@ -101,23 +109,27 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const nodes = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
   const pinCost = { memoryKib: 64, passes: 1 }
   const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
-  const { ctx, close } = await openContext(opened)
+  const { ctx, close, renewKeys } = await openContext(opened)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
   const faults = openFaults(undefined)
-  const deliver = webhookFaults(faults, callerOf(config))
-  const runEngines = () => startSandboxEngines(ctx, faucet, deliver)
-  let engines = options.engines === false ? undefined : runEngines()
-  undo.push(async () => engines?.stop())
-  if (engines) await untilFollowed(ctx)
+  const engines = openSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))
+  undo.push(engines.stop)
+  if (options.engines !== false) {
+    void engines.start()
+    await untilFollowed(ctx)
+  }
   const { apiKey } = sandboxTenant
-  const lab = openLab({ ctx, chains: local.local, faucet, faults })
-  undo.push(lab.stop)
-  const { stop, ...catchers } = openCatchers(ctx, () => api.url)
+  const { stop, saved, ...catchers } = openCatchers(ctx, () => api.url)
+  const place = openSnapshotPlace({ config, connection, isDurable: false })
+  const seed = (fresh: EngineCtx) => seedFresh(fresh, publicCredentials)
+  const parts = { faults, place, engines, saved, renewKeys, seed, rootKey: testRootKey }
+  const lab = openLab({ ctx, chains: local.local, faucet, ...parts })
+  undo.push(lab.stop, () => dropSnapshots(place))
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
-  const intercept = requestFaults(faults)
-  const api = await startApi(ctx, { faucet, apiKey, ...catchers, intercept, endpoints: sandboxEndpoints })
+  const around = options.lab ? { around: lab.around, intercept: requestFaults(faults) } : {}
+  const api = await startApi(ctx, { faucet, apiKey, ...catchers, ...around, endpoints: sandboxEndpoints })
   undo.push(api.stop, stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {
@@ -132,13 +144,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     newEntity: (environment = 'TEST') => newEntity(ctx, api.url, environment),
     fundWallet: (address, funds) => fund(chain(funds.blockchain), address, funds),
     atClose: (step) => void undo.push(step),
-    stopEngines: async () => {
-      await engines?.stop()
-      engines = undefined
-    },
-    startEngines: () => {
-      engines ??= runEngines()
-    },
+    stopEngines: engines.stop,
+    startEngines: () => void engines.start(),
     close: () => undoAll(undo),
   }
 }

@@ -34,6 +34,8 @@ export const drawnFiles = [
   'src/sandbox/faults/faults.test.ts',
   'src/runtime/request-log/secrets.test.ts',
   'src/runtime/request-log/request-log.test.ts',
+  'testing/suites/lab/kept-snapshots.test.ts',
+  'testing/suites/lab/snapshots.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',

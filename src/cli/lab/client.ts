@@ -29,18 +29,25 @@ export async function askSandbox<Data>(
   /** Sent as JSON; a text as it is. */
   body?: object | string,
 ): Promise<Data> {
+  const sent =
+    typeof body === 'string'
+      ? { body, headers: { 'content-type': 'application/yaml' } }
+      : body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  const response = await requestSandbox(args, path, { method, ...sent })
+  if (response.status === 204) return undefined as Data
+  return ((await response.json()) as SandboxReply).data as Data
+}
+
+/** Sends a request to the sandbox, and returns its answer, which is a success; throws one line with the remedy otherwise. */
+export async function requestSandbox(args: ParsedArgs, path: string, init: RequestInit): Promise<Response> {
   const url = addressOf(args)
   const slow = setTimeout(() => {
     if (process.stderr.isTTY) process.stderr.write('waiting for the sandbox …\n')
   }, slowAfterMs)
   try {
-    const sent =
-      typeof body === 'string'
-        ? { body, headers: { 'content-type': 'application/yaml' } }
-        : body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-    const response = await fetch(url + path, { method, ...sent }).catch(explainAway(url))
+    const response = await fetch(url + path, init).catch(explainAway(url))
+    if (response.ok) return response
     const answer = (await response.json().catch(() => ({}))) as SandboxReply
-    if (response.ok) return answer.data as Data
     throw new Error(reasonOf(url, response.status, answer))
   } finally {
     clearTimeout(slow)

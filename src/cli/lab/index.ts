@@ -18,4 +18,12 @@ export const labCommands: CommandTable = {
     summary: 'Pay any amount of a test coin to any address, on a chain of a sandbox that runs.',
     load: async () => (await import('./faucet.ts')).faucetCommand,
   },
+  snapshot: {
+    summary: 'Save and restore the state of a sandbox that runs.',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand,
+  },
+  reset: {
+    summary: 'Return a sandbox that runs to the state of its first start.',
+    load: async () => (await import('./snapshot.ts')).resetCommand,
+  },
 }

@@ -99,6 +99,11 @@ describe('mistakes', () => {
       'the address of the sandbox must be like http://127.0.0.1:4020, not "x"',
     ],
     [2, ['faucet'], 'faucet needs an address'],
+    [2, ['snapshot', 'safe', 'x'], 'unknown action "safe": did you mean save?'],
+    [2, ['snapshot', 'restore'], 'restore needs a name: bezant sandbox snapshot list shows them'],
+    [2, ['snapshot', 'export', 'x'], 'export needs a name and a file'],
+    [1, ['snapshot', 'restore', 'x'], 'name matches no snapshot of this sandbox, which has none.'],
+    [1, ['snapshot', 'save', 'X'], 'name must match ^[a-z0-9-]{1,40}$.'],
     [2, ['faucet', '0x12', '--blockchain', 'BASE-SEPOLIA'], 'faucet needs --amount'],
     [
       1,
@@ -135,7 +140,7 @@ describe('mistakes', () => {
 
   it('each noun has its help', async () => {
     const { stdout } = await bezant('--help')
-    for (const noun of ['chain', 'clock', 'faucet']) {
+    for (const noun of ['chain', 'clock', 'faucet', 'snapshot', 'reset']) {
       expect(stdout).toContain(`bezant sandbox ${noun} `)
       expect((await bezant(noun, '--help')).stdout).toContain(`Usage: bezant sandbox ${noun}`)
       const byHelp = await runCommand({ command: 'help', args: ['sandbox', noun] })

@@ -19,3 +19,11 @@ export const lockTransportKeys = (tx: Db) =>
 export const insertTransportKey = (tx: Db, row: TransportKeyRow & { createDate: string }) =>
   tx.run(sql`insert into transport_keys (id, public_key, sealed_private_key, create_date)
     values (${row.id}, ${row.publicKey}, ${row.sealedPrivateKey}, ${row.createDate})`)
+
+/** Copies the keys that another database lacks, so that ciphertexts for them are still accepted there. */
+export async function copyTransportKeys(from: Db, to: Db): Promise<void> {
+  type Row = TransportKeyRow & { createDate: string }
+  for (const row of await from.all<Row>(sql`select ${columns}, create_date from transport_keys`))
+    await to.run(sql`insert into transport_keys (id, public_key, sealed_private_key, create_date)
+      values (${row.id}, ${row.publicKey}, ${row.sealedPrivateKey}, ${row.createDate}) on conflict do nothing`)
+}

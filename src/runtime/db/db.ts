@@ -15,6 +15,7 @@ import {
 } from './limits.ts'
 import { type ChannelListener, openListener } from './listen.ts'
 import { fieldOf } from './names.ts'
+import { openReplaceablePool } from './replaceable-pool.ts'
 import { render, type Sql } from './sql.ts'
 
 export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
@@ -56,6 +57,11 @@ export type Database = Db &
     waiting(): { work: number; reading: number }
     /** The error by which the server refused to write in the last seconds, because its volume is full. */
     fullVolume(): string | undefined
+    /**
+     * Runs `work` while no connection is open, so that it can copy or replace the database; calls wait meanwhile. Throws, and
+     * leaves everything as it is, when the calls under way do not end in a few seconds.
+     */
+    closedWhile<Result>(work: () => Promise<Result>): Promise<Result>
     close(): Promise<void>
   }
 
@@ -118,6 +124,7 @@ export function openDatabase(
       work: working.waiting() + lanes.waiting(),
       reading: reading.waiting() + readingLanes.waiting(),
     }),
+    closedWhile: (work) => working.closedWhile(() => reading.closedWhile(work)),
     close: async () => void (await Promise.all([working.close(), reading.close()])),
   }
   return database
@@ -158,21 +165,22 @@ function openPool(
 ): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
-  const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
-  pool.on('error', () => undefined)
-  // The pool removes its own listener before the code that asked for a connection can add one. An error that comes in the
-  // same packet as the server's readiness falls in between, and an error event without a listener ends the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  const pool = openReplaceablePool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
+  const { pause, resume, listen } = openListener(settings)
   const refusals = noteRefusals()
-  const db = callsOn((query) => refusals.of(pool.query(query)))
+  const db = callsOn((query) => refusals.of(pool.use((open) => open.query(query))))
   return {
     ...db,
     fullVolume: refusals.newest,
-    tx: (work, others) => refusals.of(inTransaction(pool, work, others)),
-    script: async (text) => void (await pool.query(text)),
-    ...openListener(settings),
-    waiting: () => pool.waitingCount,
-    close: () => pool.end(),
+    tx: (work, others) => refusals.of(pool.use((open) => inTransaction(open, work, others))),
+    script: async (text) => void (await pool.use((open) => open.query(text))),
+    listen,
+    waiting: pool.waiting,
+    closedWhile: async (work) => {
+      await pause()
+      return pool.closedWhile(work).finally(resume)
+    },
+    close: pool.close,
   }
 }
 

@@ -12,6 +12,13 @@ export type ChannelListener = {
   listen(channel: string, onNotice: (payload: string) => void): Listening
 }
 
+type PausableListener = ChannelListener & {
+  /** Closes the connection; the channels are kept. */
+  pause(): Promise<void>
+  /** Opens it again, when there are channels. */
+  resume(): Promise<void>
+}
+
 /** The subscribers of each channel. */
 type Channels = Map<string, Set<(payload: string) => void>>
 
@@ -21,19 +28,16 @@ const retryMs = 500
  * Listens to every channel of a process through one connection, opened for the first subscription, closed after the last, and
  * reopened when it breaks. Notifications sent meanwhile are lost, so subscribers poll as well.
  */
-export function openListener(settings: pg.ClientConfig): ChannelListener {
+export function openListener(settings: pg.ClientConfig): PausableListener {
   const channels: Channels = new Map()
+  let isPaused = false
   let client: pg.Client | undefined
   let retry: NodeJS.Timeout | undefined
-  let last: Promise<unknown> = Promise.resolve()
-  /** Serializes changes, so that a connection is opened once and subscribes to each channel once. */
-  const inOrder = (work: () => Promise<void>): Promise<void> => {
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
-  }
+  /** Changes run one by one, so that a connection is opened once and subscribes to each channel once. */
+  const inOrder = oneByOne()
 
   const connect = async (): Promise<void> => {
+    if (isPaused) return
     const next = await connected(settings, channels).catch((error) => {
       retryLater()
       throw error
@@ -45,24 +49,32 @@ export function openListener(settings: pg.ClientConfig): ChannelListener {
       retryLater()
     })
   }
+  const reconnect = () =>
+    inOrder(async () => {
+      if (!client && channels.size > 0) await connect()
+    }).catch(() => undefined)
   const retryLater = () => {
     if (channels.size === 0) return
     retry ??= setTimeout(() => {
       retry = undefined
-      void inOrder(async () => {
-        if (!client && channels.size > 0) await connect()
-      }).catch(() => undefined)
+      void reconnect()
     }, retryMs).unref()
   }
   const close = async () => {
     clearTimeout(retry)
-    retry = undefined
     const open = client
-    client = undefined
+    retry = client = undefined
     await open?.end()
   }
-
   return {
+    pause: () => {
+      isPaused = true
+      return inOrder(close)
+    },
+    resume: async () => {
+      isPaused = false
+      await reconnect()
+    },
     listen: (channel, onNotice) => {
       const started = inOrder(async () => {
         const subscribers = channels.get(channel) ?? new Set()
@@ -81,6 +93,15 @@ export function openListener(settings: pg.ClientConfig): ChannelListener {
         })
       return { started, end }
     },
+  }
+}
+
+function oneByOne(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
   }
 }
 

@@ -53,6 +53,9 @@ export async function migrate(
 /** The migrations of this version. Read once: an upgrade in place puts those of the next version beside a running process. */
 const listFiles = succeedOnce(() => filesIn(ownFolder))
 
+/** The name of the last migration of this version: it stands for the tables that this version has. */
+export const latestMigration = async (): Promise<string> => (await listFiles()).at(-1) ?? ''
+
 const filesIn = async (folder: string) =>
   (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
 

@@ -59,6 +59,8 @@ export type Endpoint<Ctx = RequestScope> = {
    * response may be silent for a minute.
    */
   raw?: boolean
+  /** The most bytes of a raw body, where that is not a megabyte. */
+  rawBytesMax?: number
   /** The schema of `data`; absent when the response has no body. */
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */

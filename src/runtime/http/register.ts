@@ -34,7 +34,16 @@ type Registration = {
   intercept?: InterceptRequest | undefined
   /** Returns why the process cannot serve, if so: requests that need a key are then answered with 503. */
   notReady?: () => string | undefined
+  around?: AroundRequests | undefined
 }
+
+/** Runs the work of each request, from its context to its answer: it may let it wait, or refuse it by throwing. */
+export type AroundRequests = <Result>(
+  endpoint: Endpoint<never>,
+  work: () => Promise<Result>,
+) => Promise<Result>
+
+const atOnce: AroundRequests = (_, work) => work()
 
 export type ReadUser = (ctx: RequestScope, token: string) => Promise<TokenUser>
 export type ReadSession = (
@@ -81,7 +90,11 @@ const errorHandlerOf =
     return reply.status(200).send(shown)
   }
 
-function bodyBytesMaxOf({ body, largeBody, raw }: Endpoint<never>, config: Config): number | undefined {
+function bodyBytesMaxOf(
+  { body, largeBody, raw, rawBytesMax }: Endpoint<never>,
+  config: Config,
+): number | undefined {
+  if (rawBytesMax !== undefined) return rawBytesMax
   if (raw) return Math.min(rawBodyBytesMax, config.bodyBytesMax)
   if (!body) return undefined
   return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
@@ -91,7 +104,7 @@ function bodyBytesMaxOf({ body, largeBody, raw }: Endpoint<never>, config: Confi
 const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
 
 function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
-  const { notReady } = registration
+  const { notReady, around = atOnce } = registration
   const params =
     endpoint.params &&
     checkOf(endpoint.params, 'params', isOfWallets(endpoint) ? 'idNotUuid' : 'invalidRequest')
@@ -120,7 +133,7 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
   return (request: FastifyRequest, reply: FastifyReply) =>
-    respond(request, reply).catch((error) => {
+    around(endpoint, () => respond(request, reply)).catch((error) => {
       throw inOwnCodes(endpoint, error)
     })
 }

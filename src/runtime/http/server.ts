@@ -19,7 +19,7 @@ import { newListener } from './listener.ts'
 import { logRequests } from './log-requests.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
-import { type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
+import { type AroundRequests, type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
 import { registerUserPage, type UserPage } from './user-page.ts'
 
 /** A removed path of the interface: it answers 410 and names the replacement. */
@@ -50,6 +50,8 @@ type ServerInput = {
   guard?: RequestGuard | undefined
   /** Meets every request before its operation runs. */
   intercept?: InterceptRequest | undefined
+  /** Runs the work of each request. */
+  around?: AroundRequests | undefined
   /** Replaces the usual message for requests without a valid key. */
   refusal?: string | undefined
 }

@@ -69,6 +69,11 @@ export const failpoints = {
   'after-mint-commit': { number: 'P56', about: 'after the mint of a rebalancing committed' },
   'before-burn-commit': { number: 'P42', about: 'before a batch of burns commits' },
   'after-burn-commit': { number: 'P43', about: 'after a batch of burns committed' },
+  'within-snapshot-save': { number: 'P57', about: 'after the parts of a snapshot, before its manifest' },
+  'before-snapshot-swap': { number: 'P58', about: 'after a restore is prepared, before its note' },
+  'within-snapshot-swap': { number: 'P59', about: 'after a restore swapped the files of one chain' },
+  'after-snapshot-database': { number: 'P60', about: 'after a restore swapped the databases' },
+  'after-snapshot-swap': { number: 'P61', about: 'after a restore swapped all, before its note is removed' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -26,6 +26,8 @@ export type Catcher = {
   signatureOf(db: Db, message: CaughtMessage): Promise<SignatureVerdict>
   /** Resolves to whether the inbox has confirmed these regions, at the latest after `waitMs`. */
   untilConfirmed(inbox: string, arns: readonly string[], waitMs: number): Promise<boolean>
+  /** Ends the requests that wait for that. */
+  endConfirmations(): void
   /** Whether an address of this server is an inbox, to which notifications may be sent. */
   catches(url: URL): boolean
 }
@@ -88,6 +90,7 @@ export function openCatcher({ config, log, localUrl, ending }: CatcherInput): Ca
       await confirmations.until((each) => each === inbox && hasAll(each), waitMs)
       return hasAll(inbox)
     },
+    endConfirmations: confirmations.endAll,
     catches: (url) => isOwn(url.href) && /^\/sandbox\/catcher\/[a-z0-9-]{1,64}$/.test(url.pathname),
   }
 }

@@ -72,6 +72,13 @@ export function createInboxes() {
     keep: (name: string, arrived: Arrived, nowMs: number) => keep(kept, name, arrived, nowMs),
     behave: (name: string, behaviour: InboxBehaviour) =>
       Object.assign(openInbox(kept, name), { behaviour, used: 0 }),
+    /** Replaces all inboxes and messages. */
+    replace: (inboxes: readonly Inbox[], messages: readonly CaughtMessage[]) => {
+      kept.inboxes = new Map(inboxes.map((inbox) => [inbox.name, inbox]))
+      kept.messages = new Map(messages.map((message) => [message.id, message]))
+      kept.bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0)
+    },
+    all: () => [...kept.messages.values()],
     clear: (name: string) => clear(kept, name),
     remove: (name: string) => {
       clear(kept, name)

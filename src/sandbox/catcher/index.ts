@@ -6,6 +6,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { mailEndpoint, openMailCatcher } from '../mail-catcher.ts'
 import { openCatcher } from './catcher.ts'
 import { catcherEndpoints } from './routes.ts'
+import { savedInboxes } from './saved-inboxes.ts'
 
 /** Opens the parts of the API that catch messages. `stop` ends the requests that wait, so that they do not delay a stop. */
 export function openCatchers(ctx: EngineCtx, localUrl: () => string) {
@@ -15,6 +16,7 @@ export function openCatchers(ctx: EngineCtx, localUrl: () => string) {
   return {
     mailer,
     catches: catcher.catches,
+    saved: [savedInboxes(catcher), mailer.saved],
     endpoints: [mailEndpoint(mailer), ...catcherEndpoints(catcher, ctx.database)],
     stop: async () => ending.abort(),
   }

@@ -42,7 +42,11 @@ type Act<Body> = (
 ) => Promise<unknown>
 
 /** The operations by which developers and tests control the local chains. */
-export function chainControlEndpoints(control: ChainControl, fees: BaseFees): readonly Endpoint<never>[] {
+export function chainControlEndpoints(
+  control: ChainControl,
+  fees: BaseFees,
+  modes: PausedModes,
+): readonly Endpoint<never>[] {
   /** Declares an operation on one chain, which runs after the earlier ones on it, and shows the chain unless it returns something. */
   const on = <Body extends TObject | undefined = undefined>(
     name: string,
@@ -65,7 +69,7 @@ export function chainControlEndpoints(control: ChainControl, fees: BaseFees): re
   return [
     listEndpoint(control),
     faucetEndpoint(control),
-    ...miningEndpoints(on),
+    ...miningEndpoints(on, modes),
     ...blockEndpoints(on, control, fees),
   ]
 }
@@ -105,8 +109,7 @@ const faucetEndpoint = (control: ChainControl): Endpoint<never> =>
     verb: async (_, { body }) => payAny(control, body),
   }) as Endpoint<never>
 
-function miningEndpoints(on: On): Endpoint<never>[] {
-  const modes: PausedModes = new Map()
+function miningEndpoints(on: On, modes: PausedModes): Endpoint<never>[] {
   return [
     on(
       'mine',

@@ -1,13 +1,30 @@
 import type { Endpoint } from '#runtime/http/endpoint'
+import type { SnapshotPart } from '../snapshots/parts.ts'
 import { openBaseFees } from './base-fee.ts'
 import { type ControlParts, openChainControl } from './control.ts'
 import { chainControlEndpoints } from './endpoints.ts'
+import type { PausedModes } from './mine.ts'
 
-/** Opens the control of the local chains; `stop` ends what it holds on them. */
+/** Opens the control of the local chains; `release` ends what it holds on them. */
 export function openChains(parts: ControlParts): {
   endpoints: readonly Endpoint<never>[]
-  stop: () => Promise<void>
+  /** The modes to which paused chains resume, for snapshots. */
+  saved: SnapshotPart
+  release: () => Promise<void>
 } {
   const fees = openBaseFees()
-  return { endpoints: chainControlEndpoints(openChainControl(parts), fees), stop: fees.stop }
+  const modes: PausedModes = new Map()
+  return {
+    endpoints: chainControlEndpoints(openChainControl(parts), fees, modes),
+    saved: {
+      name: 'mining',
+      save: () => [...modes],
+      restore: (saved) => {
+        modes.clear()
+        for (const [blockchain, mode] of saved as [string, 'each_transaction' | number][])
+          modes.set(blockchain, mode)
+      },
+    },
+    release: fees.stop,
+  }
 }

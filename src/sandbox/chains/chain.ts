@@ -1,28 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
-import { type Mining, miningEvery, setsMiningIn, withoutMining } from './mining.ts'
-import type { LocalNode } from './node.ts'
+import { miningEvery, setsMiningIn, withoutMining } from './mining.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
 import { mayChange } from './requests.ts'
 import { postToNode, type Reply, rpcResult } from './rpc.ts'
+import type { StateKeeper } from './state-keeper.ts'
+import { superviseNode } from './supervised-node.ts'
 import { watchPool } from './watch-pool.ts'
-
-/** Persistence of a chain's state beyond its node, if any. */
-export type StateKeeper = {
-  /** Starts a node with the persisted state and the right mining mode. */
-  open(mining: Mining): Promise<LocalNode>
-  /** Forwards a request that may change the chain, and records the data that a later `open` needs. */
-  write(node: LocalNode, body: Buffer): Promise<Reply>
-  /** Runs `work` while no other write and no persist runs. */
-  alone<T>(work: () => Promise<T>): Promise<T>
-  /** The newest block that the node loaded in place of mining it: it can reorganise the later ones only. */
-  loadedTo(): number
-  /** Writes the current state, so that it no longer depends on the journal. */
-  persist(node: LocalNode): Promise<void>
-  /** Persists for the last time and closes the files; the caller ends the node. */
-  close(node: LocalNode): Promise<void>
-}
 
 export type SupervisedChain = {
   network: Network
@@ -39,6 +23,13 @@ export type SupervisedChain = {
   /** Runs `work` while the chain mines nothing by itself. */
   withoutMining<T>(work: () => Promise<T>): Promise<T>
   persist(): Promise<void>
+  /** Copies the files that give the chain as it is now to a new directory. */
+  copyTo(directory: string): Promise<void>
+  /**
+   * Ends the node and closes the files, so that others can take their place. Requests wait until the returned function has started
+   * a node on those, behind the same address.
+   */
+  halt(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
@@ -50,7 +41,6 @@ type ChainOptions = {
   log: Log
 }
 
-const restartAttempts = 5
 const endGraceMs = 1000
 
 /** Starts one local chain: a supervised node behind a published address. */
@@ -59,48 +49,33 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
   const mining = miningEvery(options.blockTimeMs)
   let hook: Intercept | undefined
   let isStopping = false
-  let node = await keeper.open(mining)
-  let ready = Promise.resolve(node)
-
-  const watch = (started: LocalNode) => {
-    node = started
-    started.exited.then((reason) => {
-      if (isStopping) return
-      log.error(
-        { blockchain: network.blockchain, reason },
-        'The local node ended unexpectedly; starting it again',
-      )
-      ready = reopen(keeper, mining, log, () => isStopping)
-      ready.then(watch, (error) =>
-        log.error({ blockchain: network.blockchain, err: error }, 'The local chain is down'),
-      )
-    })
-  }
-  watch(node)
-  const url = async () => (await ready).url
+  const supervised = await superviseNode({ blockchain: network.blockchain, keeper, mining, log })
+  const { ready, newest } = supervised
+  const url = async () => (await ready()).url
   const pool = watchPool({ url, alone: keeper.alone })
 
   const write = async (body: Buffer) => {
     if (setsMiningIn(body)) mining.release()
     pool.wrote()
-    return keeper.write(await ready, body)
+    return keeper.write(await ready(), body)
   }
   let proxy: ChainProxy
   try {
     proxy = await startProxy({ target: url, write, intercept: () => hook, port: options.proxyPort })
   } catch (error) {
-    isStopping = true
+    supervised.release()
     await pool.stop()
-    await node.end(0)
+    await newest().end(0)
     throw error
   }
   const stop = async () => {
     if (isStopping) return
     isStopping = true
+    supervised.release()
     await pool.stop()
     mining.release()
     await proxy.close()
-    const last = await ready.catch(() => node)
+    const last = await ready().catch(newest)
     try {
       await keeper.close(last)
     } finally {
@@ -110,8 +85,8 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
   return {
     network,
     rpcUrl: proxy.url,
-    nodeUrl: () => node.url,
-    pid: () => node.pid,
+    nodeUrl: () => newest().url,
+    pid: () => newest().pid,
     intercept: (next) => {
       hook = next
     },
@@ -119,7 +94,12 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     loadedTo: keeper.loadedTo,
     isTimed: mining.isTimed,
     withoutMining: async (work) => withoutMining(await url(), mining, work),
-    persist: async () => keeper.persist(await ready),
+    persist: async () => keeper.persist(await ready()),
+    copyTo: async (directory) => {
+      await ready()
+      await keeper.copyTo(directory)
+    },
+    halt: supervised.halt,
     stop,
   }
 }
@@ -131,22 +111,3 @@ const askThrough =
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
     return rpcResult<T>(method, mayChange(body) ? await write(body) : await postToNode(await url(), body))
   }
-
-async function reopen(
-  keeper: StateKeeper,
-  mining: Mining,
-  log: Log,
-  isStopping: () => boolean,
-): Promise<LocalNode> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const node = await keeper.open(mining)
-      if (isStopping()) await node.end(0)
-      return node
-    } catch (error) {
-      if (attempt === restartAttempts || isStopping()) throw error
-      log.warn({ err: error }, 'The local node could not be started again; trying once more')
-      await delay(attempt * 500)
-    }
-  }
-}

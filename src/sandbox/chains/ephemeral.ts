@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Network } from '#chains/networks/index'
 import { attesterAccount } from '../constants.ts'
-import type { StateKeeper } from './chain.ts'
 import { genesisOf } from './genesis.ts'
 import { poolMined } from './mining.ts'
 import { startNode } from './node.ts'
 import { createGate } from './read-write-lock.ts'
 import { requestKindOf, requestsIn, waitsForBlock } from './requests.ts'
 import { postToNode } from './rpc.ts'
+import type { StateKeeper } from './state-keeper.ts'
 
 /** Creates a keeper that persists nothing: a node that dies restarts with the same empty chain. `directory` is temporary. */
 export function ephemeralKeeper(
@@ -48,6 +48,10 @@ export function ephemeralKeeper(
     alone: gate.alone,
     loadedTo: () => 0,
     persist: async () => {},
+    copyTo: async () => {
+      throw new Error(`the chain ${network.blockchain} keeps no files to copy`)
+    },
+    abandon: async () => {},
     close: async () => {},
   }
 }

@@ -6,10 +6,11 @@ import type { TokenSymbol } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
 import { startWatchdog } from '../end-processes-after-kill.ts'
-import { type StateKeeper, type SupervisedChain, startChain } from './chain.ts'
+import { type SupervisedChain, startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
 import { persistentKeeper } from './persistent.ts'
 import type { Intercept } from './proxy.ts'
+import type { StateKeeper } from './state-keeper.ts'
 
 export type { Intercept } from './proxy.ts'
 
@@ -27,7 +28,9 @@ export type LocalChain = {
   intercept(hook: Intercept | undefined): void
   /** Time between blocks that the chain was started with; undefined where it mines each transaction at once. */
   blockTimeMs: number | undefined
-} & Pick<SupervisedChain, 'ask' | 'loadedTo' | 'isTimed' | 'withoutMining'>
+  /** The directory with the files of the chain; undefined of one that keeps none, of which there are no snapshots. */
+  directory: string | undefined
+} & Pick<SupervisedChain, 'ask' | 'loadedTo' | 'isTimed' | 'withoutMining' | 'copyTo' | 'halt'>
 
 export type LocalChains = {
   chains: LocalChain[]
@@ -42,6 +45,8 @@ export type LocalChainsOptions = {
   /** State is kept in `<dataDir>/chains/<blockchain>/`; the caller holds the directory's lock. Unused when `ephemeral`. */
   dataDir: string
   ephemeral: boolean
+  /** Whether ephemeral chains are journaled in a temporary directory, so that snapshots can be made of them. */
+  journaled?: boolean
   /** Time between blocks; each transaction is mined at once when left out. */
   blockTimeMs?: number | undefined
   /** Gas of one block, 30 million when left out. */
@@ -53,7 +58,7 @@ const defaultGasLimit = 30_000_000n
 
 /** Starts one node per network, all at once, each with its official chain id, its stablecoins and a funded faucet. */
 export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
-  const { keeperOf, portOf, release } = options.ephemeral
+  const { keeperOf, directoryOf, portOf, release } = options.ephemeral
     ? ephemeralKeepers(options)
     : persistentKeepers(options)
   const { blockTimeMs, log } = options
@@ -82,7 +87,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
     throw failed.reason
   }
   return {
-    chains: chains.map((chain) => published(chain, blockTimeMs)),
+    chains: chains.map((chain) => published(chain, blockTimeMs, directoryOf(chain.network))),
     persist: async () => void (await Promise.all(chains.map((chain) => chain.persist()))),
     stop,
   }
@@ -90,6 +95,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
 
 type Keepers = {
   keeperOf(network: Network): StateKeeper
+  directoryOf(network: Network): string | undefined
   /** The published port of the previous run, which tools may be configured with. */
   portOf(network: Network): { read(): number | undefined; write(port: number): void }
   release(): void
@@ -98,9 +104,14 @@ type Keepers = {
 function ephemeralKeepers(options: LocalChainsOptions): Keepers {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-chains-'))
   const watched = watchNodes(directory)
+  const { gasLimit = defaultGasLimit, journaled = false } = options
+  const directoryOf = ({ blockchain }: Network) => join(directory, blockchain)
   return {
     keeperOf: (network) =>
-      ephemeralKeeper(network, directory, options.gasLimit ?? defaultGasLimit, watched.onSpawn(network)),
+      journaled
+        ? keeperIn(options, network, directoryOf(network), watched.onSpawn(network))
+        : ephemeralKeeper(network, directory, gasLimit, watched.onSpawn(network)),
+    directoryOf: (network) => (journaled ? directoryOf(network) : undefined),
     portOf: () => ({ read: () => undefined, write: () => {} }),
     release: () => {
       watched.dismiss()
@@ -128,19 +139,28 @@ function watchNodes(discard?: string) {
 export const chainDirectory = (dataDir: string, { blockchain }: Network): string =>
   resolve(dataDir, 'chains', blockchain)
 
-function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsOptions): Keepers {
-  const directoryOf = (network: Network) => chainDirectory(dataDir, network)
+const keeperIn = (
+  { ephemeral, gasLimit = defaultGasLimit, blockTimeMs, log }: LocalChainsOptions,
+  network: Network,
+  directory: string,
+  onSpawn: (spawned: { pid: number }) => void,
+): StateKeeper =>
+  persistentKeeper({
+    network,
+    directory,
+    gasLimit,
+    minesAtOnce: blockTimeMs === undefined,
+    isDurable: !ephemeral,
+    log: log.child({ blockchain: network.blockchain }),
+    onSpawn,
+  })
+
+function persistentKeepers(options: LocalChainsOptions): Keepers {
+  const directoryOf = (network: Network) => chainDirectory(options.dataDir, network)
   const watched = watchNodes()
   return {
-    keeperOf: (network) =>
-      persistentKeeper({
-        network,
-        directory: directoryOf(network),
-        gasLimit: gasLimit ?? defaultGasLimit,
-        minesAtOnce: blockTimeMs === undefined,
-        log: log.child({ blockchain: network.blockchain }),
-        onSpawn: watched.onSpawn(network),
-      }),
+    keeperOf: (network) => keeperIn(options, network, directoryOf(network), watched.onSpawn(network)),
+    directoryOf,
     portOf: (network) => {
       const path = join(directoryOf(network), 'rpc-port')
       return {
@@ -152,8 +172,12 @@ function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsO
   }
 }
 
-function published(chain: SupervisedChain, blockTimeMs: number | undefined): LocalChain {
-  const { network, ask, loadedTo, isTimed, withoutMining } = chain
+function published(
+  chain: SupervisedChain,
+  blockTimeMs: number | undefined,
+  directory: string | undefined,
+): LocalChain {
+  const { network, ask, loadedTo, isTimed, withoutMining, copyTo, halt } = chain
   return {
     blockchain: network.blockchain,
     chainId: network.chainId,
@@ -173,5 +197,8 @@ function published(chain: SupervisedChain, blockTimeMs: number | undefined): Loc
     loadedTo,
     isTimed,
     withoutMining,
+    directory,
+    copyTo,
+    halt,
   }
 }

@@ -52,12 +52,16 @@ export type ChainJournal = {
   close(): void
 }
 
-/** Creates a journal; the entries are on disk when this returns. */
-export function createChainJournal(path: string, entries: readonly JournalEntry[]): ChainJournal {
+/** Creates a journal; the entries are on disk when this returns, where the chain is durable. */
+export function createChainJournal(
+  path: string,
+  entries: readonly JournalEntry[],
+  isDurable = true,
+): ChainJournal {
   const file = openSync(path, 'w', 0o600)
   const journal = journalOn(file, 0)
   for (const entry of entries) journal.append(entry)
-  fsyncSync(file)
+  if (isDurable) fsyncSync(file)
   return journal
 }
 
@@ -67,9 +71,12 @@ export function readJournal(path: string): JournalEntry[] {
 }
 
 /** Opens a journal for appending, and returns its entries. Creates a missing journal. */
-export function openChainJournal(path: string): { journal: ChainJournal; entries: JournalEntry[] } {
+export function openChainJournal(
+  path: string,
+  isDurable = true,
+): { journal: ChainJournal; entries: JournalEntry[] } {
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
-  if (!existsSync(path)) return { journal: createChainJournal(path, [head]), entries: [head] }
+  if (!existsSync(path)) return { journal: createChainJournal(path, [head], isDurable), entries: [head] }
   const complete = completeLines(readFileSync(path))
   const sizeBytes = complete.length
   const entries = parseEntries(complete)

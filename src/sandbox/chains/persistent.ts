@@ -1,12 +1,11 @@
 /**
- * Keeps a local chain in a directory: state files and journals of everything sent since. A request is in the journal
+ * Keeps a local chain in a directory, of which snapshots are copies: state files and journals of everything sent since. A request is in the journal
  * before the node receives it, or before its answer is returned where only the answer identifies the transaction.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
 import { attesterAccount } from '../constants.ts'
-import type { StateKeeper } from './chain.ts'
 import { endLeftover, type NodeRecord, readRecord, writeRecord } from './end-killed-node.ts'
 import { genesisOf } from './genesis.ts'
 import { type ChainJournal, type JournalEntry, openChainJournal, readJournal } from './journal.ts'
@@ -16,9 +15,10 @@ import { DifferentBlocks, replayJournal, setGasLimit } from './replay.ts'
 import { requestKindOf, requestsIn } from './requests.ts'
 import { call, postToNode } from './rpc.ts'
 import { writeAlone, writeTransactions } from './send-recorded.ts'
-import { closeSession, createSession, dumpSession, type Session } from './session.ts'
+import { closeSession, copySession, createSession, dumpSession, type Session } from './session.ts'
 import { createSettings } from './settings.ts'
 import { generationsIn, keepOnly, type SavedState, type StateFiles, stateFilesIn } from './state-file.ts'
+import type { StateKeeper } from './state-keeper.ts'
 
 type PersistentOptions = {
   network: Network
@@ -26,6 +26,8 @@ type PersistentOptions = {
   gasLimit: bigint
   /** Whether transactions are mined at once unless a request sets another mode. */
   minesAtOnce: boolean
+  /** Whether the directory outlives this process. */
+  isDurable: boolean
   log: Log
   onSpawn(spawned: { pid: number }): void
 }
@@ -60,6 +62,12 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
       const open = current()
       await open.gate.alone(() => dumpSession(open))
     },
+    copyTo: (copy) => copySession(current(), copy),
+    abandon: async () => {
+      const open = current()
+      // A state that is being written would otherwise get its name in the files that come next.
+      await open.gate.alone(async () => open.abandon())
+    },
     close: async () => {
       if (session) await closeSession(session)
     },
@@ -68,13 +76,13 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
 
 /** Starts a node and replays the journals onto its state; ends the node of an earlier process that was killed. */
 async function openSession(options: PersistentOptions, mining: Mining): Promise<Session> {
-  const { network, directory, log } = options
+  const { network, directory, isDurable, log } = options
   const files = stateFilesIn(directory)
   mkdirSync(files.cache, { recursive: true })
   const genesisGasLimit = ensureGenesis(options, files)
   const previous = readRecord(directory)
   if (previous) await endLeftover(previous, files.cache)
-  const opened = openGenerations(files)
+  const opened = openGenerations(files, isDurable)
   const startFrom = (generation: number) => {
     const source = generation === 0 ? { init: files.genesis } : { state: files.state(generation) }
     const onSpawn = (spawned: NodeRecord) => {
@@ -93,7 +101,7 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
   try {
     const { mining: mode, lastBlock } = replayed
     const { loadedTo } = restored
-    const started = { node, files, settings, mining: mode, lastBlock, loadedTo, entries, log }
+    const started = { node, files, isDurable, settings, mining: mode, lastBlock, loadedTo, entries, log }
     session = createSession({ ...opened, ...started })
     await session.follower.flush()
     await applyGasLimit(session, options.gasLimit)
@@ -115,14 +123,14 @@ type Generations = {
   journals: Map<number, JournalEntry[]>
 }
 
-function openGenerations(files: StateFiles): Generations {
+function openGenerations(files: StateFiles, isDurable: boolean): Generations {
   const generations = generationsIn(files.directory)
   keepOnly(files.directory, generations)
   const [first = 0, newest = 0] = [generations[0], generations.at(-1)]
   const journals = new Map<number, JournalEntry[]>()
   for (let generation = first; generation < newest; generation++)
     journals.set(generation, readJournal(files.journal(generation)))
-  const { journal, entries } = openChainJournal(files.journal(newest))
+  const { journal, entries } = openChainJournal(files.journal(newest), isDurable)
   journals.set(newest, entries)
   const states = generations.map((generation) => ({ generation, block: headOf(journals, generation) }))
   return { states, journal, journals }

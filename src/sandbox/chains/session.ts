@@ -1,3 +1,5 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir } from 'node:fs/promises'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { type Follower, followBlocks } from './follower.ts'
@@ -8,6 +10,7 @@ import {
   type JournalEntry,
   type MiningMode,
 } from './journal.ts'
+import { poolMined } from './mining.ts'
 import type { LocalNode } from './node.ts'
 import { createGate, type Gate } from './read-write-lock.ts'
 import { call, callMany } from './rpc.ts'
@@ -20,12 +23,15 @@ import {
   type SavedState,
   type StateFiles,
   sizeOf,
+  stateFilesIn,
 } from './state-file.ts'
 
 /** One node and its files, from its start to its end. */
 export type Session = {
   node: LocalNode
   files: StateFiles
+  /** Whether the files outlive this process: then they are synced, and brought up to date while the chain is quiet. */
+  isDurable: boolean
   gate: Gate
   settings: Settings
   follower: Follower
@@ -52,7 +58,7 @@ export type Session = {
 
 type SessionStart = Pick<
   Session,
-  'node' | 'files' | 'settings' | 'journal' | 'states' | 'loadedTo' | 'mining' | 'log'
+  'node' | 'files' | 'isDurable' | 'settings' | 'journal' | 'states' | 'loadedTo' | 'mining' | 'log'
 > & {
   lastBlock: number
   entries: readonly JournalEntry[]
@@ -113,20 +119,20 @@ const newestOf = ({ states }: Pick<Session, 'states'>) => states.at(-1)!.generat
  * `isReplaced`: the journals do not lead to this state, so it stands alone.
  */
 export async function dumpSession(session: Session, { isReplaced = false } = {}): Promise<void> {
-  const { node, files, follower, settings, log } = session
+  const { node, files, isDurable, follower, settings, log } = session
   const startedMs = performance.now()
   const generation = newestOf(session) + 1
   await follower.flush()
   const pool = await poolEntries(session)
-  const number = await dumpState(node.url, files.state(generation))
+  const number = await dumpState(node.url, files.state(generation), isDurable)
   const block = { number, hash: await hashOf(node.url, number) }
   const offsetS = Number(await call(node.url, 'evm_increaseTime', [0]))
   const nextBaseFee = await nextBaseFeeOf(node.url)
   const kept = { block, offsetS, nextBaseFee, settings: settings.list(), mining: session.mining }
   const head: HeadEntry = { kind: 'head', ...kept }
-  const journal = createChainJournal(files.journal(generation), [head, ...pool])
+  const journal = createChainJournal(files.journal(generation), [head, ...pool], isDurable)
   await follower.restart(number, () => {
-    commitState(files.state(generation))
+    commitState(files.state(generation), isDurable)
     session.journal.close()
     session.journal = journal
   })
@@ -162,7 +168,11 @@ async function dumpWhenDue(session: Session): Promise<void> {
   const now = performance.now()
   const sinceDumpMs = now - session.lastDumpMs
   if (session.isDumping || sinceDumpMs < session.dumpCostMs / dumpsPerTime) return
-  const isQuiet = journal.changes() > 0 && now - session.lastChangeMs > quietMs && sinceDumpMs > quietMs
+  const isQuiet =
+    session.isDurable &&
+    journal.changes() > 0 &&
+    now - session.lastChangeMs > quietMs &&
+    sinceDumpMs > quietMs
   const isLong = journal.blocks() > maxJournalBlocks || journal.changes() > maxJournalChanges
   const isFull = journal.sizeBytes() > maxJournalBytes
   if (!isQuiet && !isLong && !isFull) return
@@ -193,6 +203,33 @@ function reportUnkept(session: Session, error: unknown): void {
   )
 }
 
+/**
+ * Copies the files that give this chain, as it is after the last answered request, to a new directory. No state is written for it:
+ * the newest blocks stay in the journal, where a node that starts on the copy mines them again and so can reorganise them.
+ */
+export async function copySession(session: Session, directory: string): Promise<void> {
+  const { gate, node, follower, files, states } = session
+  const copy = stateFilesIn(directory)
+  await gate.alone(async () => {
+    await poolMined(node.url)
+    await follower.flush()
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const [first = 0, last = 0] = [states[0]?.generation, states.at(-1)?.generation]
+    const journals = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    const pairs: [string, string][] = [
+      [files.genesis, copy.genesis],
+      ...states
+        .filter(({ generation }) => generation > 0)
+        .map(({ generation }): [string, string] => [files.state(generation), copy.state(generation)]),
+      ...journals.map((generation): [string, string] => [
+        files.journal(generation),
+        copy.journal(generation),
+      ]),
+    ]
+    for (const [from, to] of pairs) await copyFile(from, to, constants.COPYFILE_FICLONE)
+  })
+}
+
 const slowDumpMs = 1500
 const fewBlocks = 300
 
@@ -205,7 +242,7 @@ export async function closeSession(session: Session): Promise<void> {
   try {
     await gate.alone(async () => {
       await follower.flush()
-      if (isDirty() && !isSlow) await dumpSession(session)
+      if (session.isDurable && isDirty() && !isSlow) await dumpSession(session)
     })
   } catch (error) {
     log.warn({ err: error }, 'The last state of a local chain was not written; its journal is kept')

@@ -82,10 +82,10 @@ export function neededStates(states: readonly SavedState[], height: number): num
 const unzip = promisify(gunzip)
 
 /**
- * Writes the node's state to a temporary file beside `path`, synced to disk when this resolves, and returns its last
- * block's number. The node is blocked meanwhile. `commitState` renames the file into place.
+ * Writes the node's state to a temporary file beside `path`, synced to disk when this resolves where the chain is durable,
+ * and returns its last block's number. The node is blocked meanwhile. `commitState` renames the file into place.
  */
-export async function dumpState(nodeUrl: string, path: string): Promise<number> {
+export async function dumpState(nodeUrl: string, path: string, isDurable: boolean): Promise<number> {
   const reply = await postToNode(nodeUrl, '{"jsonrpc":"2.0","id":1,"method":"anvil_dumpState","params":[]}')
   const marker = Buffer.from('"result":"0x')
   const start = reply.body.indexOf(marker) + marker.length
@@ -97,7 +97,7 @@ export async function dumpState(nodeUrl: string, path: string): Promise<number> 
   const file = await open(temporary(path), 'w', 0o600)
   try {
     await file.writeFile(state)
-    await file.sync()
+    if (isDurable) await file.sync()
   } finally {
     await file.close()
   }
@@ -113,9 +113,9 @@ function lastBlockOf(state: Buffer): number {
   return Number(match[1])
 }
 
-export function commitState(path: string): void {
+export function commitState(path: string, isDurable: boolean): void {
   renameSync(temporary(path), path)
-  syncDirectory(join(path, '..'))
+  if (isDurable) syncDirectory(join(path, '..'))
 }
 
 export function sizeOf(path: string): number {

@@ -32,13 +32,16 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
     return { now: formatInstant(nowMs), offsetMs, isFrozen, isAdvancing }
   }
   const { alone } = createGate()
+  const requireStill = () => {
+    if (isAdvancing)
+      throw new ApiError(
+        'unavailable',
+        'The clock is advancing: try again when `isAdvancing` of GET /sandbox/clock is false.',
+      )
+  }
   const change = <T>(work: () => Promise<T>) =>
     alone(async () => {
-      if (isAdvancing)
-        throw new ApiError(
-          'unavailable',
-          'The clock is advancing: try again when `isAdvancing` of GET /sandbox/clock is false.',
-        )
+      requireStill()
       return work()
     })
   const advance = async (goal: Goal) => {
@@ -74,6 +77,8 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
   }
   return {
     show,
+    /** Throws during an advance. */
+    requireStill,
     advance: (goal: Goal) => change(() => advance(goal)),
     freeze: (at: string | undefined) => change(() => freeze(at)),
     release: () => change(release),

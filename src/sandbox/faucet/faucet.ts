@@ -14,7 +14,7 @@ import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
-import { logTrouble, repeat } from '#runtime/scheduling/loop'
+import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 import { faucetAccount } from '../constants.ts'
 import {
   type CallQueue,
@@ -30,6 +30,9 @@ export type SandboxFaucet = Faucet & {
   mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
   /** Pays this amount of a token, or of the native coin, to the address; the rest as with `mint`. */
   pay(blockchain: string, address: Address, token: TokenSymbol | 'NATIVE', amountAtomic: bigint): Promise<Hex>
+  /** Stops resending unmined transactions, until `resume`. */
+  pause(): Promise<void>
+  resume(): void
   /** Stops resending unmined transactions. */
   stop(): Promise<void>
 }
@@ -49,7 +52,14 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
     key: openKnownKey(custody, 'evm', faucetAccount.privateKey),
   }
   const queues = new Map<string, CallQueue>()
-  const resending = repeat(() => resendUnmined(sender), logTrouble(log, 'resending drips'))
+  const resend = () => repeat(() => resendUnmined(sender), logTrouble(log, 'resending drips'))
+  let resending: Loop | undefined = resend()
+  let isStopped = false
+  const pause = async () => {
+    const last = resending
+    resending = undefined
+    await last?.stop()
+  }
   const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
     const chain = chains.find(blockchain)
     if (!chain) throw new ApiError('chainNotStarted')
@@ -66,7 +76,14 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
     return Promise.all(accepted)
   }
   return {
-    stop: resending.stop,
+    pause,
+    resume: () => {
+      if (!isStopped) resending ??= resend()
+    },
+    stop: () => {
+      isStopped = true
+      return pause()
+    },
     drip: (blockchain, address, what) => pay(blockchain, (chain) => callsOf(chain, address, what)),
     mint: async (blockchain, address, currency, amountAtomic) => {
       const isOf = (token: NetworkToken) => token.currency === currency

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path'
 import { ApiError, invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
+import type { SnapshotPart } from '../snapshots/parts.ts'
 import type { FaultPlan } from './plan-schema.ts'
 import { presets } from './presets.ts'
 import { readPlan, readRule } from './read-plan.ts'
@@ -23,6 +24,7 @@ export type Faults = {
   clear(): void
   /** The plan that meets exactly what was met so far. */
   replay(): FaultPlan
+  saved: SnapshotPart
 }
 
 type ShownFaults = { plan: FaultPlan | undefined; hits: Readonly<Record<string, number>> }
@@ -76,6 +78,11 @@ export function openFaults(file: string | undefined, text?: string): Faults {
     },
     clear: () => void put(undefined),
     replay: () => planOfRun(required(), required().met()),
+    saved: {
+      name: 'faults',
+      save: () => (work ? [work.plan] : []),
+      restore: ([plan]) => void put(plan as FaultPlan | undefined),
+    },
   }
 }
 

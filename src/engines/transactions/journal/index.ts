@@ -1,6 +1,7 @@
 /** Journals of signed transactions beside the database. */
 
-export { journalsAreAwaited } from '../store/journals.ts'
+export { adoptCopy, journalsAreAwaited } from '../store/journals.ts'
+export { journalsDirectory } from './directory.ts'
 export { type Journals, journalsOfOthers } from './merged-journals.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './operator-commands.ts'
 export type { JournaledResources } from './resources.ts'

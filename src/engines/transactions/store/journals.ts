@@ -88,6 +88,13 @@ export const awaitedJournals = (db: Db) =>
 export const enterEpoch = (tx: Db, epoch: number, incarnation: string) =>
   tx.run(sql`update journal_epochs set epoch = ${epoch}, incarnation = ${incarnation}`)
 
+/**
+ * Takes a copy of the database, which comes with the journals of the same moment, for the database that they were merged in: nothing
+ * was sent that it does not know.
+ */
+export const adoptCopy = (db: Db) =>
+  db.run(sql`update journal_epochs set incarnation = ${live} where incarnation is not null`)
+
 export const registerJournal = (tx: Db, nowMs: number, row: Omit<KnownJournal, 'state' | 'updateDate'>) =>
   tx.run(sql`insert into journals (id, host, path, sequence, head_hash, state, merged_epoch, create_date, update_date)
     values (${row.id}, ${row.host}, ${row.path}, ${row.sequence}, ${row.headHash}, 'open', ${row.mergedEpoch},

@@ -1,0 +1,148 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { copyTransportKeys } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { adoptCopy } from '#engines/transactions/journal/index'
+import { formatInstant } from '#lib/time'
+import { openAsOwner } from '#runtime/db/db'
+import { latestMigration } from '#runtime/db/migrate'
+import { localHead } from '../chain-control/state.ts'
+import type { LocalChain } from '../chains/index.ts'
+import { readContents } from '../store.ts'
+import { copyBeside, prepareBeside } from './beside.ts'
+import { connectionTo, withMaintenance } from './maintenance.ts'
+import type { SnapshotPart } from './parts.ts'
+import { databaseOf, type Manifest, ownVersion, sizeOfTree, snapshotFormat } from './shelf.ts'
+import type { SwapPlace, SwapPlan } from './swap.ts'
+
+/** The parts of a sandbox that make up its state. */
+export type StateParts = SwapPlace & {
+  ctx: EngineCtx
+  chains: readonly LocalChain[]
+  parts: readonly SnapshotPart[]
+  /** The key under which the present database is sealed. */
+  rootKey(): Buffer
+}
+
+const chainsIn = (directory: string) => join(directory, 'chains')
+export const chainIn = (directory: string, blockchain: string) => join(chainsIn(directory), blockchain)
+const besideIn = (directory: string, name: string) => join(directory, 'beside', name)
+const partIn = (directory: string, name: string) => join(directory, 'parts', `${name}.jsonl`)
+const rootKeyIn = (directory: string) => join(directory, 'root.key')
+
+/** Writes all of the state but chains and database, which no engine changes meanwhile. */
+export async function writeRest(state: StateParts, directory: string): Promise<void> {
+  await mkdir(join(directory, 'parts'), { recursive: true, mode: 0o700 })
+  await writeRootKey(state, directory)
+  for (const beside of state.beside) await copyBeside(beside, besideIn(directory, beside.name))
+  for (const part of state.parts) {
+    const lines = part.save().map((value) => `${JSON.stringify(value)}\n`)
+    await writeFile(partIn(directory, part.name), lines)
+  }
+}
+
+export const writeRootKey = ({ rootKey }: StateParts, directory: string): Promise<void> =>
+  writeFile(rootKeyIn(directory), `${rootKey().toString('hex')}\n`, { mode: 0o600 })
+
+export async function readRootKeyOf(directory: string): Promise<Buffer> {
+  return Buffer.from((await readFile(rootKeyIn(directory), 'utf8')).trim(), 'hex')
+}
+
+/** Reads the items that a snapshot holds of each part. */
+export async function readParts(state: StateParts, directory: string): Promise<Map<string, unknown[]>> {
+  const found = new Map<string, unknown[]>()
+  for (const { name } of state.parts) {
+    const text = await readFile(partIn(directory, name), 'utf8').catch(() => '')
+    found.set(
+      name,
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line): unknown => JSON.parse(line)),
+    )
+  }
+  return found
+}
+
+/** Copies the files of all chains, each as it is between two requests. */
+export const copyChains = async ({ chains }: StateParts, directory: string): Promise<void> =>
+  void (await Promise.all(chains.map((chain) => chain.copyTo(chainIn(directory, chain.blockchain)))))
+
+/** Describes the present state. */
+export async function describeState({
+  ctx,
+  chains,
+}: StateParts): Promise<Pick<Manifest, 'format' | 'savedDate' | 'version' | 'tables' | 'chains'>> {
+  const heads = chains.map(async (chain) => {
+    const { number, hash } = await localHead(chain)
+    return { blockchain: chain.blockchain, number, hash }
+  })
+  return {
+    format: snapshotFormat,
+    savedDate: formatInstant(ctx.clock.nowMs()),
+    version: ownVersion,
+    tables: await latestMigration(),
+    chains: await Promise.all(heads),
+  }
+}
+
+/** The size of the files of a state, and of its database. */
+export const sizeOfState = async (
+  { connection, shelf }: SwapPlace,
+  id: string,
+  database: string,
+): Promise<number> =>
+  (await sizeOfTree(shelf.directoryOf(id))) +
+  (await withMaintenance(connection, (maintenance) => maintenance.sizeBytes(database)))
+
+export type PreparedState = Pick<SwapPlan, 'nextId' | 'chains' | 'identities' | 'rootKey'>
+
+/** Prepares a copy of a snapshot beside the present state, which goes on meanwhile. */
+export async function prepareNext(
+  state: StateParts,
+  source: Manifest,
+  nextId: string,
+): Promise<PreparedState> {
+  const { ctx, connection, config, shelf } = state
+  const [from, to] = [shelf.directoryOf(source.id), shelf.directoryOf(nextId)]
+  const sealedBy = await readRootKeyOf(from)
+  const isOwnKey = sealedBy.equals(state.rootKey())
+  const copyFiles = async () => {
+    await cp(chainsIn(from), chainsIn(to), { recursive: true })
+    for (const { blockchain, directory } of state.chains)
+      await cp(join(directory!, 'rpc-port'), join(chainIn(to, blockchain), 'rpc-port')).catch(ignoreAbsent)
+  }
+  const copyDatabase = async () => {
+    await withMaintenance(connection, (maintenance) =>
+      maintenance.copy(databaseOf(source.id), databaseOf(nextId)),
+    )
+    const copy = openAsOwner(connectionTo(connection, databaseOf(nextId)))
+    try {
+      await adoptCopy(copy)
+      if (isOwnKey) await copyTransportKeys(ctx.database, copy)
+      return (await readContents(copy)).identity
+    } finally {
+      await copy.close()
+    }
+  }
+  const [next] = await Promise.all([copyDatabase(), copyFiles()])
+  const { identity: former } = await readContents(ctx.database)
+  return {
+    nextId,
+    chains: state.chains.map(({ blockchain, directory }) => ({ blockchain, directory: directory! })),
+    ...(config.databaseUrl !== undefined && { identities: [former, next] as [string, string] }),
+    ...(!isOwnKey && { rootKey: sealedBy.toString('hex') }),
+  }
+}
+
+/** Prepares the directories beside the database, while no engine writes into them. */
+export async function prepareDirectories({ beside, shelf }: StateParts, source: Manifest) {
+  const plans: SwapPlan['beside'] = []
+  for (const directory of beside)
+    plans.push(await prepareBeside(directory, besideIn(shelf.directoryOf(source.id), directory.name)))
+  return plans
+}
+
+const ignoreAbsent = (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'ENOENT') throw error
+}
