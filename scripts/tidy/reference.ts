@@ -12,7 +12,7 @@ export const referenceRule: Rule = {
   why: 'Customers read the reference first, and editors show its texts beside their code.',
   check: () => {
     const absent = undefined as never
-    const lab = openLab({ ctx: {}, chains: [], saved: [] } as never)
+    const lab = openLab({ ctx: {}, chains: [], saved: [], faults: {} } as never)
     const own = [...sandboxEndpoints(() => absent), ...catcherEndpoints(absent, absent)]
     const all = [...endpoints, ...own, ...lab.endpoints]
     const document = openApiDocument({ endpoints: all, introduction, servers: [] })

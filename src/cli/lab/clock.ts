@@ -37,7 +37,7 @@ const actions: Record<string, (args: ParsedArgs) => Promise<Record<string, unkno
   show,
   advance: async (args) => {
     const told = await askSandbox<AdvanceRow>(args, 'POST', `${path}/advance`, goalOf(args))
-    return { ...told, ...(await untilAdvanced(args, told)) }
+    return untilAdvanced(args, told)
   },
   freeze: (args) => {
     const at = textFlag(args, 'at')
@@ -47,12 +47,12 @@ const actions: Record<string, (args: ParsedArgs) => Promise<Record<string, unkno
 }
 
 /** A long advance goes on after its answer. */
-async function untilAdvanced(args: ParsedArgs, told: ClockRow): Promise<ClockRow> {
+async function untilAdvanced(args: ParsedArgs, told: AdvanceRow): Promise<AdvanceRow> {
   let clock = told
   while (clock.isAdvancing) {
     if (process.stderr.isTTY) process.stderr.write(`${clock.now}\n`)
     await delay(lookEveryMs)
-    clock = await show(args)
+    clock = await askSandbox<AdvanceRow>(args, 'GET', `${path}/advance`)
   }
   return clock
 }

@@ -27,10 +27,22 @@ export const clockEndpoints = (clock: LabClock): readonly Endpoint<never>[] =>
       operationId: 'advanceSandboxClock',
       summary: 'Advance the clock',
       description:
-        'Moves business time forward, from due date to due date: what is due on the way happens in the order of its dates, with its date. The chains follow. Answers when everything that was due has happened, or after 30 seconds with `isAdvancing`: then ask for the clock until that is false.',
+        'Moves business time forward, from due date to due date: what is due on the way happens in the order of its dates, with its date. The chains follow. Answers when everything that was due has happened, or after 30 seconds with `isAdvancing`: then ask for the last advance until that is false.',
       body: advanceBody,
       response: advanceSchema,
       verb: (_, { body }) => clock.advance(body),
+    }),
+    endpoint<RequestScope>({
+      ...shared,
+      method: 'GET',
+      path: '/sandbox/clock/advance',
+      operationId: 'getSandboxAdvance',
+      summary: 'Get the last advance',
+      description:
+        'Returns the clock and what happened on the way of the last advance, also while it goes on; without one, nothing happened.',
+      response: advanceSchema,
+      errors: [],
+      verb: () => clock.showLast(),
     }),
     endpoint<RequestScope, undefined, undefined, typeof freezeBody>({
       ...shared,

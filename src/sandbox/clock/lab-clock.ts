@@ -27,10 +27,16 @@ export type LabClock = ReturnType<typeof openLabClock>
 export function openLabClock({ database, clock: businessTime, log, chains }: LabParts) {
   const clock = openSettableClock({ database, clock: businessTime })
   let isAdvancing = false
+  let last = { progress: newProgress(), tookMs: 0 }
   const show = async () => {
     const { nowMs, offsetMs, isFrozen } = await clock.read()
     return { now: formatInstant(nowMs), offsetMs, isFrozen, isAdvancing }
   }
+  const showLast = async () => ({
+    ...(await show()),
+    ...shownProgress(last.progress),
+    tookMs: last.tookMs,
+  })
   const { alone } = createGate()
   const requireStill = () => {
     if (isAdvancing)
@@ -50,16 +56,18 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
     const toMs = goalOf(goal, nowMs)
     const follow = (ms: number) => setChainTime(chains, ms, isFrozen)
     const progress = newProgress()
+    last = { progress, tookMs: 0 }
     isAdvancing = true
     const advancing = advanceTo({ database, clock, follow }, toMs, progress)
       .then(() => mineOnEach(chains))
       .finally(() => {
+        last.tookMs = Math.round(performance.now() - startedMs)
         isAdvancing = false
       })
     advancing.catch((error) => log.error({ err: error }, 'an advance of the clock ended early'))
     await Promise.race([advancing, delay(answeredWithinMs, undefined, { ref: false })])
-    const tookMs = Math.round(performance.now() - startedMs)
-    return { ...(await show()), ...shownProgress(progress), tookMs }
+    if (isAdvancing) last.tookMs = Math.round(performance.now() - startedMs)
+    return showLast()
   }
   const freeze = async (at: string | undefined) => {
     const { nowMs } = await clock.read()
@@ -77,6 +85,8 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
   }
   return {
     show,
+    /** The last advance, also while it goes on. */
+    showLast,
     /** Throws during an advance. */
     requireStill,
     advance: (goal: Goal) => change(() => advance(goal)),
