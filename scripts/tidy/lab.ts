@@ -2,7 +2,7 @@ import { importsOf, type Repository, type Rule, type SourceFile } from './reposi
 
 const servingFile = 'src/cli/serve.ts'
 const labFile =
-  /^src\/sandbox\/(start|lab|require-own-page)\.ts$|^src\/sandbox\/(clock|catcher|chain-control|snapshots)\//
+  /^src\/sandbox\/(start|lab|require-own-page)\.ts$|^src\/sandbox\/(clock|catcher|chain-control|snapshots|faults|listeners|triggers)\//
 
 export const absentLabRule: Rule = {
   name: 'a server in production has no lab',

@@ -3,6 +3,7 @@ import { openApiDocument } from '#runtime/http/openapi/document'
 import { catcherEndpoints } from '#sandbox/catcher/routes'
 import { sandboxEndpoints } from '#sandbox/endpoints'
 import { openLab } from '#sandbox/lab'
+import { listenerEndpoints } from '#sandbox/listeners/routes'
 import type { Rule } from './repository.ts'
 
 type Node = { [key: string]: Node }
@@ -13,7 +14,11 @@ export const referenceRule: Rule = {
   check: () => {
     const absent = undefined as never
     const lab = openLab({ ctx: {}, chains: [], saved: [], faults: {} } as never)
-    const own = [...sandboxEndpoints(() => absent), ...catcherEndpoints(absent, absent)]
+    const own = [
+      ...sandboxEndpoints(() => absent),
+      ...catcherEndpoints(absent, absent),
+      ...listenerEndpoints(absent),
+    ]
     const all = [...endpoints, ...own, ...lab.endpoints]
     const document = openApiDocument({ endpoints: all, introduction, servers: [] })
     const tags = new Set(introduction.tags.map(({ name }) => name))

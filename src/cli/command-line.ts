@@ -17,6 +17,14 @@ const commands: CommandTable = {
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
     loadNouns: async () => (await import('./lab/index.ts')).labCommands,
   },
+  listen: {
+    summary: 'Pass the webhooks of a sandbox on to a program on this machine, or print them.',
+    load: async () => (await import('./lab/listen.ts')).listenCommand,
+  },
+  trigger: {
+    summary: 'Make something happen in a sandbox, such as a payment, with the webhooks that report it.',
+    load: async () => (await import('./lab/trigger.ts')).triggerCommand,
+  },
   serve: {
     summary: 'Run the API server on your PostgreSQL and your nodes. Several can run at once.',
     load: async () => (await import('./serve.ts')).serveCommand,

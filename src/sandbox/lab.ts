@@ -5,6 +5,7 @@ import { openChains } from './chain-control/index.ts'
 import type { LocalChain } from './chains/index.ts'
 import { clockEndpoints } from './clock/endpoints.ts'
 import { openLabClock } from './clock/lab-clock.ts'
+import { sandboxApiKey } from './credentials.ts'
 import type { SandboxEngines } from './engines.ts'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { type Faults, faultEndpoints, nodeFaults } from './faults/index.ts'
@@ -14,6 +15,7 @@ import {
   type SnapshotPart,
   type SnapshotPlace,
 } from './snapshots/index.ts'
+import { triggerEndpoints } from './triggers/routes.ts'
 
 export type LabInput = {
   ctx: EngineCtx
@@ -26,6 +28,8 @@ export type LabInput = {
   renewKeys(rootKey: Buffer): Promise<void>
   /** Fills a migrated database as a first start does. */
   seed(ctx: EngineCtx): Promise<void>
+  /** The address at which this server listens, once it does. */
+  localUrl: () => string
   /** The messages and mails of the catchers. */
   saved: readonly SnapshotPart[]
 }
@@ -38,7 +42,7 @@ type Lab = {
 }
 
 /** Opens the control of a sandbox: of its chains, its time, its faults and its snapshots. */
-export function openLab({ ctx, chains, faucet, faults, saved, place, ...rest }: LabInput): Lab {
+export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, ...rest }: LabInput): Lab {
   const chainControl = openChains({ ctx, chains, faucet })
   for (const chain of chains) chain.intercept(nodeFaults(faults, chain.blockchain))
   const clock = openLabClock({ ...ctx, chains })
@@ -57,7 +61,13 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, ...rest }: 
     release: chainControl.release,
   })
   return {
-    endpoints: [...chainControl.endpoints, ...clockEndpoints(clock), ...faultEndpoints(faults), ...snapshots],
+    endpoints: [
+      ...chainControl.endpoints,
+      ...clockEndpoints(clock),
+      ...faultEndpoints(faults),
+      ...snapshots,
+      ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, chains }),
+    ],
     around: gate.around,
     stop: chainControl.release,
   }

@@ -148,7 +148,8 @@ function openOwnParts(ctx: EngineCtx, { answer, ...input }: OwnInput, undo: (() 
   undo.push(faucet.stop)
   const engines = openSandboxEngines(ctx, faucet, webhookFaults(input.faults, callerOf(ctx.config)))
   const catchers = openCatchers(ctx, () => answer.url)
-  const lab = openLab({ ...input, ctx, faucet, engines, saved: catchers.saved })
+  const localUrl = () => answer.url
+  const lab = openLab({ ...input, ctx, faucet, engines, localUrl, saved: catchers.saved })
   undo.push(lab.stop)
   return { faucet, engines, catchers, lab, intercept: requestFaults(input.faults) }
 }

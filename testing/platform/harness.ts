@@ -124,7 +124,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const { stop, saved, ...catchers } = openCatchers(ctx, () => api.url)
   const place = openSnapshotPlace({ config, connection, isDurable: false })
   const seed = (fresh: EngineCtx) => seedFresh(fresh, publicCredentials)
-  const parts = { faults, place, engines, saved, renewKeys, seed, rootKey: testRootKey }
+  const localUrl = () => api.url
+  const parts = { faults, place, engines, saved, localUrl, renewKeys, seed, rootKey: testRootKey }
   const lab = openLab({ ctx, chains: local.local, faucet, ...parts })
   undo.push(lab.stop, () => dropSnapshots(place))
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]

@@ -36,6 +36,8 @@ export const drawnFiles = [
   'src/runtime/request-log/request-log.test.ts',
   'testing/suites/lab/kept-snapshots.test.ts',
   'testing/suites/lab/snapshots.test.ts',
+  'src/cli/lab/trigger.test.ts',
+  'src/cli/lab/listen.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'src/api/unified-balance/spend.test.ts',

@@ -19,39 +19,69 @@ export const labOptions: Record<string, Option> = {
 /** The shape of every answer of the API. */
 type SandboxReply = { data?: unknown; code?: number; message?: string; errors?: unknown[] }
 
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/** `type` is the media type of a text or of bytes. */
+type SentBody = { body?: object | string | Uint8Array | undefined; type?: string; signal?: AbortSignal }
+
 const slowAfterMs = 500
 
 /** Asks the sandbox, and returns the content of `data`; throws one line with the remedy. */
 export async function askSandbox<Data>(
   args: ParsedArgs,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: HttpMethod,
   path: string,
   /** Sent as JSON; a text as it is. */
   body?: object | string,
 ): Promise<Data> {
-  const sent =
-    typeof body === 'string'
-      ? { body, headers: { 'content-type': 'application/yaml' } }
-      : body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-  const response = await requestSandbox(args, path, { method, ...sent })
-  if (response.status === 204) return undefined as Data
-  return ((await response.json()) as SandboxReply).data as Data
-}
-
-/** Sends a request to the sandbox, and returns its answer, which is a success; throws one line with the remedy otherwise. */
-export async function requestSandbox(args: ParsedArgs, path: string, init: RequestInit): Promise<Response> {
-  const url = addressOf(args)
   const slow = setTimeout(() => {
     if (process.stderr.isTTY) process.stderr.write('waiting for the sandbox …\n')
   }, slowAfterMs)
   try {
-    const response = await fetch(url + path, init).catch(explainAway(url))
-    if (response.ok) return response
-    const answer = (await response.json().catch(() => ({}))) as SandboxReply
-    throw new Error(reasonOf(url, response.status, answer))
+    const response = await requestSandbox(args, method, path, { body })
+    if (response.status === 204) return undefined as Data
+    return ((await response.json().catch(() => ({}))) as SandboxReply).data as Data
   } finally {
     clearTimeout(slow)
   }
+}
+
+/** No sandbox answers. */
+export class SandboxAway extends Error {}
+
+/** A sandbox refuses; `status` is that of its answer. */
+export class SandboxRefused extends Error {
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Sends a request to the sandbox, and returns an answer of success. */
+export async function requestSandbox(
+  args: ParsedArgs,
+  method: HttpMethod,
+  path: string,
+  { body, signal, type = 'application/yaml' }: SentBody = {},
+): Promise<Response> {
+  const url = addressOf(args)
+  const sent = sentOf(body, type)
+  const response = await fetch(url + path, { method, ...sent, ...(signal && { signal }) }).catch(
+    explainAway(url),
+  )
+  if (response.ok) return response
+  const answer = (await response.json().catch(() => ({}))) as SandboxReply
+  throw new SandboxRefused(reasonOf(url, response.status, answer), response.status)
+}
+
+/** JSON of an object; a text or bytes as they are. */
+function sentOf(body: SentBody['body'], type: string): Pick<RequestInit, 'body' | 'headers'> {
+  if (body === undefined) return {}
+  const isPlain = typeof body === 'string' || body instanceof Uint8Array
+  return isPlain
+    ? { body: body as NonNullable<RequestInit['body']>, headers: { 'content-type': type } }
+    : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
 function addressOf(args: ParsedArgs): string {
@@ -67,7 +97,7 @@ const explainAway = (url: string) => (error: unknown) => {
   const remedy = /CERT|SIGNED|ISSUER/.test(code)
     ? 'set NODE_EXTRA_CA_CERTS to the certificate that it printed'
     : 'start one with bezant sandbox, or give its address with --url'
-  throw new Error(`no sandbox answers at ${url} (${code}): ${remedy}`)
+  throw new SandboxAway(`no sandbox answers at ${url} (${code}): ${remedy}`)
 }
 
 /** The message of a refusal. A server without these operations is no sandbox, or one with credentials of its own. */

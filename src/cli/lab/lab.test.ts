@@ -166,7 +166,11 @@ describe('docs/lab.md', () => {
     const folder = await mkdtemp(join(tmpdir(), 'bezant-lab-'))
     const file = join(folder, 'faults.yaml')
     await writeFile(file, /```yaml\n([\s\S]+?)```/.exec(readFileSync('docs/lab.md', 'utf8'))![1]!)
-    for (const line of commands) await linesOf(...line.replace('faults.yaml', file).split(' ').slice(2))
+    for (const line of commands) {
+      const [, command, ...args] = line.replace('faults.yaml', file).split(' ')
+      const done = await runCommand({ command: command!, args, env: { BEZANT_URL: harness.url } })
+      expect([done.code, done.stderr], line).toEqual([0, ''])
+    }
     await rm(folder, { recursive: true })
     await chain('resume', 'BASE-SEPOLIA')
     await chain('interval', 'BASE-SEPOLIA', '0')

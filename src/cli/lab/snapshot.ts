@@ -63,7 +63,7 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
   },
   export: async (args) => {
     const file = fileOf(args)
-    const { body } = await requestSandbox(args, `${pathOf(args)}/export`, { method: 'GET' })
+    const { body } = await requestSandbox(args, 'GET', `${pathOf(args)}/export`)
     const draft = `${file}.new`
     try {
       await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(draft, { mode: 0o600 }))
@@ -74,11 +74,13 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
     printOne(args, { name: nameOf(args), file, bytes: (await stat(file)).size })
   },
   import: async (args) => {
-    const headers = { 'content-type': 'application/gzip' }
     const body = await readFile(fileOf(args)).catch((error: Error) => {
       throw new Error(`the file cannot be read: ${error.message}`)
     })
-    const response = await requestSandbox(args, `${pathOf(args)}/import`, { method: 'POST', headers, body })
+    const response = await requestSandbox(args, 'POST', `${pathOf(args)}/import`, {
+      body,
+      type: 'application/gzip',
+    })
     printOne(args, ((await response.json()) as { data: SnapshotRow }).data)
   },
 }

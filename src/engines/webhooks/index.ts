@@ -42,7 +42,7 @@ export {
   notificationsPage,
   type Replay,
 } from './store/logged-notifications.ts'
-export { releaseHeld } from './store/queue.ts'
+export { hastenDeliveries, releaseHeld } from './store/queue.ts'
 export { listSubscriptions, type Subscription, webhookTimers } from './store/subscriptions.ts'
 export {
   findWebhookSubscription,

@@ -165,11 +165,12 @@ export type ListResult<Row extends { id: string } = { id: string }> = {
 }
 
 /** A response with another status than the declared one, such as 200 for "already exists" where 201 is "created". */
-export type Answer = { status: number; data: unknown }
+export type Answer = { status: number; data: unknown; headers?: Readonly<Record<string, string>> | undefined }
 const answers = new WeakSet<object>()
 
-export function answer(status: number, data: unknown): Answer {
-  const made = { status, data }
+/** With `headers`, a text is answered with these and none of the server's own: as another program has answered. */
+export function answer(status: number, data: unknown, headers?: Answer['headers']): Answer {
+  const made = { status, data, headers }
   answers.add(made)
   return made
 }

@@ -248,7 +248,16 @@ function send(
 
 const bodilessStatuses = [204, 205, 304]
 
-function sendText(reply: FastifyReply, media: string, { status, data }: Answer) {
+function sendText(reply: FastifyReply, media: string, { status, data, headers }: Answer) {
+  if (headers) {
+    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
+    // Fastify names the media type of a text itself where none is named.
+    if (!bodilessStatuses.includes(status)) reply.type(media)
+    return reply
+      .status(status)
+      .headers(headers)
+      .send(bodilessStatuses.includes(status) ? undefined : data)
+  }
   if (bodilessStatuses.includes(status)) return reply.status(status).send()
   return reply.status(status).type(media).send(data)
 }

@@ -1,16 +1,9 @@
-import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import type { Arrived } from '#runtime/http/endpoint'
 import type { Log } from '#runtime/log/log'
 import { type Arrivals, openArrivals } from '../arrivals.ts'
-import { asksToConfirm, confirmSubscriptionOf } from './confirm-subscription.ts'
-import {
-  type CaughtMessage,
-  createInboxes,
-  type Inbox,
-  type Inboxes,
-  type SignatureVerdict,
-} from './inboxes.ts'
+import { asksToConfirm, type Confirmations } from './confirm-subscription.ts'
+import { type CaughtMessage, createInboxes, type Inboxes, type SignatureVerdict } from './inboxes.ts'
 import { verifySignature } from './verify-signature.ts'
 
 export const catcherPath = '/sandbox/catcher'
@@ -24,45 +17,27 @@ export type Catcher = {
   urlOf(inbox: string): string
   receive(inbox: string, arrived: Arrived, nowMs: number): CaughtMessage
   signatureOf(db: Db, message: CaughtMessage): Promise<SignatureVerdict>
-  /** Resolves to whether the inbox has confirmed these regions, at the latest after `waitMs`. */
-  untilConfirmed(inbox: string, arns: readonly string[], waitMs: number): Promise<boolean>
-  /** Ends the requests that wait for that. */
-  endConfirmations(): void
+  confirmations: Confirmations
   /** Whether an address of this server is an inbox, to which notifications may be sent. */
   catches(url: URL): boolean
 }
 
-const confirmedMax = 20
-
 type CatcherInput = {
-  config: Config
   log: Log
   /** The address at which this server listens, once it does. */
   localUrl: () => string
+  confirmations: Confirmations
   ending: AbortSignal
 }
 
-export function openCatcher({ config, log, localUrl, ending }: CatcherInput): Catcher {
+export function openCatcher({ log, localUrl, confirmations, ending }: CatcherInput): Catcher {
   const inboxes = createInboxes()
   const arrivals = openArrivals<CaughtMessage>(ending)
-  const confirmations = openArrivals<Inbox>(ending)
-  const origins = () => [localUrl(), config.publicUrl].flatMap((url) => (url ? [new URL(url).origin] : []))
-  const isOwn = (address: string) => URL.canParse(address) && origins().includes(new URL(address).origin)
-
+  const { isOwn } = confirmations
   const confirm = async (message: CaughtMessage) => {
-    const { confirmation, arn } = await confirmSubscriptionOf(
-      { config, localUrl: localUrl(), isOwn },
-      message,
-    ).catch((error: Error) => ({
-      confirmation: { state: 'failed' as const, reason: `SubscribeURL did not answer: ${error.message}` },
-      arn: undefined,
-    }))
-    message.confirmation = confirmation
-    const inbox = inboxes.find(message.inbox)
-    if (!inbox || arn === undefined) return
-    inbox.confirmed = [...inbox.confirmed, arn].slice(-confirmedMax)
-    confirmations.arrived(inbox)
+    message.confirmation = await confirmations.confirm(message.path, message)
   }
+  const urlOf = (inbox: string) => `${localUrl()}${catcherPath}/${inbox}`
   const receive = (name: string, arrived: Arrived, nowMs: number) => {
     const message = inboxes.keep(name, arrived, nowMs)
     arrivals.arrived(message)
@@ -74,7 +49,7 @@ export function openCatcher({ config, log, localUrl, ending }: CatcherInput): Ca
     inboxes,
     arrivals,
     delays: openArrivals<never>(ending),
-    urlOf: (inbox) => `${localUrl()}${catcherPath}/${inbox}`,
+    urlOf,
     receive,
     signatureOf: (db, message) => {
       message.signature ??= verifySignature(db, message, isOwn).catch((error) => {
@@ -83,14 +58,7 @@ export function openCatcher({ config, log, localUrl, ending }: CatcherInput): Ca
       })
       return message.signature
     },
-    untilConfirmed: async (name, arns, waitMs) => {
-      const hasAll = ({ confirmed }: Inbox) => arns.every((arn) => confirmed.includes(arn))
-      const inbox = inboxes.find(name)
-      if (!inbox || hasAll(inbox)) return inbox !== undefined
-      await confirmations.until((each) => each === inbox && hasAll(each), waitMs)
-      return hasAll(inbox)
-    },
-    endConfirmations: confirmations.endAll,
+    confirmations,
     catches: (url) => isOwn(url.href) && /^\/sandbox\/catcher\/[a-z0-9-]{1,64}$/.test(url.pathname),
   }
 }

@@ -38,8 +38,6 @@ export type Inbox = {
   used: number
   messageCount: number
   droppedCount: number
-  /** The regions that this inbox confirmed, latest last. */
-  confirmed: string[]
 }
 
 const inboxesMax = 100
@@ -96,7 +94,7 @@ function openInbox({ inboxes }: KeptMessages, name: string): Inbox {
       `inbox ${name} would be one more than ${inboxesMax}: delete another with DELETE /sandbox/catcher/{inbox}.`,
     )
   const counts = { used: 0, messageCount: 0, droppedCount: 0 }
-  const inbox: Inbox = { name, behaviour: usualBehaviour, ...counts, confirmed: [] }
+  const inbox: Inbox = { name, behaviour: usualBehaviour, ...counts }
   inboxes.set(name, inbox)
   return inbox
 }

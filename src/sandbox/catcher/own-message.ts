@@ -9,6 +9,8 @@ export type OwnMessage = {
   /** Absent of a request to confirm a subscription. */
   topic?: string
   resourceId?: string
+  /** The state of the resource in the message, as its product names it. */
+  state?: string
   /** All members of a v1 envelope that are texts. */
   envelope?: Record<string, string>
 }
@@ -37,7 +39,7 @@ function readEnvelope(body: JsonMembers): OwnMessage | undefined {
   const topic = notice?.['notificationType']
   if (!notice || typeof topic !== 'string') return own
   const resource = notice[keysByTopic.get(topic) ?? '']
-  return { ...own, topic, ...resourceIdIn(resource) }
+  return { ...own, topic, ...resourceIn(resource) }
 }
 
 const keysByTopic = new Map(
@@ -47,12 +49,16 @@ const keysByTopic = new Map(
 function readWebhook(body: JsonMembers): OwnMessage | undefined {
   const { notificationId: messageId, notificationType: topic, notification } = body
   if (typeof messageId !== 'string' || typeof topic !== 'string' || !isUuid(messageId)) return undefined
-  return { line: 'v2', messageId, topic, ...resourceIdIn(notification) }
+  return { line: 'v2', messageId, topic, ...resourceIn(notification) }
 }
 
-function resourceIdIn(resource: unknown): { resourceId?: string } {
-  const id = typeof resource === 'object' && resource !== null ? (resource as JsonMembers)['id'] : undefined
-  return typeof id === 'string' ? { resourceId: id } : {}
+function resourceIn(resource: unknown): Pick<OwnMessage, 'resourceId' | 'state'> {
+  const members = typeof resource === 'object' && resource !== null ? (resource as JsonMembers) : {}
+  const { id, state, status = state } = members
+  return {
+    ...(typeof id === 'string' && { resourceId: id }),
+    ...(typeof status === 'string' && { state: status }),
+  }
 }
 
 function objectIn(text: string): JsonMembers | undefined {

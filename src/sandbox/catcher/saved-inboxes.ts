@@ -7,7 +7,7 @@ type SavedMessage = Omit<CaughtMessage, 'bytes' | 'own' | 'signature'> & { base6
 type SavedItem = { inbox: Inbox } | { message: SavedMessage }
 
 /** The inboxes with their messages, for snapshots. Verdicts on signatures are made again. */
-export const savedInboxes = ({ inboxes, arrivals, delays, endConfirmations }: Catcher): SnapshotPart => ({
+export const savedInboxes = ({ inboxes, arrivals, delays, confirmations }: Catcher): SnapshotPart => ({
   name: 'catcher',
   save: () => [
     ...inboxes.list().map((inbox): SavedItem => ({ inbox })),
@@ -27,7 +27,7 @@ export const savedInboxes = ({ inboxes, arrivals, delays, endConfirmations }: Ca
   endWaits: () => {
     arrivals.endAll()
     delays.endAll()
-    endConfirmations()
+    confirmations.endAll()
   },
 })
 

@@ -5,6 +5,7 @@ import type { Database } from '#runtime/db/db'
 import { invoke } from '#runtime/http/invoke'
 import { sandboxEntity, sandboxKeyId } from '../credentials.ts'
 import type { Catcher } from './catcher.ts'
+import type { Confirmations } from './confirm-subscription.ts'
 import type { NewInboxSubscription } from './schema.ts'
 
 /** Time that the request waits for the two confirmations of v1, which the inbox makes when the platform asks for them. */
@@ -14,10 +15,12 @@ const operationIds = { v1: 'createSubscription', v2: 'createWebhookSubscription'
 
 type Subscribed = { id: string; endpoint: string; subscriptionDetails?: { url: string; status: string }[] }
 
+type OwnParts = { ctx: SandboxCtx; database: Database; confirmations: Confirmations }
+
 /** Subscribes an inbox by the platform's own operation, on behalf of the sandbox's entity. */
 export async function subscribeInbox(
-  { ctx, database }: { ctx: SandboxCtx; database: Database },
-  catcher: Catcher,
+  { ctx, database }: Pick<OwnParts, 'ctx' | 'database'>,
+  { inboxes, urlOf, confirmations }: Catcher,
   inbox: string,
   { line, topics }: NewInboxSubscription,
 ) {
@@ -27,20 +30,44 @@ export async function subscribeInbox(
       reason: 'is for v2: v1 always sends all topics, so omit it and filter the messages by ?topic=',
       value: topics,
     })
-  catcher.inboxes.open(inbox)
-  const operation = endpoints.find(({ operationId }) => operationId === operationIds[line])!
-  const body = { endpoint: catcher.urlOf(inbox), ...(topics && { notificationTypes: topics }) }
-  const { result } = await invoke(operation, onBehalfOfSandbox(ctx, database), {
-    params: {},
-    query: {},
+  inboxes.open(inbox)
+  return subscribeOwnEndpoint({ ctx, database, confirmations }, urlOf(inbox), { line, topics })
+}
+
+/** Subscribes an endpoint of this sandbox, and waits until it has confirmed what the platform asks it to. */
+export async function subscribeOwnEndpoint(
+  { ctx, database, confirmations }: OwnParts,
+  address: string,
+  { line, topics }: Pick<NewInboxSubscription, 'line'> & { topics?: readonly string[] | undefined },
+) {
+  const body = { endpoint: address, ...(topics && { notificationTypes: topics }) }
+  const {
+    id,
+    endpoint,
+    subscriptionDetails = [],
+  } = (await callOwn({ ctx, database }, operationIds[line], {
     body,
+  })) as Subscribed
+  const pending = subscriptionDetails.filter(({ status }) => status === 'pending').map(({ url }) => url)
+  const isConfirmed = await confirmations.until(new URL(address).pathname, pending, confirmMaxMs)
+  return { id, line, endpoint, isConfirmed }
+}
+
+/** Runs an operation of the platform on behalf of the sandbox's entity. */
+export async function callOwn(
+  { ctx, database }: Pick<OwnParts, 'ctx' | 'database'>,
+  operationId: string,
+  { params = {}, body = {} }: { params?: Record<string, string>; body?: object },
+): Promise<unknown> {
+  const operation = endpoints.find((each) => each.operationId === operationId)!
+  const { result } = await invoke(operation, onBehalfOfSandbox(ctx, database), {
+    params,
+    query: {},
+    body: body as Record<string, unknown>,
     page: undefined as never,
     arrived: undefined as never,
   })
-  const { id, endpoint, subscriptionDetails = [] } = result as Subscribed
-  const pending = subscriptionDetails.filter(({ status }) => status === 'pending').map(({ url }) => url)
-  const isConfirmed = await catcher.untilConfirmed(inbox, pending, confirmMaxMs)
-  return { id, line, endpoint, isConfirmed }
+  return result
 }
 
 const onBehalfOfSandbox = (ctx: SandboxCtx, database: Database): SandboxCtx => ({

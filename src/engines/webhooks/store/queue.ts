@@ -166,6 +166,28 @@ export async function insertNotifications(
   return long.filter(({ id }) => dropped.has(id))
 }
 
+/**
+ * Lets what waits for an endpoint be attempted at once, after it has not been there. The dates of a replay stay: they are its
+ * rate.
+ */
+export async function hastenDeliveries(
+  tx: Db,
+  entityId: string,
+  endpoint: string,
+  at: string,
+): Promise<void> {
+  const found = await tx.all<{ id: string }>(sql`select id from notification_subscriptions
+    where entity_id = ${entityId} and endpoint = ${endpoint} and removed_date is null order by id for no key update`)
+  const ids = found.map(({ id }) => id)
+  if (ids.length === 0) return
+  await tx.run(sql`update notification_deliveries w set due_date = ${at}
+    where w.entity_id = ${entityId} and w.subscription_id = any(${ids}::uuid[]) and w.state = 'waiting'
+      and w.due_date > ${at} and (w.cause <> 'replay' or w.attempt_count > 0)`)
+  await tx.run(sql`update notification_subscriptions set wake_date = ${at}, rest_date = null
+    where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
+  await tx.run(sql`select pg_notify('notification_deliveries', '')`)
+}
+
 /** A subscription of which waiting deliveries were dropped, and when some were the last time before. */
 export type FullBacklog = { id: string; endpoint: string; droppedDate: string | null }
 
