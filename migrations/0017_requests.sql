@@ -22,7 +22,9 @@ create table requests (
   duration_ms integer not null,
   ip text,
   user_agent text,
-  -- When it was answered.
+  -- When it was answered, in real time: the clock of a sandbox may differ from it.
+  answered_at timestamptz(3) not null default clock_timestamp(),
+  -- When it was answered, in business time.
   create_date timestamptz(3) not null,
   primary key (entity_id, id)
 );

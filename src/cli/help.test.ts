@@ -24,6 +24,7 @@ describe('bezant help', () => {
       'BEZANT_CHALLENGE_URL',
       'BEZANT_BODY_BYTES_MAX',
       'BEZANT_PAGE_NODE_MS',
+      'BEZANT_REQUEST_LOG',
       'BEZANT_PASSKEY_ORIGINS',
       'BEZANT_SMTP_URL',
       'BEZANT_MAIL_FROM',

@@ -101,6 +101,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     logLevel: 'error',
     databaseConnectionsMax: 5,
     dataDir,
+    // Most tests compare what requests leave behind.
+    requestLog: 'off' as const,
     ...loopback,
     ...options.config,
   }

@@ -15,7 +15,7 @@ let on: ReturnType<typeof transferActions>
 let receiver: WebhookReceiver
 
 beforeAll(async () => {
-  harness = await openHarness()
+  harness = await openHarness({ config: { requestLog: 'rows' } })
   on = transferActions(harness)
   world = on.world
   receiver = await openWebhookReceiver(harness.http)
@@ -135,6 +135,11 @@ it('property 171: tells of an attempt that was stuck, its acceleration, a reorg 
   expect(statesOf(lanesOf(timeline, 'hold'))).toEqual([
     ['Hold of the amount', 'posted', 'posted'],
     ['Hold of the fee', 'voided', 'posted', 'posted'],
+  ])
+  const requests = lanesOf(timeline, 'request').map(({ title, spans }) => [title, spans[0]!.state])
+  expect(requests).toEqual([
+    ['POST /v1/w3s/developer/transactions/transfer', '201'],
+    ['POST /v1/w3s/developer/transactions/{id}/accelerate', '200'],
   ])
   expect(lanesOf(timeline, 'idempotency')[0]!.note).toBe(idempotencyKey)
   expect(lanesOf(timeline, 'policy')[0]!.marks[0]!.text).toContain(

@@ -22,7 +22,8 @@ export async function getRequest(ctx: Ctx, id: string) {
   return { ...showRequest(row), ...present({ ip: row.ip, userAgent: row.userAgent }), ...partsOf(bodies) }
 }
 
-const showRequest = ({ entityId: _, ip: _ip, userAgent: _agent, ...row }: RequestRow) => present(row)
+const showRequest = ({ entityId: _, ip: _ip, userAgent: _agent, answeredAt: _at, ...row }: RequestRow) =>
+  present(row)
 
 const partsOf = (bodies: RequestBodies | undefined) =>
   bodies && {

@@ -11,7 +11,7 @@ import { runCommand } from '#testing/processes/command'
 let harness: Harness
 let world: World
 beforeAll(async () => {
-  harness = await openHarness({ engines: false })
+  harness = await openHarness({ engines: false, config: { requestLog: 'bodies' } })
   world = worldOf(harness)
 })
 afterAll(() => harness?.close())

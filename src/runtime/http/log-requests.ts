@@ -1,7 +1,7 @@
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUuid, newId } from '#lib/ids'
-import { formatInstant } from '#lib/time'
+import { formatInstant, systemClock } from '#lib/time'
 import type { Config, RequestLogSetting } from '#runtime/config'
 import type { LoggedRequest } from '#runtime/request-log/bounded-queue'
 import { type OperationLog, openOperationLog, resourceIdIn } from '#runtime/request-log/operation-log'
@@ -94,6 +94,8 @@ function loggedOf(
 ): LoggedRequest {
   const { operation, caller, answer, replayed = false } = noted
   const nowMs = scope.clock.nowMs()
+  // A protocol inside HTTP has ids of its own, which clients choose.
+  const isTunnel = request.routeOptions.config.logged?.showError !== undefined
   const given = isUuid(request.headers['x-request-id']) ? request.id.toLowerCase() : undefined
   const params = request.params as Record<string, unknown>
   const row: RequestRow = {
@@ -107,11 +109,12 @@ function loggedOf(
     status: reply.statusCode,
     code: codeIn(reply.statusCode, answer),
     idempotencyKey: idempotencyKeyIn(request.body),
-    resourceId: reply.statusCode < 400 ? (resourceIdIn(answer) ?? idIn(params)) : null,
+    resourceId: reply.statusCode < 400 && !isTunnel ? (resourceIdIn(answer) ?? idIn(params)) : null,
     replayed,
     durationMs: Math.round(reply.elapsedTime),
     ip: normalizeIP(request.ip),
     userAgent: shownAgent(request.headers['user-agent']),
+    answeredAt: formatInstant(systemClock.nowMs()),
     createDate: formatInstant(nowMs),
   }
   return {

@@ -14,7 +14,7 @@ import { openRequestLog } from './request-log.ts'
 
 let harness: Harness
 beforeAll(async () => {
-  harness = await openHarness({ engines: false })
+  harness = await openHarness({ engines: false, config: { requestLog: 'bodies' } })
 })
 afterAll(() => harness?.close())
 
@@ -25,7 +25,7 @@ function madeRequest(createMs = harness.clock.nowMs()): LoggedRequest {
   const createDate = formatInstant(createMs)
   const row = { entityId, id, requestId: null, apiKeyId: null, method: 'GET', route: '/', path: '/' }
   const facts = { status: 200, code: null, idempotencyKey: null, resourceId: null, replayed: false }
-  const caller = { durationMs: 1, ip: null, userAgent: null, createDate }
+  const caller = { durationMs: 1, ip: null, userAgent: null, answeredAt: createDate, createDate }
   const headers = { entityId, id, requestHeaders: {}, responseHeaders: {}, createDate }
   const body = { requestBody: 'x', requestBytes: 1, requestSha256: null }
   const answer = { responseBody: null, responseBytes: null, responseSha256: null }

@@ -29,6 +29,7 @@ const requests = table('requests', {
   durationMs: integer,
   ip: nullable(text),
   userAgent: nullable(text),
+  answeredAt: timestamptz,
   createDate: timestamptz,
 })
 
@@ -96,6 +97,12 @@ const conditionsOf = (filters: RequestFilters): (Sql | undefined)[] => {
 
 const statusCondition = (status: string): Sql =>
   status.endsWith('xx') ? sql`r.status / 100 = ${Number(status[0])}` : sql`r.status = ${Number(status)}`
+
+/** The requests that changed a resource, oldest first. */
+export const requestsAbout = (db: Db, entityId: string, resourceId: string, limit: number) =>
+  db.all<RequestRow>(sql`select ${requests.columns()} from requests
+    where entity_id = ${entityId} and resource_id = ${resourceId} and method <> 'GET'
+    order by create_date, id limit ${limit}`)
 
 type RequestDetail = { row: RequestRow; bodies: RequestBodies | undefined }
 

@@ -7,7 +7,7 @@ export type RequestGate = {
   around: AroundRequests
   /**
    * Lets new requests wait, and resolves once those under way have ended; `endWaits` ends those that only wait. Messages to the
-   * catcher still pass, since the deliveries of the engines end with their answers, until `seal`.
+   * catcher and to listeners still pass, since the deliveries of the engines end with their answers, until `seal`.
    */
   shut(endWaits: () => void): Promise<{ seal(): Promise<void>; open(): void }>
 }
@@ -20,7 +20,8 @@ const endWaitsEveryMs = 50
 const isOfSnapshots = ({ path }: Endpoint<never>) => /^\/sandbox\/(snapshots|reset)(\/|$)/.test(path)
 /** They need neither the database nor a chain. */
 const isFree = (endpoint: Endpoint<never>) => isOfSnapshots(endpoint) || endpoint.path === '/ping'
-const isMessage = ({ raw, path }: Endpoint<never>) => raw === true && path.startsWith('/sandbox/catcher/')
+const isMessage = ({ raw, path }: Endpoint<never>) =>
+  raw === true && /^\/sandbox\/(catcher|listeners)\//.test(path)
 
 type ShutGate = { until: Promise<void>; isSealed: boolean; open(): void }
 

@@ -47,7 +47,7 @@ const some = <Item>(items: readonly Item[]) => random.sample(items, isDeep ? ite
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await openHarness()
+  harness = await openHarness({ config: { requestLog: 'bodies' } })
 })
 afterAll(() => harness?.close())
 

@@ -39,7 +39,10 @@ let theirResourceIds: string[]
 let theirAddresses: string[]
 
 beforeAll(async () => {
-  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+  harness = await openHarness({
+    blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'],
+    config: { requestLog: 'bodies' },
+  })
   ours = worldOf(harness, await harness.newEntity())
   theirs = worldOf(harness, await harness.newEntity())
   const [wallet, funded, intent, payment, transfer] = await Promise.all([
@@ -105,8 +108,9 @@ describe.each(drawnThird(known))('$name', ({ endpoint, name }) => {
 
   it('shows nothing of another tenant', async () => {
     if (endpoint.method !== 'GET') return
-    // The log shows the ids that our own requests asked for: a third tenant asks.
-    const asker = name === 'GET /operator/requests' ? await harness.newEntity() : ours.tenant
+    // These show the ids and addresses that our own requests named: a third tenant asks.
+    const isEcho = /^GET \/operator\/(requests|movements|events)$/.test(name)
+    const asker = isEcho ? await harness.newEntity() : ours.tenant
     const { text } = await send(endpoint, await sampleRequests[name]!.request(ours), asker)
     for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
   })

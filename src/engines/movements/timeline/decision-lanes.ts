@@ -1,6 +1,26 @@
 import type { PolicyDecision } from '#custody/policy/index'
 import type { RecordedEvent } from '#runtime/record/store'
+import type { RequestRow } from '#runtime/request-log/store'
 import { instantMs, type Span, type TimelineLane } from './types.ts'
+
+/** One lane for each request that changed the movement, as the request log has it. */
+export const requestLanes = (requests: readonly RequestRow[]): TimelineLane[] =>
+  requests.map(({ id, method, route, status, durationMs, answeredAt, replayed }) => ({
+    id: `request:${id}`,
+    kind: 'request' as const,
+    title: `${method} ${route}`,
+    spans: [
+      {
+        fromMs: instantMs(answeredAt) - durationMs,
+        toMs: instantMs(answeredAt),
+        state: String(status),
+        tone: status < 400 ? ('good' as const) : ('bad' as const),
+        text: `It was answered with ${status} after ${durationMs} ms${replayed ? ', as it was before' : ''}.`,
+        refs: { requestId: id },
+      },
+    ],
+    marks: [],
+  }))
 
 export const idempotencyLanes = (
   bindings: readonly { operation: string; key: string; recordedAt: string }[],

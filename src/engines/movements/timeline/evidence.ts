@@ -10,13 +10,16 @@ import { type DeliveryHistory, deliveriesOf } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { bindingsOf } from '#runtime/idempotency/store'
 import { eventsOf, type RecordedEvent } from '#runtime/record/store'
+import { type RequestRow, requestsAbout } from '#runtime/request-log/store'
 
 /** The numbers of rows that are read at most: the timeline says when there are more. */
+export const requestsMax = 20
 export const eventsMax = 1_000
 export const deliveriesMax = 500
 
 /** All that is recorded of one movement. */
 export type MovementEvidence = {
+  requests: readonly RequestRow[]
   events: readonly RecordedEvent[]
   bindings: readonly { operation: string; key: string; recordedAt: string }[]
   decisions: readonly PolicyDecision[]
@@ -35,7 +38,8 @@ export type MovementEvidence = {
 /** Reads what is recorded of a movement, each part by an index on its id. */
 export async function readEvidence(db: Db, entityId: string, movement: Movement): Promise<MovementEvidence> {
   const { id, blockchain } = movement
-  const [events, bindings, decisions, holds, operation, deliveries, links] = await Promise.all([
+  const [requests, events, bindings, decisions, holds, operation, deliveries, links] = await Promise.all([
+    requestsAbout(db, entityId, id, requestsMax),
     eventsOf(db, entityId, id, eventsMax),
     bindingsOf(db, entityId, id),
     decisionsAbout(db, entityId, id),
@@ -57,7 +61,20 @@ export async function readEvidence(db: Db, entityId: string, movement: Movement)
     factsOfMoney(db, entityId, moneyFactNames(movement)),
   ])
   const facts = [...chainFacts, ...moneyFacts]
-  return { events, bindings, decisions, holds, operation, attempts, blocks, steps, facts, deliveries, links }
+  return {
+    requests,
+    events,
+    bindings,
+    decisions,
+    holds,
+    operation,
+    attempts,
+    blocks,
+    steps,
+    facts,
+    deliveries,
+    links,
+  }
 }
 
 /** Uses of a nonce tell of transactions that others signed too; money that came in has no nonce of ours. */

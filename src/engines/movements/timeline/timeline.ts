@@ -10,9 +10,9 @@ import { phaseOf, statesOf } from '../list-movements.ts'
 import { attemptLanes } from './attempt-lanes.ts'
 import { type BlockStay, blockLanes, staysOf } from './block-lanes.ts'
 import { holdLanes, ledgerLanes } from './book-lanes.ts'
-import { actLanes, idempotencyLanes, policyLanes, screeningLanes } from './decision-lanes.ts'
+import { actLanes, idempotencyLanes, policyLanes, requestLanes, screeningLanes } from './decision-lanes.ts'
 import { endpointLanes } from './delivery-lanes.ts'
-import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence } from './evidence.ts'
+import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence, requestsMax } from './evidence.ts'
 import { fold } from './fold.ts'
 import { instantMs, type StateChange, type TimelineLane } from './types.ts'
 
@@ -34,7 +34,7 @@ export async function readTimeline(ctx: EngineCtx, entityId: string, movement: M
   const { databaseMs } = await readTimes(db)
   const asOfMs = Math.floor(databaseMs)
   const evidence = await readEvidence(db, entityId, movement)
-  const { events, deliveries, holds } = evidence
+  const { requests, events, deliveries, holds } = evidence
   const isState = stateNames(movement)
   const states = events.filter((event) => isState(stateOf(event))).map(changeOf)
   const isOver = ['done', 'failed'].includes(phaseOf(movement))
@@ -57,7 +57,11 @@ export async function readTimeline(ctx: EngineCtx, entityId: string, movement: M
     startMs: Math.min(...moments, ...states.map(({ atMs }) => atMs), asOfMs),
     endMs,
     asOfMs,
-    truncated: truncated || events.length === eventsMax || deliveries.length === deliveriesMax,
+    truncated:
+      truncated ||
+      requests.length === requestsMax ||
+      events.length === eventsMax ||
+      deliveries.length === deliveriesMax,
     lanes,
     states,
   }
@@ -86,6 +90,7 @@ function lanesOf(
     ...(attempts.length === 0 ? [movement.txHash] : []),
   ])
   return [
+    ...requestLanes(evidence.requests),
     ...idempotencyLanes(evidence.bindings),
     ...policyLanes(evidence.decisions),
     ...screeningLanes(events),
