@@ -48,7 +48,10 @@ const otherTypes = [
 /** Errors of paths that no longer are those of the operation. */
 const pathErrors: readonly ErrorName[] = ['notFound', 'idNotUuid']
 
-const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
+// A stream does not end: its own test asks it for what it refuses.
+const operations = endpoints
+  .filter(({ streams }) => !streams)
+  .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
 let harness: Harness
 let world: World
