@@ -64,6 +64,7 @@ export const drawnFiles = [
   'testing/suites/api/insisting-clients.test.ts',
   'src/cli/chain.test.ts',
   'src/cli/contracts.test.ts',
+  'src/cli/lab/lab.test.ts',
   'src/engines/attestation/attesters-finality.test.ts',
   'src/engines/treasury/rebalancing/restored.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
