@@ -1,5 +1,5 @@
 import type { Source } from '#runtime/collection/page'
-import { type Sql, sql } from '#runtime/db/db'
+import { allOf, raw, type Sql, sql } from '#runtime/db/db'
 
 /** Everything that moves money, under the name of its resource. A message and a transfer of a unified balance have no entity. */
 export const movementKinds = [
@@ -60,19 +60,61 @@ export type MovementTable = {
   sentAs: (txHash: string) => Sql
 }
 
-type MovementColumns = Record<
-  'id' | 'kind' | 'direction' | 'state' | 'blockchain' | 'createDate' | 'updateDate',
-  Sql
-> &
-  Partial<Record<'amounts' | 'amount' | 'tokenId' | 'currency' | 'decimals' | 'from' | 'to' | 'txHash', Sql>>
+type MovementColumn = 'amounts' | 'amount' | 'tokenId' | 'currency' | 'decimals' | 'from' | 'to' | 'txHash'
 
-const none = sql`null`
+/** The columns of most tables. `null` stands for one that a table has not. */
+const usualColumns: Record<MovementColumn, Sql> = {
+  amounts: sql`null`,
+  amount: sql`m.amount`,
+  tokenId: sql`m.token_id`,
+  currency: sql`null`,
+  decimals: sql`null`,
+  from: sql`m.from_address`,
+  to: sql`m.to_address`,
+  txHash: sql`m.transaction_hash`,
+}
 
-/** The selected columns of a movement, in the one order that all tables share; a column that is left out is null. */
-export const movementColumns = (columns: MovementColumns): Sql =>
-  sql`${columns.id} as id, ${columns.kind}::text as kind, ${columns.direction}::text as direction,
-    ${columns.state} as state, ${columns.amounts ?? none}::text[] as amounts, ${columns.amount ?? none}::numeric as amount,
-    ${columns.tokenId ?? none}::uuid as token_id, ${columns.currency ?? none}::text as currency,
-    ${columns.decimals ?? none}::int4 as decimals, ${columns.blockchain} as blockchain,
-    ${columns.from ?? none}::text as from_address, ${columns.to ?? none}::text as to_address,
-    ${columns.txHash ?? none}::text as tx_hash, ${columns.createDate} as create_date, ${columns.updateDate} as update_date`
+type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addressed'> & {
+  /** The table, under the alias `m`. */
+  from: Sql
+  /** The kind of a row, where the table has several. */
+  kind?: Sql
+  direction: Sql
+  /** The columns that differ from the usual ones. */
+  columns?: Partial<Record<MovementColumn, Sql>>
+  /** The condition on rows that are movements at all. */
+  shown?: Sql
+  walletId?: Sql
+  sentAs?: MovementTable['sentAs']
+}
+
+/** Declares the movements of a table. All tables select the same columns in one order. */
+export function movementTable({
+  from,
+  kind,
+  direction,
+  columns: own,
+  shown,
+  walletId,
+  ...spec
+}: MovementSpec): MovementTable {
+  const columns = { ...usualColumns, ...own }
+  const [only] = Object.keys(spec.kinds)
+  const selected = sql`m.id, ${kind ?? raw(`'${only}'`)}::text as kind, ${direction}::text as direction,
+    ${spec.state} as state, ${columns.amounts}::text[] as amounts, ${columns.amount}::numeric as amount,
+    ${columns.tokenId}::uuid as token_id, ${columns.currency}::text as currency, ${columns.decimals}::int4 as decimals,
+    m.blockchain, ${columns.from}::text as from_address, ${columns.to}::text as to_address,
+    ${columns.txHash}::text as tx_hash, m.create_date, m.update_date`
+  return {
+    sentAs: (txHash) => sql`${columns.txHash} = ${txHash}`,
+    ...spec,
+    blockchain: sql`m.blockchain`,
+    ...(walletId && { ofWallet: (id: string) => sql`${walletId} = ${id}` }),
+    source: (entityId) => ({
+      columns: selected,
+      from,
+      alias: 'm',
+      scope: allOf([sql`m.entity_id = ${entityId}`, shown]),
+    }),
+  }
+}

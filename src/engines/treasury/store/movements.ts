@@ -1,158 +1,80 @@
-import { type MovementTable, movementColumns } from '#engines/movement'
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { movementTable } from '#engines/movement'
+import { type Db, sql } from '#runtime/db/db'
 
-const dates = { createDate: sql`m.create_date`, updateDate: sql`m.update_date` }
-const states = { open: ['pending'], done: ['complete'], failed: ['failed'] } as const
-const scopeOf = (entityId: string): Sql => sql`m.entity_id = ${entityId}`
+const none = sql`null`
+const status = { state: sql`m.status`, states: { open: ['pending'], done: ['complete'], failed: ['failed'] } }
 
 /** Payments and refunds. The payer of a refund is the merchant, whose treasury has many addresses. */
-const payments: MovementTable = {
+const payments = movementTable({
+  from: sql`payments m`,
   kinds: { payment: sql`m.type = 'payment'`, refund: sql`m.type = 'refund'` },
-  states: { open: ['pending', 'confirmed', 'action_required'], done: ['paid'], failed: ['failed'] },
-  source: (entityId) => ({
-    columns: movementColumns({
-      id: sql`m.id`,
-      kind: sql`m.type`,
-      direction: sql`case m.type when 'payment' then 'in' else 'out' end`,
-      state: sql`m.status`,
-      amount: sql`m.amount`,
-      tokenId: sql`m.token_id`,
-      blockchain: sql`m.blockchain`,
-      from: sql`m.from_address`,
-      to: sql`m.deposit_address`,
-      txHash: sql`m.transaction_hash`,
-      ...dates,
-    }),
-    from: sql`payments m`,
-    alias: 'm',
-    scope: scopeOf(entityId),
-  }),
+  kind: sql`m.type`,
+  direction: sql`case m.type when 'payment' then 'in' else 'out' end`,
   state: sql`m.status`,
-  blockchain: sql`m.blockchain`,
+  states: { open: ['pending', 'confirmed', 'action_required'], done: ['paid'], failed: ['failed'] },
+  columns: { to: sql`m.deposit_address` },
   addressed: (address) => [
     sql`m.deposit_address = ${address}`,
     sql`m.from_address = ${address} and m.deposit_address <> ${address}`,
   ],
-  sentAs: (txHash) => sql`m.transaction_hash = ${txHash}`,
-}
+})
 
-const payouts: MovementTable = {
+const payouts = movementTable({
+  ...status,
+  from: sql`payouts m`,
   kinds: { payout: undefined },
-  states,
-  source: (entityId) => ({
-    columns: movementColumns({
-      id: sql`m.id`,
-      kind: sql`'payout'`,
-      direction: sql`'out'`,
-      state: sql`m.status`,
-      amount: sql`m.amount`,
-      tokenId: sql`m.token_id`,
-      blockchain: sql`m.blockchain`,
-      to: sql`m.to_address`,
-      txHash: sql`m.transaction_hash`,
-      ...dates,
-    }),
-    from: sql`payouts m`,
-    alias: 'm',
-    scope: scopeOf(entityId),
-  }),
-  state: sql`m.status`,
-  blockchain: sql`m.blockchain`,
+  direction: sql`'out'`,
+  columns: { from: none },
   addressed: (address) => [sql`m.to_address = ${address}`],
-  sentAs: (txHash) => sql`m.transaction_hash = ${txHash}`,
-}
+})
 
 /** Transfers to the merchant's own addresses, and what arrived at the deposit addresses of the account. */
-const transfers: MovementTable = {
+const transfers = movementTable({
+  from: sql`transfers m`,
   kinds: { transfer: undefined },
-  states: { ...states, open: ['pending', 'running'] },
-  source: (entityId) => ({
-    columns: movementColumns({
-      id: sql`m.id`,
-      kind: sql`'transfer'`,
-      direction: sql`m.direction`,
-      state: sql`m.status`,
-      amount: sql`m.amount`,
-      tokenId: sql`m.token_id`,
-      blockchain: sql`m.blockchain`,
-      from: sql`m.from_address`,
-      to: sql`m.to_address`,
-      txHash: sql`m.transaction_hash`,
-      ...dates,
-    }),
-    from: sql`transfers m`,
-    alias: 'm',
-    scope: scopeOf(entityId),
-  }),
+  direction: sql`m.direction`,
   state: sql`m.status`,
-  blockchain: sql`m.blockchain`,
+  states: { ...status.states, open: ['pending', 'running'] },
   addressed: (address) => [
     sql`m.to_address = ${address}`,
     sql`m.from_address = ${address} and m.to_address <> ${address}`,
   ],
-  sentAs: (txHash) => sql`m.transaction_hash = ${txHash}`,
-}
+})
 
 /** Money that came by wire: a sandbox mints it to the treasury. */
-const deposits: MovementTable = {
+const deposits = movementTable({
+  from: sql`fiat_deposits m`,
   kinds: { deposit: undefined },
-  states: { open: ['waiting', 'minting', 'minted'], done: ['complete'], failed: ['failed'] },
-  source: (entityId) => ({
-    columns: movementColumns({
-      id: sql`m.id`,
-      kind: sql`'deposit'`,
-      direction: sql`'in'`,
-      state: sql`m.state`,
-      amount: sql`m.amount`,
-      currency: sql`m.currency`,
-      decimals: sql`m.decimals`,
-      blockchain: sql`m.blockchain`,
-      to: sql`m.address`,
-      txHash: sql`m.transaction_hash`,
-      ...dates,
-    }),
-    from: sql`fiat_deposits m`,
-    alias: 'm',
-    scope: scopeOf(entityId),
-  }),
+  direction: sql`'in'`,
   state: sql`m.state`,
-  blockchain: sql`m.blockchain`,
+  states: { open: ['waiting', 'minting', 'minted'], done: ['complete'], failed: ['failed'] },
+  columns: {
+    tokenId: none,
+    currency: sql`m.currency`,
+    decimals: sql`m.decimals`,
+    from: none,
+    to: sql`m.address`,
+  },
   // All come to the treasury: its address would name them all.
   addressed: () => [],
-  sentAs: (txHash) => sql`m.transaction_hash = ${txHash}`,
-}
+})
 
 /** The transaction of a sweep has its id, and the hash is there. */
-const sweeps: MovementTable = {
+const sweeps = movementTable({
+  ...status,
+  from: sql`sweeps m`,
   kinds: { sweep: undefined },
-  states,
-  source: (entityId) => ({
-    columns: movementColumns({
-      id: sql`m.id`,
-      kind: sql`'sweep'`,
-      direction: sql`'internal'`,
-      state: sql`m.status`,
-      amount: sql`m.amount`,
-      tokenId: sql`m.token_id`,
-      blockchain: sql`m.blockchain`,
-      from: sql`m.from_address`,
-      to: sql`m.to_address`,
-      txHash: sql`(select t.tx_hash from platform_transactions t where t.entity_id = m.entity_id and t.id = m.id)`,
-      ...dates,
-    }),
-    from: sql`sweeps m`,
-    alias: 'm',
-    scope: scopeOf(entityId),
-  }),
-  state: sql`m.status`,
-  blockchain: sql`m.blockchain`,
+  direction: sql`'internal'`,
+  columns: {
+    txHash: sql`(select t.tx_hash from platform_transactions t where t.entity_id = m.entity_id and t.id = m.id)`,
+  },
   // All go to the treasury: its address would name them all.
   addressed: (address) => [sql`m.from_address = ${address}`],
   sentAs: (txHash) => sql`m.id = any(array(select t.id from platform_transactions t
     where t.entity_id = m.entity_id and t.tx_hash = ${txHash}))`,
-}
+})
 
-export const treasuryMovements: readonly MovementTable[] = [payments, payouts, transfers, deposits, sweeps]
+export const treasuryMovements = [payments, payouts, transfers, deposits, sweeps]
 
 /** Another resource of the same money. */
 export type MoneyLink = {
