@@ -82,6 +82,9 @@ it('lists the changes of resources with their actors, by type and by resource', 
   const sets = await list('type=walletSet.*&pageSize=50')
   expect(new Set(sets.map(({ type }) => type))).toEqual(new Set(['walletSet.created']))
   expect(await list('type=gift.*')).toEqual([])
+  expect(await list(`type=gift.*&pageAfter=${sets[0]!.id}`)).toEqual([])
+  const stranger = await harness.http('GET', `/operator/events?type=gift.*&pageAfter=${randomUUID()}`)
+  expect([stranger.status, stranger.body.errors[0].location]).toEqual([404, 'pageAfter'])
   const [second] = ofTransfer.slice(1)
   const [third] = await list(
     `resourceId=${transfer.id}&type=transaction.*&pageSize=1&pageAfter=${second!.id}`,

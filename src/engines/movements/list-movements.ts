@@ -4,7 +4,7 @@ import { transactionMovements } from '#engines/transactions/history/index'
 import { treasuryMovements } from '#engines/treasury/index'
 import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, join, raw, sql } from '#runtime/db/db'
 
 const tables: readonly MovementTable[] = [transactionMovements, ...treasuryMovements, ...modularMovements]
 
@@ -53,17 +53,22 @@ export const phaseOf = (movement: Movement): MovementPhase => {
 }
 
 /**
- * Lists the sources of a table that filters leave. Each state of a phase and each role of an address is a source of its own, in the order of its own
- * index: a condition on several at once would have to sort what it finds.
+ * Lists the sources of a table. Each state of a phase and each role of an address is a source of its own, in the order of its own
+ * index: a condition on several at once would have to sort what it finds. A table that the filters exclude has a source that
+ * nothing passes.
  */
 function sourcesOf(table: MovementTable, entityId: string, filters: MovementFilters): Source[] {
   const { kind, phase, blockchain, walletId, address, txHash } = filters
-  if (kind && !(kind in table.kinds)) return []
-  if (walletId && !table.ofWallet) return []
-  const ofStates: (Sql | undefined)[] = phase
-    ? (table.states[phase] ?? []).map((state) => sql`${table.state} = ${state}`)
-    : [undefined]
-  const ofRoles: (Sql | undefined)[] = address ? [...table.addressed(address)] : [undefined]
+  const states = phase ? (table.states[phase] ?? []) : undefined
+  const roles = address ? table.addressed(address) : undefined
+  const isExcluded =
+    (kind && !(kind in table.kinds)) ||
+    (walletId && !table.ofWallet) ||
+    states?.length === 0 ||
+    roles?.length === 0
+  if (isExcluded) return [{ ...table.source(entityId), filters: [sql`false`] }]
+  const ofStates = states?.map((state) => sql`${table.state} = ${state}`) ?? [undefined]
+  const ofRoles = roles ?? [undefined]
   const shared = [
     kind && table.kinds[kind],
     blockchain === undefined ? undefined : sql`${table.blockchain} = ${blockchain}`,

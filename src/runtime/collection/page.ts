@@ -46,10 +46,14 @@ export async function readPage<Row extends Keyed>(
   return backwards ? firstPage(db, source, page) : { rows: [], hasNext: false, hasPrev: true }
 }
 
-async function firstPage<Row extends Keyed>(db: Db, source: Source, page: PageQuery): Promise<Page<Row>> {
-  const rows = await read<Row>(db, source, page)
-  return { rows: rows.slice(0, page.pageSize), hasNext: rows.length > page.pageSize, hasPrev: false }
-}
+const firstPage = async <Row extends Keyed>(db: Db, source: Source, page: PageQuery): Promise<Page<Row>> =>
+  first(await read<Row>(db, source, page), page)
+
+const first = <Row>(rows: readonly Row[], { pageSize }: PageQuery): Page<Row> => ({
+  rows: rows.slice(0, pageSize),
+  hasNext: rows.length > pageSize,
+  hasPrev: false,
+})
 
 function trim<Row>(rows: Row[], page: PageQuery, backwards: boolean): Page<Row> {
   const more = rows.length > page.pageSize
@@ -60,7 +64,8 @@ function trim<Row>(rows: Row[], page: PageQuery, backwards: boolean): Page<Row> 
 }
 
 /**
- * Reads one page of several sources as one list. All select the same columns in the same order, and no item is in two of them.
+ * Reads one page of several sources as one list, of one at least. All select the same columns in the same order, and no item is in
+ * two of them. A source that the filters exclude is among them with a filter that nothing passes: its items stay valid cursors.
  * Each source is read from its own index, as far as the page reaches, and what is left is sorted: whatever a list holds, a page
  * costs as much as one page of each source.
  */
@@ -80,16 +85,13 @@ export async function readMergedPage<Row extends Keyed>(
   return backwards ? firstMergedPage(db, sources, page) : { rows: [], hasNext: false, hasPrev: true }
 }
 
-async function firstMergedPage<Row extends Keyed>(
+const firstMergedPage = async <Row extends Keyed>(
   db: Db,
   sources: readonly Source[],
   page: PageQuery,
-): Promise<Page<Row>> {
-  const rows = await readMerged<Row>(db, sources, page)
-  return { rows: rows.slice(0, page.pageSize), hasNext: rows.length > page.pageSize, hasPrev: false }
-}
+): Promise<Page<Row>> => first(await readMerged<Row>(db, sources, page), page)
 
-/** The date of the cursor's item, and whether the filters of a source let it pass. */
+/** The date of the cursor's item, and whether the filters of a source let it pass: of another source they may be unknown. */
 const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, cursorId: string) =>
   db.maybe<{ createDate: string; matched: boolean }>(
     sql`select c.create_date, c.matched from (${join(
@@ -99,8 +101,10 @@ const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, curso
         where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`
       }),
       ' union all ',
-    )}) c order by c.matched desc limit 1`,
+    )}) c order by c.matched desc nulls last limit 1`,
   )
+
+type Anchor = { cursorId: string; backwards: boolean }
 
 function readMerged<Row>(
   db: Db,
@@ -108,48 +112,54 @@ function readMerged<Row>(
   page: PageQuery,
   anchor?: Anchor & { createDate: string },
 ): Promise<Row[]> {
-  if (sources.length === 0) return Promise.resolve([])
-  const descending = (page.order === 'DESC') !== (anchor?.backwards ?? false)
-  const direction = raw(descending ? 'desc' : 'asc')
-  const most = page.pageSize + 1
+  const order = orderOf(page, anchor)
   const branches = sources.map((source) => {
-    const { alias, hasDatedIds } = source
-    const at = raw(`${alias}.create_date`)
-    const id = raw(`${alias}.id`)
-    const way = raw(descending ? '<' : '>')
-    const past =
+    const cursor =
       anchor &&
-      (hasDatedIds
-        ? sql`${id} ${way} ${anchor.cursorId}::uuid`
-        : sql`(${at}, ${id}) ${way} (${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`)
-    const range = past ? [descending ? since(page, source) : upTo(page, source)] : inRange(page, source)
-    const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
-    const order = hasDatedIds ? sql`${id} ${direction}` : sql`${at} ${direction}, ${id} ${direction}`
-    return sql`(select ${source.columns} from ${source.from} where ${where} order by ${order} limit ${most})`
+      (source.hasDatedIds
+        ? sql`${anchor.cursorId}::uuid`
+        : sql`(${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`)
+    return sql`(${selectPage(source, page, order, cursor)})`
   })
+  const direction = raw(order)
   return db.all<Row>(sql`select * from (${join(branches, ' union all ')}) m
-    order by m.create_date ${direction}, m.id ${direction} limit ${most}`)
+    order by m.create_date ${direction}, m.id ${direction} limit ${page.pageSize + 1}`)
 }
 
-type Anchor = { cursorId: string; backwards: boolean }
-
-/** Reads one row more than the page holds, to know whether there is a further page. */
 function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Promise<Row[]> {
-  const { alias } = source
-  const descending = (page.order === 'DESC') !== (anchor?.backwards ?? false)
-  const direction = raw(descending ? 'desc' : 'asc')
-  const at = raw(`${alias}.create_date`)
-  const id = raw(`${alias}.id`)
-  const past =
+  const { scope, filters } = source
+  const cursor =
     anchor &&
-    sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (select ${at}, ${id} from ${source.from}
-    where ${allOf([source.scope, ...inRange(page, source), ...source.filters])} and ${id} = ${anchor.cursorId})`
+    sql`(select ${keyOf(source)} from ${source.from}
+    where ${allOf([scope, ...inRange(page, source), ...filters])} and ${raw(`${source.alias}.id`)} = ${anchor.cursorId})`
+  return db.all<Row>(selectPage(source, page, orderOf(page, anchor), cursor))
+}
+
+type Direction = 'asc' | 'desc'
+
+const orderOf = (page: PageQuery, anchor: Anchor | undefined): Direction =>
+  (page.order === 'DESC') !== (anchor?.backwards ?? false) ? 'desc' : 'asc'
+
+/** The columns that order a source. */
+const keysOf = ({ alias, hasDatedIds }: DatedSource): Sql[] =>
+  (hasDatedIds ? ['id'] : ['create_date', 'id']).map((name) => raw(`${alias}.${name}`))
+
+const keyOf = (source: DatedSource): Sql => join(keysOf(source), ', ')
+
+/** Selects what is behind the cursor, one row more than the page holds, to know whether there is a further page. */
+function selectPage(source: Source, page: PageQuery, direction: Direction, cursor: Sql | undefined): Sql {
+  const descending = direction === 'desc'
+  const past = cursor && sql`(${keyOf(source)}) ${raw(descending ? '<' : '>')} ${cursor}`
   // The cursor is in the range and so bounds this side of it. With both conditions, PostgreSQL would enter the index at
   // the end of the range and scan from there to the cursor.
   const range = past ? [descending ? since(page, source) : upTo(page, source)] : inRange(page, source)
   const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
-  return db.all<Row>(sql`select ${source.columns} from ${source.from} where ${where}
-    order by ${at} ${direction}, ${id} ${direction} limit ${page.pageSize + 1}`)
+  const order = join(
+    keysOf(source).map((key) => sql`${key} ${raw(direction)}`),
+    ', ',
+  )
+  return sql`select ${source.columns} from ${source.from} where ${where}
+    order by ${order} limit ${page.pageSize + 1}`
 }
 
 type DatedSource = Pick<Source, 'alias' | 'hasDatedIds'>

@@ -88,7 +88,9 @@ export async function eventsPage(
   { type, resourceId }: EventFilters,
   page: PageQuery,
 ) {
-  const types = type?.endsWith('.*') ? await typesWith(db, entityId, type.slice(0, -1)) : [type]
+  const found = type?.endsWith('.*') ? await typesWith(db, entityId, type.slice(0, -1)) : [type]
+  // Of a kind without events, no event is of the type that was asked for.
+  const types = found.length > 0 ? found : [type]
   const sources = types.map((each) => ({
     columns: tracedColumns,
     from: tracedEvents,
