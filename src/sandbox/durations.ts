@@ -3,6 +3,13 @@ const pattern = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.
 
 const unitMs = [604_800_000, 86_400_000, 3_600_000, 60_000, 1_000] as const
 
+/** Milliseconds of a duration as plans of faults write it: `200ms`, `2s`, or one of ISO 8601. */
+export function delayMs(text: string): number {
+  const plain = /^(\d+)(ms|s)$/.exec(text)
+  if (plain) return Number(plain[1]) * (plain[2] === 's' ? 1_000 : 1)
+  return parseDuration(text) ?? 0
+}
+
 /** Milliseconds of a duration such as `P3DT4H`; undefined when the text is none. */
 export function parseDuration(text: string): number | undefined {
   const match = pattern.exec(text)

@@ -1,6 +1,6 @@
 import { errorKinds } from '#lib/error-kinds'
-import { sandboxUrlOf } from '#runtime/config'
-import { type Option, type ParsedArgs, textFlag, UsageError } from '../command.ts'
+import type { Option, ParsedArgs } from '../command.ts'
+import { serverAddress } from '../server-address.ts'
 
 /** The options of every command of the lab. */
 export const labOptions: Record<string, Option> = {
@@ -65,7 +65,7 @@ export async function requestSandbox(
   path: string,
   { body, signal, type = 'application/yaml' }: SentBody = {},
 ): Promise<Response> {
-  const url = addressOf(args)
+  const url = serverAddress(args, 'sandbox')
   const sent = sentOf(body, type)
   const response = await fetch(url + path, { method, ...sent, ...(signal && { signal }) }).catch(
     explainAway(url),
@@ -82,13 +82,6 @@ function sentOf(body: SentBody['body'], type: string): Pick<RequestInit, 'body' 
   return isPlain
     ? { body: body as NonNullable<RequestInit['body']>, headers: { 'content-type': type } }
     : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-}
-
-function addressOf(args: ParsedArgs): string {
-  const text = textFlag(args, 'url') ?? sandboxUrlOf()
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UsageError(`the address of the sandbox must be like http://127.0.0.1:4020, not "${text}"`)
-  return text.replace(/\/+$/, '')
 }
 
 const explainAway = (url: string) => (error: unknown) => {

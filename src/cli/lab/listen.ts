@@ -97,7 +97,7 @@ async function listen(asked: ListenInput, session: string, ending: AbortControll
     }
     await delay(retryMs, undefined, { signal: ending.signal }).catch(() => undefined)
   }
-  // What was given to us is answered before we go, so that it is not sent twice.
+  // The deliveries that were handed over are answered first, so that none is sent twice.
   await Promise.all(running)
   return 0
 }

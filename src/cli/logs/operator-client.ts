@@ -1,6 +1,7 @@
-import { commandKeyOf, sandboxUrlOf } from '#runtime/config'
+import { commandKeyOf } from '#runtime/config'
 import { sandboxApiKey } from '#sandbox/credentials'
-import { type Option, type ParsedArgs, textFlag, UsageError } from '../command.ts'
+import type { Option, ParsedArgs } from '../command.ts'
+import { serverAddress } from '../server-address.ts'
 
 /** The options of commands that ask a running server as an operator. */
 export const serverOptions: Record<string, Option> = {
@@ -20,7 +21,7 @@ export class ServerAway extends Error {}
 
 /** Reads from the operator API; throws one line with the remedy. */
 export async function readAsOperator<Data>(args: ParsedArgs, path: string): Promise<OperatorAnswer<Data>> {
-  const url = serverUrlOf(args)
+  const url = serverAddress(args, 'server')
   const headers = { authorization: `Bearer ${commandKeyOf() ?? sandboxApiKey}` }
   const address = path.startsWith('/') ? url + path : path
   const response = await fetch(address, { headers, signal: AbortSignal.timeout(30_000) }).catch(away(url))
@@ -33,13 +34,6 @@ export async function readAsOperator<Data>(args: ParsedArgs, path: string): Prom
 function nextOf(url: string, { headers }: Response): string | undefined {
   const link = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
   return link === undefined ? undefined : url + link.replace(/^https?:\/\/[^/]+/, '')
-}
-
-function serverUrlOf(args: ParsedArgs): string {
-  const text = textFlag(args, 'url') ?? sandboxUrlOf()
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UsageError(`the address of the server must be like http://127.0.0.1:4020, not "${text}"`)
-  return text.replace(/\/+$/, '')
 }
 
 const away = (url: string) => (error: unknown) => {

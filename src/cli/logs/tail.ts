@@ -19,7 +19,7 @@ export async function tail(args: ParsedArgs, limit: number): Promise<void> {
   const { data } = await readAsOperator<LoggedRow[]>(args, `${requestsPath}?${queryOf(args, limit)}`)
   print(data.toReversed())
   const seen = new Map(data.map(({ id, createDate }) => [id, createDate]))
-  // What was there at the start and is not shown stays so.
+  // Requests of before the start that are not shown stay hidden.
   const floor = data.at(-1)?.createDate
   const isAway = noteAway()
   while (!(await pause(stopped.signal))) {

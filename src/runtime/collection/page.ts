@@ -135,9 +135,9 @@ function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Pr
   return db.all<Row>(selectPage(source, page, orderOf(page, anchor), cursor))
 }
 
-type Direction = 'asc' | 'desc'
+type SortOrder = 'asc' | 'desc'
 
-const orderOf = (page: PageQuery, anchor: Anchor | undefined): Direction =>
+const orderOf = (page: PageQuery, anchor: Anchor | undefined): SortOrder =>
   (page.order === 'DESC') !== (anchor?.backwards ?? false) ? 'desc' : 'asc'
 
 /** The columns that order a source. */
@@ -147,7 +147,7 @@ const keysOf = ({ alias, hasDatedIds }: DatedSource): Sql[] =>
 const keyOf = (source: DatedSource): Sql => join(keysOf(source), ', ')
 
 /** Selects what is behind the cursor, one row more than the page holds, to know whether there is a further page. */
-function selectPage(source: Source, page: PageQuery, direction: Direction, cursor: Sql | undefined): Sql {
+function selectPage(source: Source, page: PageQuery, direction: SortOrder, cursor: Sql | undefined): Sql {
   const descending = direction === 'desc'
   const past = cursor && sql`(${keyOf(source)}) ${raw(descending ? '<' : '>')} ${cursor}`
   // The cursor is in the range and so bounds this side of it. With both conditions, PostgreSQL would enter the index at

@@ -149,7 +149,7 @@ describe('property 165: the request log holds no secret', () => {
       expect(text).not.toContain(secret)
     expect(text).not.toContain(`"${otp}"`)
     expect(text).not.toMatch(/Hopper|Secret Street/)
-    // What identifies the work is there.
+    // The ids of the work are there.
     for (const shown of [keyed.idempotencyKey, walletSet.id]) expect(text).toContain(shown)
   })
 })

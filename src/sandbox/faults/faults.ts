@@ -37,7 +37,7 @@ export function openFaults(file: string | undefined, text?: string): Faults {
     if (file !== undefined) keep(file, plan)
     return show()
   }
-  const show = (): ShownFaults => ({ plan: work?.plan, hits: hitsOf(work) })
+  const show = (): ShownFaults => ({ plan: work?.plan, hits: work?.hits() ?? {} })
   const required = (): PlanAtWork => {
     if (work) return work
     throw new ApiError('faultPlanMissing')
@@ -97,12 +97,6 @@ function presetOf(name: string, seed: number | undefined): FaultPlan {
     })
   const plan = readPlan(text)
   return seed === undefined ? plan : { ...plan, seed }
-}
-
-function hitsOf(work: PlanAtWork | undefined): Record<string, number> {
-  const rules = work?.plan.rules ?? []
-  const met = work?.met() ?? []
-  return Object.fromEntries(rules.map(({ name }) => [name, met.filter(({ rule }) => rule === name).length]))
 }
 
 /** The plan of an earlier process; one that this version cannot read is left out. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterceptRequest } from '#runtime/http/intercept'
-import { delayMs } from './durations.ts'
+import { delayMs } from '../durations.ts'
 import type { Faults } from './faults.ts'
 import type { FaultRule } from './plan-schema.ts'
 import { isWord } from './rules.ts'

@@ -31,6 +31,8 @@ export type PlanAtWork = {
     about: Readonly<Record<string, string>>,
   ): Hit<Point>[]
   met(): readonly MetFault[]
+  /** How often each rule was met. */
+  hits(): Readonly<Record<string, number>>
 }
 
 export function startPlan(plan: FaultPlan): PlanAtWork {
@@ -39,6 +41,7 @@ export function startPlan(plan: FaultPlan): PlanAtWork {
   return {
     plan,
     met: () => met,
+    hits: () => Object.fromEntries([...counts].map(([name, { hits }]) => [name, hits])),
     meet: (point, matches, about) => {
       const hits: Hit<typeof point>[] = []
       let isOver = false

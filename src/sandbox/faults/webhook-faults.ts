@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutboundCall, OutboundCaller } from '#runtime/outbound/call'
 import { readOwnMessage } from '../catcher/own-message.ts'
-import { delayMs } from './durations.ts'
+import { delayMs } from '../durations.ts'
 import type { Faults } from './faults.ts'
 import { isWord } from './rules.ts'
 

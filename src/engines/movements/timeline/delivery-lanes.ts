@@ -44,7 +44,7 @@ function marksOf(
     }
   })
   if (state !== 'waiting') return tried
-  // What is due is due in business time.
+  // Due dates are in business time.
   const due = instantMs(dueDate) - shiftMs
   const next = {
     atMs: due,

@@ -48,7 +48,7 @@ export async function readEvidence(db: Db, entityId: string, movement: Movement)
     deliveriesOf(db, entityId, id, deliveriesMax),
     moneyLinks(db, entityId, id),
   ])
-  // What an operation does is signed in the treasury's transaction; the transaction of anything else has its id.
+  // An operation is carried by the treasury's transaction; the transaction of any other movement has its id.
   const attempts = await signedAttempts(db, entityId, operation?.bundleId ? [operation.bundleId] : [id])
   const blocks = await blocksOf(db, entityId, movement, attempts)
   const hashes = [...new Set(blocks.map(({ blockHash }) => blockHash))]

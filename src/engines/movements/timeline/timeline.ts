@@ -116,22 +116,20 @@ const operationLanes = ({ operation, events }: MovementEvidence): TimelineLane[]
           title: 'User operation',
           note: operation.userOpHash,
           spans: [],
-          marks: [
-            {
-              atMs: instantMs(events[0]?.recordedAt ?? new Date(0).toISOString()),
-              what: operation.state,
-              tone: operation.endReason === null ? 'info' : 'bad',
-              text:
-                operation.endReason ??
-                (operation.bundleId === null
-                  ? 'It waits for a transaction of the treasury that carries it.'
-                  : 'A transaction of the treasury carries it.'),
-              refs: {
-                userOpHash: operation.userOpHash,
-                ...(operation.bundleId !== null && { bundleId: operation.bundleId }),
-              },
+          marks: events.slice(0, 1).map(({ recordedAt }) => ({
+            atMs: instantMs(recordedAt),
+            what: operation.state,
+            tone: operation.endReason === null ? ('info' as const) : ('bad' as const),
+            text:
+              operation.endReason ??
+              (operation.bundleId === null
+                ? 'It waits for a transaction of the treasury that carries it.'
+                : 'A transaction of the treasury carries it.'),
+            refs: {
+              userOpHash: operation.userOpHash,
+              ...(operation.bundleId !== null && { bundleId: operation.bundleId }),
             },
-          ],
+          })),
         },
       ]
 
