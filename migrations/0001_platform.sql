@@ -57,6 +57,7 @@ create table api_keys (
   primary key (entity_id, id)
 );
 create index api_keys_by_id on api_keys (id);
+create index api_keys_page on api_keys (entity_id, create_date, id);
 
 -- A row without a resource is claimed by a request that is still being decided in an open tx.
 create table idempotency_keys (

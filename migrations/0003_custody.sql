@@ -148,8 +148,12 @@ create table policies (
   scope text not null check (scope in ('entity', 'walletSet', 'wallet')),
   version integer not null,
   version_id uuid not null,
+  -- That of the version.
+  create_date timestamptz(3) not null,
   primary key (entity_id, subject_id)
 );
+-- Operators list the policies in force, newest first.
+create index policies_page on policies (entity_id, create_date, version_id);
 
 create table policy_versions (
   entity_id uuid not null,
@@ -162,6 +166,8 @@ create table policy_versions (
   primary key (entity_id, id),
   unique (entity_id, subject_id, version)
 );
+create index policy_versions_page on policy_versions (entity_id, create_date, id);
+create index policy_versions_of_subject on policy_versions (entity_id, subject_id, create_date, id);
 create trigger policy_versions_append_only before update or delete on policy_versions
   for each statement execute function refuse_change();
 revoke update, delete on policy_versions from bezant_runtime;
@@ -180,6 +186,8 @@ create table policy_decisions (
   primary key (entity_id, id)
 );
 create index policy_decisions_by_intent on policy_decisions (entity_id, intent_id);
+create index policy_decisions_page on policy_decisions (entity_id, create_date, id);
+create index policy_decisions_of_wallet on policy_decisions (entity_id, wallet_id, create_date, id);
 create trigger policy_decisions_append_only before update or delete on policy_decisions
   for each statement execute function refuse_change();
 revoke update, delete on policy_decisions from bezant_runtime;

@@ -303,7 +303,9 @@ create table reconciliations (
   block_number bigint not null default -1,
   round_address text not null default '',
   round_entity_id uuid not null default '00000000-0000-0000-0000-000000000000',
-  lease_until timestamptz
+  lease_until timestamptz,
+  -- When a comparison ended last, in business time.
+  compared_date timestamptz(3)
 );
 
 -- A balance that was not the chain's. Written once for each pair of amounts, and never taken back: that the gap is gone
@@ -321,10 +323,38 @@ create table reconciliation_gaps (
   create_date timestamptz(3) not null,
   primary key (entity_id, id)
 );
+create index reconciliation_gaps_page on reconciliation_gaps (entity_id, create_date, id);
+create index reconciliation_gaps_by_blockchain on reconciliation_gaps (entity_id, blockchain, create_date, id);
 create index reconciliation_gaps_of_address on reconciliation_gaps (entity_id, blockchain, address, token_id, create_date);
 create trigger reconciliation_gaps_append_only before update or delete on reconciliation_gaps
   for each statement execute function refuse_change();
 revoke update, delete on reconciliation_gaps from bezant_runtime;
+
+-- The balances that differed at their last record: few, and asked for often.
+create table open_gaps (
+  entity_id uuid not null,
+  blockchain text not null,
+  address text not null,
+  token_id uuid not null,
+  gap_id uuid not null,
+  -- Since when it differs, whatever the amounts were meanwhile.
+  create_date timestamptz(3) not null,
+  primary key (entity_id, blockchain, address, token_id)
+);
+create index open_gaps_by_age on open_gaps (entity_id, create_date);
+
+create function note_open_gaps() returns trigger language plpgsql as $$
+begin
+  insert into open_gaps as g (entity_id, blockchain, address, token_id, gap_id, create_date)
+    select entity_id, blockchain, address, token_id, id, create_date from added where booked <> on_chain
+    on conflict (entity_id, blockchain, address, token_id) do update set gap_id = excluded.gap_id;
+  delete from open_gaps g using added a
+    where a.booked = a.on_chain and g.entity_id = a.entity_id and g.blockchain = a.blockchain
+      and g.address = a.address and g.token_id = a.token_id;
+  return null;
+end $$;
+create trigger reconciliation_gaps_noted after insert on reconciliation_gaps referencing new table as added
+  for each statement execute function note_open_gaps();
 
 /*
  * Removes up to `batch` canonical blocks of the chain from before `older_than`, and as many of their steps, oldest first.

@@ -24,7 +24,9 @@ import {
 import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorControlEndpoints } from '#api/operator/control-routes'
 import { operatorEventEndpoints } from '#api/operator/event-routes'
+import { operatorKeyEndpoints } from '#api/operator/key-routes'
 import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
@@ -103,7 +105,9 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
+  ...operatorControlEndpoints,
   ...operatorEventEndpoints,
+  ...operatorKeyEndpoints,
   ...operatorMovementEndpoints,
   ...operatorNotificationEndpoints,
   ...operatorRequestEndpoints,

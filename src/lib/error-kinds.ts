@@ -421,6 +421,17 @@ export const errorKinds = {
   faultRuleNotFound: { code: 404, status: 404, text: 'Not found: the plan of faults has no such rule.' },
   movementNotFound: { code: 404, status: 404, text: 'Not found: the movement id is unknown.' },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
+  apiKeyNotFound: { code: 404, status: 404, text: 'Not found: the id of the API key is unknown.' },
+  apiKeyScopeMissing: {
+    code: 3,
+    status: 403,
+    text: 'Forbidden: a key cannot be made with more scopes than the key of the request has.',
+  },
+  apiKeyInUse: {
+    code: 409,
+    status: 409,
+    text: 'The key of the request cannot revoke itself: create another one, and revoke this one with it.',
+  },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {

@@ -7,6 +7,7 @@ import {
   openModularAccount,
   usdcPayment,
 } from '#testing/builders/modular-accounts'
+import { makeApiKey, makeGap, makePolicyDecision, makePolicyVersion } from '#testing/builders/operator-rows'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
 import {
@@ -288,6 +289,22 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/events',
     query: { type: 'walletSet.created' },
     add: () => makeWalletSet(world),
+  }),
+  'GET /operator/policies': async (world) => ({
+    path: '/operator/policies',
+    add: () => makePolicyVersion(world),
+  }),
+  'GET /operator/policyDecisions': async (world) => ({
+    path: '/operator/policyDecisions',
+    add: () => makePolicyDecision(world),
+  }),
+  'GET /operator/reconciliations': async (world) => ({
+    path: '/operator/reconciliations',
+    add: () => makeGap(world),
+  }),
+  'GET /operator/apiKeys': async (world) => ({
+    path: '/operator/apiKeys',
+    add: () => makeApiKey(world),
   }),
   'GET /operator/accounts': async (world) => ({
     path: '/operator/accounts',

@@ -20,6 +20,7 @@ import { messageRequests } from './message-requests.ts'
 import { modularRequests } from './modular-requests.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
+import { operatorRequests } from './operator-requests.ts'
 import { reviewRequests } from './review-requests.ts'
 import type { RequestSamples } from './sample-request.ts'
 import { screeningRequests } from './screening-requests.ts'
@@ -93,6 +94,7 @@ const identity = {
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const sampleRequests: Record<string, RequestSamples> = {
   'GET /metrics': nothing,
+  ...operatorRequests,
   'GET /operator/chains': nothing,
   'GET /operator/pageOrigins': nothing,
   'PUT /operator/pageOrigins': { request: async () => ({ body: { origins: ['https://shop.example'] } }) },

@@ -2,6 +2,12 @@
 
 export { findEntityFreeze } from '../store/freezes.ts'
 export {
+  type ListedDecision,
+  type ListedPolicy,
+  listedDecisionsPage,
+  listedPoliciesPage,
+} from '../store/listed-policies.ts'
+export {
   copySpending,
   decisionsAbout,
   ownerOf,

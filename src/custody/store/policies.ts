@@ -56,9 +56,10 @@ export async function insertVersion(
 ): Promise<number | undefined> {
   const current = await tx.maybe<{
     version: number
-  }>(sql`insert into policies as p (entity_id, subject_id, scope, version, version_id)
-    values (${row.entityId}, ${row.subjectId}, ${row.scope}, 1, ${row.id})
-    on conflict (entity_id, subject_id) do update set version = p.version + 1, version_id = excluded.version_id
+  }>(sql`insert into policies as p (entity_id, subject_id, scope, version, version_id, create_date)
+    values (${row.entityId}, ${row.subjectId}, ${row.scope}, 1, ${row.id}, ${row.createDate})
+    on conflict (entity_id, subject_id) do update set version = p.version + 1, version_id = excluded.version_id,
+      create_date = excluded.create_date
       where ${!onlyFirst}::boolean
     returning version`)
   if (!current) return undefined
@@ -178,11 +179,14 @@ export async function restoreSpending(tx: Db, copies: readonly string[]): Promis
       where policy_spending.released_date is not null`)
 }
 
+/** A version of a policy that a decision rests on. */
+export type DecidingVersion = { scope: PolicyScope; subjectId: string; version: number }
+
 export type PolicyDecision = {
   id: string
   operation: string
   /** The versions that allowed it, the widest policy first. */
-  versions: { scope: PolicyScope; subjectId: string; version: number }[]
+  versions: DecidingVersion[]
   recordedAt: string
 }
 

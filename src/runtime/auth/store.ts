@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId, uuidIn } from '#lib/ids'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 import type { EntityEnvironment, KeyScope } from '#runtime/scope'
 import { keyText, prefixOf } from './key-text.ts'
@@ -71,10 +73,31 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
 }
 
 export const listApiKeys = (db: Db, entityId: string) =>
-  db.all<{ id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }>(
+  db.all<ListedKey>(
     sql`select id, scopes, create_date, revoked_date
       from api_keys where entity_id = ${entityId} order by create_date, id`,
   )
+
+export type ListedKey = { id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }
+
+/** The keys of an entity, also the revoked ones, newest first. */
+export const apiKeysPage = (db: Db, entityId: string, page: PageQuery) =>
+  readPage<ListedKey>(
+    db,
+    {
+      columns: sql`k.id, k.scopes, k.create_date, k.revoked_date`,
+      from: sql`api_keys k`,
+      alias: 'k',
+      scope: sql`k.entity_id = ${entityId}`,
+      filters: [],
+    },
+    page,
+  )
+
+/** A key of the entity, revoked or not. With `lock`, it is not revoked until the `tx` ends. */
+export const findApiKey = (db: Db, entityId: string, id: string, { lock }: { lock: boolean }) =>
+  db.maybe<ListedKey>(sql`select k.id, k.scopes, k.create_date, k.revoked_date from api_keys k
+    where k.entity_id = ${entityId} and k.id = ${id} ${lock ? sql`for no key update` : sql``}`)
 
 /** Revokes a key; it stops working within a second on every process. Returns the key, if it was a live one. */
 export function revokeApiKey(tx: Db, id: string, nowMs: number) {
@@ -82,6 +105,11 @@ export function revokeApiKey(tx: Db, id: string, nowMs: number) {
   return tx.maybe<{ id: string; entityId: string }>(sql`update api_keys set revoked_date = ${at}
     where id::text = ${uuidIn(id) ?? ''} and revoked_date is null returning id, entity_id`)
 }
+
+/** Revokes a key of this entity. False if it was revoked before. */
+export const revokeOwnKey = async (tx: Db, entityId: string, id: string, nowMs: number): Promise<boolean> =>
+  (await tx.run(sql`update api_keys set revoked_date = ${new Date(nowMs).toISOString()}
+    where entity_id = ${entityId} and id = ${id} and revoked_date is null`)) === 1
 
 /** Returns the keys with these ids that are not revoked. */
 export const findApiKeys = (db: Db, ids: readonly string[]) =>

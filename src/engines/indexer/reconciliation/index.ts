@@ -2,5 +2,13 @@
 export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { settledRead } from './settled-read.ts'
-export { gapCounts } from './store.ts'
+export {
+  comparedBlocks,
+  countOpenGaps,
+  type GapRecord,
+  gapCounts,
+  gapRecordsPage,
+  type OpenGap,
+  openGaps,
+} from './store.ts'
 export { syncBalances } from './sync-balances.ts'

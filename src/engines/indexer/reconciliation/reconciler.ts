@@ -7,6 +7,7 @@
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
 import { endAlarm, raiseAlarm } from '#runtime/log/alarms'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
@@ -68,7 +69,8 @@ async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
     // After a reorg the node may no longer have the block: the block in its place is compared instead.
     if (await isStillCanonical(ctx, chain, block)) throw error
   } finally {
-    await finishReconciliation(ctx.database, blockchain, after)
+    const comparedDate = after === before ? null : formatInstant(ctx.clock.nowMs())
+    await finishReconciliation(ctx.database, blockchain, after, comparedDate)
   }
   return after !== before
 }

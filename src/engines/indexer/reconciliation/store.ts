@@ -1,5 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
 export type OwnedAddress = { entityId: string; address: string }
@@ -38,11 +40,29 @@ export const claimReconciliation = (db: Db, blockchain: string, number: number, 
     where blockchain = ${blockchain} and block_number <> ${number} and (lease_until is null or lease_until < now())
     returning block_number, round_address, round_entity_id`)
 
-/** Releases the claim and stores the progress; with the old progress, the same comparison is repeated. */
-export const finishReconciliation = (db: Db, blockchain: string, progress: ReconciliationProgress) =>
+/**
+ * Releases the claim and stores the progress, and the date of a comparison that ended; with the old progress, the same comparison is
+ * repeated.
+ */
+export const finishReconciliation = (
+  db: Db,
+  blockchain: string,
+  progress: ReconciliationProgress,
+  comparedDate: string | null,
+) =>
   db.run(sql`update reconciliations set block_number = ${progress.blockNumber}, round_address = ${progress.roundAddress},
-      round_entity_id = ${progress.roundEntityId}, lease_until = null
+      round_entity_id = ${progress.roundEntityId}, compared_date = coalesce(${comparedDate}, compared_date), lease_until = null
     where blockchain = ${blockchain}`)
+
+/** The block up to which the books of each of these chains were compared, and when; none of a chain that never was. */
+export const comparedBlocks = (db: Db, blockchains: readonly string[]) =>
+  db.all<{
+    blockchain: string
+    blockNumber: number
+    comparedDate: string | null
+  }>(sql`select blockchain, block_number,
+      compared_date
+    from reconciliations where blockchain = any(${blockchains}::text[]) and block_number >= 0`)
 
 /** The addresses with bookings in canonical blocks above `from` and up to `to`, at most `limit`. */
 export const addressesMovedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
@@ -95,6 +115,72 @@ export const recordAgreements = (
       where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
       order by g.create_date desc, g.id desc limit 1) last where last.differed
     returning entity_id, address, token_id`)
+
+/** A record of a balance that differed from the chain, or equals it again. */
+export type GapRecord = {
+  id: string
+  blockchain: string
+  address: string
+  tokenId: string
+  blockNumber: number
+  blockHash: string
+  bookedAtomic: bigint
+  onChainAtomic: bigint
+  /** Whether it differed, and nothing has been recorded of this balance since. */
+  isOpen: boolean
+  createDate: string
+}
+
+type GapFilters = { blockchain?: string | undefined; isOpen?: boolean | undefined }
+
+const isOpenGap = sql`exists (select 1 from open_gaps o where o.entity_id = g.entity_id and o.blockchain = g.blockchain
+  and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id)`
+
+/** The gaps of an entity and their ends, newest first. */
+export const gapRecordsPage = (
+  db: Db,
+  entityId: string,
+  { blockchain, isOpen }: GapFilters,
+  page: PageQuery,
+) =>
+  readPage<GapRecord>(
+    db,
+    {
+      columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
+        g.on_chain as on_chain_atomic, ${isOpenGap} as is_open, g.create_date`,
+      from: sql`reconciliation_gaps g`,
+      alias: 'g',
+      scope: sql`g.entity_id = ${entityId}`,
+      filters: [
+        blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`,
+        isOpen === undefined ? undefined : isOpen ? isOpenGap : sql`not ${isOpenGap}`,
+      ],
+    },
+    page,
+  )
+
+/** A balance that differs from the chain, and since when. */
+export type OpenGap = Pick<
+  GapRecord,
+  'blockchain' | 'address' | 'tokenId' | 'bookedAtomic' | 'onChainAtomic'
+> & {
+  sinceDate: string
+}
+
+/** The open gaps of an entity, the oldest first. */
+export const openGaps = (db: Db, entityId: string, limit: number) =>
+  db.all<OpenGap>(sql`select o.blockchain, o.address, o.token_id, g.booked as booked_atomic, g.on_chain as on_chain_atomic,
+      o.create_date as since_date
+    from open_gaps o join reconciliation_gaps g on g.entity_id = o.entity_id and g.id = o.gap_id
+    where o.entity_id = ${entityId} order by o.create_date, o.gap_id limit ${limit}`)
+
+/** The number of open gaps of an entity, up to `limit`. */
+export const countOpenGaps = async (db: Db, entityId: string, limit: number): Promise<number> =>
+  (
+    await db.one<{ count: number }>(
+      sql`select count(*) as count from (select 1 from open_gaps where entity_id = ${entityId} limit ${limit}) o`,
+    )
+  ).count
 
 /** Maximum count: beyond it, no operator needs the exact number. */
 const countedMax = 10_000

@@ -1,0 +1,81 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid, notFound } from '#lib/errors'
+import { apiKeysPage, findApiKey, insertApiKey, type ListedKey, revokeOwnKey } from '#runtime/auth/store'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import { recordChanges } from '#runtime/record/store'
+import type { KeyScope } from '#runtime/scope'
+import type { apiKeyBody } from './key-schema.ts'
+
+export async function listKeys(ctx: Ctx, page: PageQuery): Promise<ListResult> {
+  const found = await apiKeysPage(ctx.db, ctx.entity.id, page)
+  return { found, items: found.rows.map((key) => showKey(ctx, key)) }
+}
+
+/** Creates a key. Its text is in this answer alone: the database has the hash of its secret. */
+export async function createKey(ctx: Ctx, { scopes = ['api'] }: Static<typeof apiKeyBody>) {
+  const wanted = [...new Set<KeyScope>(scopes)]
+  if (wanted.includes('client') && wanted.length > 1)
+    throw invalid({
+      at: 'scopes',
+      reason: 'has client beside others: a client key has no other scope',
+      value: scopes,
+    })
+  requireScopes(wanted, await makerScopes(ctx))
+  const { id: entityId, environment } = ctx.entity
+  const nowMs = ctx.clock.nowMs()
+  const { id, text } = await insertApiKey(ctx.db, { entityId, environment, scopes: wanted, nowMs })
+  await record(ctx, nowMs, 'apiKey.created', id, { scopes: wanted })
+  const made = await findApiKey(ctx.db, entityId, id, { lock: false })
+  return { ...showKey(ctx, made!), key: text }
+}
+
+/** Revokes a key: it stops working within a second. One that is revoked already stays so. */
+export async function revokeKey(ctx: Ctx, id: string): Promise<void> {
+  if (!(await findApiKey(ctx.db, ctx.entity.id, id, { lock: true })))
+    throw notFound('apiKey', id, 'apiKeyNotFound')
+  if (id === ownKeyId(ctx)) throw new ApiError('apiKeyInUse')
+  const nowMs = ctx.clock.nowMs()
+  if (await revokeOwnKey(ctx.db, ctx.entity.id, id, nowMs)) await record(ctx, nowMs, 'apiKey.revoked', id)
+}
+
+/** The id of the key that the request came with. */
+const ownKeyId = ({ actor }: Ctx): string => actor.slice('key:'.length)
+
+/** The scopes of the key of the request, which cannot be revoked before the new key is there. */
+async function makerScopes(ctx: Ctx): Promise<readonly KeyScope[]> {
+  const own = await findApiKey(ctx.db, ctx.entity.id, ownKeyId(ctx), { lock: true })
+  if (!own || own.revokedDate !== null) throw new ApiError('unauthorized')
+  return own.scopes
+}
+
+/** A client key opens one endpoint for pages of the app, whose whole interface a key of the scope `api` opens. */
+function requireScopes(wanted: readonly KeyScope[], own: readonly KeyScope[]): void {
+  const missing = wanted
+    .map((scope) => (scope === 'client' ? 'api' : scope))
+    .find((scope) => !own.includes(scope))
+  if (missing === undefined) return
+  throw invalid({
+    at: 'scopes',
+    reason: `needs a request with a key of the scope ${missing}: create it with bezant keys create --scope ${missing}`,
+    value: wanted,
+    kind: 'apiKeyScopeMissing',
+  })
+}
+
+const record = (
+  { db, entity, actor, requestId }: Ctx,
+  nowMs: number,
+  type: string,
+  resourceId: string,
+  data = {},
+) => recordChanges(db, nowMs, [{ entityId: entity.id, actor, type, resourceId, data, requestId }])
+
+const showKey = (ctx: Ctx, { id, scopes, createDate, revokedDate }: ListedKey) => ({
+  id,
+  scopes,
+  isOwn: id === ownKeyId(ctx),
+  createDate,
+  ...(revokedDate !== null && { revokedDate }),
+})

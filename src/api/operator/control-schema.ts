@@ -1,0 +1,92 @@
+import Type from 'typebox'
+import { blockchainField, createDateField, idField } from '#api/fields'
+import { described } from '#runtime/http/openapi/annotate'
+
+const optional = Type.Optional
+
+const scopeField = Type.Enum(['entity', 'walletSet', 'wallet'], {
+  title: 'PolicyScope',
+  description: 'What a policy is about: the whole entity, a wallet set or a wallet.',
+})
+const subjectField = idField('The entity, wallet set or wallet that the policy is about.')
+const versionField = Type.Integer({ description: 'The number of the version, from 1.' })
+
+export const policyFilters = Type.Object({
+  subjectId: optional(subjectField),
+  inForce: optional(
+    Type.Boolean({ description: 'true: those that decide now. false: those that were replaced.' }),
+  ),
+})
+
+export const policySchema = Type.Object(
+  {
+    id: idField('The id of the version.'),
+    scope: scopeField,
+    subjectId: subjectField,
+    version: versionField,
+    inForce: Type.Boolean({
+      description: 'Whether it decides now; a later version has replaced it otherwise.',
+    }),
+    rules: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The rules as they were set: see bezant policy --help.',
+    }),
+    actor: Type.String({ description: 'Who set it.' }),
+    createDate: createDateField,
+  },
+  { title: 'PolicyVersion', description: 'A version of a policy.' },
+)
+
+export const decisionFilters = Type.Object({
+  walletId: optional(idField('The wallet that signs.')),
+  intentId: optional(idField('The transaction, or what else was signed.')),
+})
+
+export const policyDecisionSchema = Type.Object(
+  {
+    id: idField('The id of the decision.'),
+    intentId: idField('The transaction; an id of its own for what was signed at once.'),
+    walletId: idField('The wallet that signs.'),
+    operation: Type.String({ description: 'What was let be signed, such as transfer.' }),
+    versions: Type.Array(
+      Type.Object(
+        { scope: scopeField, subjectId: subjectField, version: versionField },
+        { description: 'A version.' },
+      ),
+      { description: 'The versions that allowed it, the widest policy first.' },
+    ),
+    createDate: createDateField,
+  },
+  {
+    title: 'PolicyDecision',
+    description: 'A decision that let something be signed. Refusals are answers to their requests.',
+  },
+)
+
+const reconciliationStateField = Type.Enum(['open', 'changed', 'ended'], {
+  title: 'ReconciliationState',
+  description:
+    'open: the balance differs. changed: it differed, and a later record has what became of it. ended: it equals the chain again.',
+})
+
+export const reconciliationFilters = Type.Object({
+  blockchain: optional(described(blockchainField, 'The blockchain.')),
+  open: optional(Type.Boolean({ description: 'true: the gaps that are open. false: all other records.' })),
+})
+
+export const reconciliationSchema = Type.Object(
+  {
+    id: idField('The id of the record.'),
+    state: reconciliationStateField,
+    blockchain: Type.String({ description: 'The blockchain.' }),
+    address: Type.String({ description: 'The address.' }),
+    tokenId: idField('The token.'),
+    symbol: optional(Type.String({ description: 'The symbol of the token.' })),
+    booked: Type.String({ description: 'The balance by the books, in whole tokens.' }),
+    onChain: Type.String({ description: 'The balance on the chain.' }),
+    gap: Type.String({ description: 'The balance on the chain less that of the books.' }),
+    blockNumber: Type.Integer({ description: 'The block at which they were compared.' }),
+    blockHash: Type.String({ description: 'The hash of that block.' }),
+    createDate: createDateField,
+  },
+  { title: 'Reconciliation', description: 'A balance that differed from the chain, or equals it again.' },
+)
