@@ -97,6 +97,49 @@ create unique index postings_adjusted_once on postings (entity_id, fact) where f
 create trigger postings_append_only before update or delete on postings for each statement execute function refuse_change();
 revoke update, delete on postings from bezant_runtime;
 
+-- Transfers that no worker has added to the flow yet. A queue, and no cursor over `written_by`: numbers of transactions begin anew
+-- in a database that was exported and imported, and a row is there whenever its posting has committed, however late.
+create table uncounted_flow (
+  entity_id uuid not null,
+  -- The posting.
+  id uuid not null,
+  primary key (entity_id, id)
+);
+revoke update on uncounted_flow from bezant_runtime;
+
+-- Facts of transfers are named `kind:place:in|out:hash`. A transfer between two addresses of one entity is two facts of one place,
+-- booked by one statement, and nothing came in or went out.
+create function queue_flow() returns trigger language plpgsql as $$
+begin
+  insert into uncounted_flow (entity_id, id)
+  with transfers as (
+    select entity_id, id, block_hash, fact, split_part(fact, ':', -2) as direction from added
+    where block_hash <> '' and fact ~ ':(in|out):[^:]+$'
+  )
+  select t.entity_id, t.id from transfers t
+  where not exists (select 1 from transfers o where o.entity_id = t.entity_id and o.block_hash = t.block_hash
+    and o.direction <> t.direction
+    and regexp_replace(o.fact, ':(in|out):([^:]+)$', ':\2') = regexp_replace(t.fact, ':(in|out):([^:]+)$', ':\2'))
+  order by t.entity_id, t.id;
+  return null;
+end $$;
+create trigger postings_flow after insert on postings referencing new table as added
+  for each statement execute function queue_flow();
+
+-- The amounts that came in and went out of an entity in each five minutes of business time, in millionths of a currency.
+create table flow_buckets (
+  entity_id uuid not null,
+  currency text not null,
+  -- The beginning of the five minutes: a multiple of them in UTC.
+  start_date timestamptz(3) not null,
+  in_amount numeric(78, 0) not null,
+  out_amount numeric(78, 0) not null,
+  -- Number of transfers, less those that were taken back.
+  transfer_count bigint not null,
+  primary key (entity_id, currency, start_date)
+);
+revoke delete on flow_buckets from bezant_runtime;
+
 create table entries (
   entity_id uuid not null,
   posting_id uuid not null,
@@ -248,6 +291,13 @@ create trigger hold_resolutions_apply after insert on hold_resolutions referenci
 revoke update, delete on hold_resolutions from bezant_runtime;
 
 -- Views by which others read the books.
+
+-- The stablecoins that open holds reserve.
+create view held_coins as
+  select h.entity_id, h.intent_id, t.currency, h.amount
+  from holds h join accounts a on a.entity_id = h.entity_id and a.id = h.account_id
+  join tokens t on t.id = a.token_id and t.currency is not null
+  where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id);
 
 -- For comparisons with the chain: what each posting put into an account, and by which block.
 create view posted_entries as

@@ -121,6 +121,8 @@ create index refunds_waiting on payments (blockchain, entity_id, next_attempt_at
   where type = 'refund' and status = 'pending' and not submitted;
 create index refunds_under_way on payments (blockchain, entity_id)
   where type = 'refund' and status = 'pending' and submitted;
+create index refunds_held on payments (entity_id, create_date, id)
+  where type = 'refund' and status = 'pending' and not submitted and waiting is not null;
 create index payments_uncredited on payments (entity_id) where review in ('pending', 'denied');
 create trigger payments_date_later before update of update_date on payments
   for each row when (new.update_date <= old.update_date) execute function date_later();
@@ -243,6 +245,9 @@ create index payouts_by_recipient on payouts (entity_id, recipient_id, create_da
 create index payouts_waiting on payouts (blockchain, entity_id, next_attempt_at, id)
   where status = 'pending' and not submitted;
 create index payouts_under_way on payouts (blockchain, entity_id) where status = 'pending' and submitted;
+-- Few of them wait for coins or gas.
+create index payouts_held on payouts (entity_id, create_date, id)
+  where status = 'pending' and not submitted and waiting is not null;
 create trigger payouts_date_later before update of update_date on payouts
   for each row when (new.update_date <= old.update_date) execute function date_later();
 
@@ -287,6 +292,8 @@ create index transfers_waiting on transfers (blockchain, entity_id, next_attempt
   where direction = 'out' and status = 'pending' and not submitted;
 create index transfers_under_way on transfers (blockchain, entity_id)
   where direction = 'out' and status in ('pending', 'running') and submitted;
+create index transfers_held on transfers (entity_id, create_date, id)
+  where direction = 'out' and status = 'pending' and not submitted and waiting is not null;
 create index transfers_uncredited on transfers (entity_id) where review in ('pending', 'denied');
 create trigger transfers_date_later before update of update_date on transfers
   for each row when (new.update_date <= old.update_date) execute function date_later();

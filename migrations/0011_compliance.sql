@@ -99,6 +99,11 @@ create table reviews (
 );
 create index reviews_page on reviews (entity_id, create_date, id);
 create index reviews_pending on reviews (entity_id, create_date, id) where state = 'pending';
+create index reviews_holding on reviews (entity_id, id) where resource = 'transaction' and state in ('pending', 'denied');
+
+-- Transactions whose money waits for an operator, or stays held because one denied it.
+create view held_reviews as
+  select entity_id, id from reviews where resource = 'transaction' and state in ('pending', 'denied');
 
 -- Answers of an outside provider of screening, kept until they expire.
 create table provider_answers (

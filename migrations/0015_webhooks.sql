@@ -44,6 +44,8 @@ create index notification_subscriptions_waking on notification_subscriptions (en
   where wake_date is not null;
 create index notification_subscriptions_of_webhooks on notification_subscriptions (entity_id)
   where line = 'v2' and removed_date is null;
+create index notification_subscriptions_failing on notification_subscriptions (entity_id, failing_since)
+  where failing_since is not null and removed_date is null;
 create index notification_subscriptions_removal on notification_subscriptions (removal_date) where removal_date is not null;
 
 -- Each region of a subscription is confirmed by itself.

@@ -23,6 +23,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer, startPruning } from '#engines/indexer/index'
 import { startReconciler } from '#engines/indexer/reconciliation/index'
+import { startFlow } from '#engines/ledger/flow/index'
 import { seedTokens } from '#engines/ledger/tokens/index'
 import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
@@ -189,6 +190,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet, deliver?: Ou
     startReviews(ctx),
     startWebhooks(ctx, topics, deliver),
     startAudit(ctx),
+    startFlow(ctx),
     startPruningRequests(ctx),
   ])
 }

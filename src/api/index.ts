@@ -29,6 +29,7 @@ import { operatorEventEndpoints } from '#api/operator/event-routes'
 import { operatorKeyEndpoints } from '#api/operator/key-routes'
 import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
+import { operatorOverviewEndpoints } from '#api/operator/overview-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
@@ -110,6 +111,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorKeyEndpoints,
   ...operatorMovementEndpoints,
   ...operatorNotificationEndpoints,
+  ...operatorOverviewEndpoints,
   ...operatorRequestEndpoints,
   ...pageOriginEndpoints,
 ]

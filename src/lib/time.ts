@@ -1,6 +1,7 @@
 const instantPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z')
-const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
+/** The last instant that can be shown and stored. */
+export const latestInstantMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Parses an RFC 3339 instant with its offset into milliseconds since the epoch, or `undefined`.
@@ -29,7 +30,7 @@ export function parseInstant(text: unknown): number | undefined {
   if (offsetMs === undefined) return undefined
   const atMs = date.getTime() - offsetMs
   // An offset can move an instant out of the years 1 to 9999, which neither we nor the database could format.
-  return atMs < earliestMs || atMs > latestMs ? undefined : atMs
+  return atMs < earliestMs || atMs > latestInstantMs ? undefined : atMs
 }
 
 function parseOffsetMs(zone: string): number | undefined {

@@ -49,7 +49,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, sweeps, event histories and snapshots; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps, event histories, snapshots and the flow; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -63,6 +63,8 @@ const foreignPoints: readonly Failpoint[] = [
   'within-snapshot-swap',
   'after-snapshot-database',
   'after-snapshot-swap',
+  'within-flow-count',
+  'before-flow-commit',
 ]
 
 /** Wallets that are keys; one more, the last, is a smart account. */

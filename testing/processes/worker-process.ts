@@ -9,6 +9,7 @@ import { type Context, openContext, startApi, startAttester, startAttesterEngine
 import { startAttestation } from '#engines/attestation/index'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer } from '#engines/indexer/index'
+import { startFlow } from '#engines/ledger/flow/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { journalsOfOthers } from '#engines/transactions/journal/index'
@@ -28,6 +29,7 @@ export type Role =
   | 'api'
   | 'attestation'
   | 'attester'
+  | 'flow'
   | 'indexer'
   | 'histories'
   | 'reviews'
@@ -134,6 +136,7 @@ async function start(): Promise<{ url?: string }> {
   }
   if (roles.includes('attester')) running.push(await startAttester(ctx), startAttesterEngines(ctx))
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
+  if (roles.includes('flow')) running.push(startFlow(ctx))
   if (!roles.includes('api')) return {}
   const faucet = options.sandbox ? openFaucet(ctx) : undefined
   const api = await startApi(ctx, faucet && { faucet, endpoints: [] })

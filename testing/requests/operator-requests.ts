@@ -9,6 +9,8 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/policyDecisions': nothing,
   'GET /operator/reconciliations': nothing,
   'GET /operator/apiKeys': nothing,
+  'GET /operator/flow': nothing,
+  'GET /operator/overview': nothing,
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
   'DELETE /operator/apiKeys/{id}': {
     request: async (world) => ({ params: { id: (await makeApiKey(world)).id } }),

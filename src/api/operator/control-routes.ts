@@ -14,7 +14,7 @@ import { listDecisions, listPolicies, listReconciliations } from './read-control
 
 const tag = 'Operator'
 
-/** What may be signed, what was let be signed, and whether the books equal the chains. */
+/** The policies of an entity with their decisions, and the comparison of its books with the chains. */
 export const operatorControlEndpoints = [
   endpoint({
     method: 'GET',

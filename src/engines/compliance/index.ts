@@ -27,6 +27,7 @@ export {
   screenSubjects,
 } from './screen-counterparties.ts'
 export {
+  pendingReviews,
   type Review,
   type ReviewedResource,
   type ReviewState,

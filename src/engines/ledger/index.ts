@@ -19,3 +19,4 @@ export {
   walletMoney,
 } from './store/money.ts'
 export { type Entry, type Posting, post, reversePostings } from './store/postings.ts'
+export { coinTotals, heldMoney } from './store/totals.ts'

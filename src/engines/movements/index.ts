@@ -3,5 +3,7 @@
  * nothing. Each engine declares which of its rows are movements; what is recorded of one is joined here.
  */
 export { findMovement, movementsPage, phaseOf } from './list-movements.ts'
+export { needKinds, severities } from './overview/needs.ts'
+export { readOverview } from './overview/read-overview.ts'
 export { readTimeline } from './timeline/timeline.ts'
 export { laneKinds, type TimelineLane, tones } from './timeline/types.ts'

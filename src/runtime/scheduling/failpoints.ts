@@ -74,6 +74,11 @@ export const failpoints = {
   'within-snapshot-swap': { number: 'P59', about: 'after a restore swapped the files of one chain' },
   'after-snapshot-database': { number: 'P60', about: 'after a restore swapped the databases' },
   'after-snapshot-swap': { number: 'P61', about: 'after a restore swapped all, before its note is removed' },
+  'within-flow-count': {
+    number: 'P62',
+    about: 'after transfers were added to the flow, before they leave its queue',
+  },
+  'before-flow-commit': { number: 'P63', about: 'before a batch of the flow commits' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -29,5 +29,6 @@ export const queues = [
   'minting wires',
   'closing payment intents',
   'linking audit entries',
+  'counting the flow',
 ] as const
 export type Queue = (typeof queues)[number]

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { unlinkedEntries } from '#engines/audit/store/links'
 import { claimHistory } from '#engines/indexer/events/store/histories'
+import { uncountedTransfers } from '#engines/ledger/flow/store'
 import { claimDueChecks } from '#engines/tokens/store'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
@@ -400,6 +401,10 @@ const starved: Record<Queue, Starved> = {
     fill: (all) => insertRows(db(), 'unlinked_audit', all.map(keyOf)),
     claim: (turn) => unlinkedEntries(db(), turn, limit),
   },
+  'counting the flow': {
+    fill: (all) => insertRows(db(), 'uncounted_flow', all.map(keyOf)),
+    claim: (turn) => uncountedTransfers(db(), turn, limit),
+  },
 }
 
 const ofNoisy = waitsOf(noisy, rowsOfOne)
@@ -408,7 +413,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
   await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
-    recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, notification_subscriptions cascade`)
+    recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, uncounted_flow, notification_subscriptions cascade`)
   await owner.close()
 })
 

@@ -75,6 +75,11 @@ export const withdrawReviews = (tx: Db, nowMs: number, refs: readonly { entityId
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where r.entity_id = n.e and r.id = n.i and r.state = 'pending'`)
 
+/** The reviews of an entity that wait for an operator, the oldest first. */
+export const pendingReviews = (db: Db, entityId: string, limit: number) =>
+  db.all<Review>(sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.state = 'pending'
+    order by r.create_date, r.id limit ${limit}`)
+
 export const reviewsPage = (
   db: Db,
   entityId: string,

@@ -8,4 +8,5 @@ export {
   openRefund,
   openTransfer,
 } from './open-disbursements.ts'
+export { type HeldDisbursement, heldDisbursements } from './store/disbursements.ts'
 export { findPayout, findPayouts, type Payout, type PayoutStatus, payoutStatuses } from './store/payouts.ts'

@@ -149,6 +149,32 @@ export async function waitingAmount(
   return row.amount
 }
 
+/** A payout, transfer or refund that waits for coins or gas, and since when it was asked for. */
+export type HeldDisbursement = {
+  kind: DisbursementKind
+  id: string
+  blockchain: string
+  currency: string
+  amount: bigint
+  waiting: Waiting
+  createDate: string
+}
+
+/** The disbursements of an entity that wait for coins or gas, the oldest first. */
+export const heldDisbursements = (db: Db, entityId: string, limit: number) =>
+  db.all<HeldDisbursement>(
+    sql`select * from (${join(
+      disbursementKinds.map(
+        (
+          kind,
+        ) => sql`(select ${kind} as kind, o.id, o.blockchain, o.currency, o.amount, o.waiting, o.create_date
+        from ${kept[kind].table} o where o.entity_id = ${entityId} and ${kept[kind].isWaiting} and o.waiting is not null
+        order by o.create_date, o.id limit ${limit})`,
+      ),
+      ' union all ',
+    )}) held order by held.create_date, held.id limit ${limit}`,
+  )
+
 /** Records what a waiting disbursement waits for. */
 export const setWaiting = (tx: Db, { kind, entityId, id }: Disbursement, waiting: Waiting) =>
   tx.run(sql`update ${kept[kind].table} o set waiting = ${JSON.stringify(waiting)}
