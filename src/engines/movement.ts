@@ -1,3 +1,4 @@
+import { parseAmount } from '#lib/amounts'
 import type { Source } from '#runtime/collection/page'
 import { allOf, raw, type Sql, sql } from '#runtime/db/db'
 
@@ -57,7 +58,25 @@ export type MovementTable = {
   addressed: (address: string) => readonly Sql[]
   /** Absent of tables whose movements have no wallet of the wallet product. */
   ofWallet?: (walletId: string) => Sql
-  sentAs: (txHash: string) => Sql
+  sentAs: (txHash: string, entityId: string) => Sql
+  /** The condition on rows whose hash is in a range of texts. */
+  sentBetween: (from: string, before: string, entityId: string) => Sql
+  /** The addresses of a row, each with an index that continues with the date. */
+  addresses: readonly Sql[]
+  /** The column, and the value that a decimal string has there; undefined where no index finds amounts, or none is so small. */
+  amountOf: (amount: string) => { column: Sql; value: Sql } | undefined
+  /** The caller's own reference; absent of tables without one. */
+  reference?: Sql | undefined
+  /** The conditions of partial indexes on amounts and references. */
+  indexed?: { amount: Sql; reference: Sql } | undefined
+}
+
+/** The money of the business account is counted in millionths; an amount with more digits is of no movement. */
+function inMillionths(amount: string): ReturnType<MovementTable['amountOf']> {
+  const atomic = parseAmount(amount, 6)
+  return typeof atomic === 'bigint'
+    ? { column: sql`m.amount`, value: sql`${atomic.toString()}::numeric` }
+    : undefined
 }
 
 type MovementColumn = 'amounts' | 'amount' | 'tokenId' | 'currency' | 'decimals' | 'from' | 'to' | 'txHash'
@@ -74,7 +93,7 @@ const usualColumns: Record<MovementColumn, Sql> = {
   txHash: sql`m.transaction_hash`,
 }
 
-type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addressed'> & {
+type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addressed' | 'addresses'> & {
   /** The table, under the alias `m`. */
   from: Sql
   /** The kind of a row, where the table has several. */
@@ -86,6 +105,11 @@ type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addresse
   shown?: Sql
   walletId?: Sql
   sentAs?: MovementTable['sentAs']
+  sentBetween?: MovementTable['sentBetween']
+  /** Default: the column `amount`, in millionths. */
+  amountOf?: MovementTable['amountOf']
+  reference?: Sql
+  indexed?: MovementTable['indexed']
 }
 
 /** Declares the movements of a table. All tables select the same columns in one order. */
@@ -107,6 +131,8 @@ export function movementTable({
     ${columns.txHash}::text as tx_hash, m.create_date, m.update_date`
   return {
     sentAs: (txHash) => sql`${columns.txHash} = ${txHash}`,
+    sentBetween: (from, before) => sql`${columns.txHash} >= ${from} and ${columns.txHash} < ${before}`,
+    amountOf: inMillionths,
     ...spec,
     blockchain: sql`m.blockchain`,
     ...(walletId && { ofWallet: (id: string) => sql`${walletId} = ${id}` }),

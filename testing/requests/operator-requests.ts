@@ -10,6 +10,7 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/reconciliations': nothing,
   'GET /operator/apiKeys': nothing,
   'GET /operator/flow': nothing,
+  'GET /operator/search': { request: async (world) => ({ query: { q: (await world.wallet()).address } }) },
   'GET /operator/overview': nothing,
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
   'DELETE /operator/apiKeys/{id}': {

@@ -1,8 +1,11 @@
+import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
 import { flowFilters, flowSchema, overviewFilters, overviewSchema } from './overview-schema.ts'
 import { getFlow } from './read-flow.ts'
 import { getOverview } from './read-overview.ts'
+import { findByWord } from './search.ts'
+import { foundSchema, searchFilters } from './search-schema.ts'
 
 const tag = 'Operator'
 
@@ -35,5 +38,19 @@ export const operatorOverviewEndpoints = [
     response: flowSchema,
     errors: [],
     verb: (ctx: Ctx, { query }) => getFlow(ctx, query),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/search',
+    operationId: 'searchOperator',
+    summary: 'Search',
+    description:
+      'Finds what one word is about among the resources of the entity: at most 10, the best matches first. It is compared as a whole, but for the beginnings of ids and hashes; names and parts of a word are not searched. An amount finds movements of that amount, whatever their currency.',
+    tag,
+    auth: 'operator:read',
+    query: searchFilters,
+    response: Type.Array(foundSchema, { description: 'The resources; none when nothing has this word.' }),
+    errors: [],
+    verb: (ctx: Ctx, { query }) => findByWord(ctx, query.q),
   }),
 ]

@@ -28,13 +28,18 @@ export async function listMovements(
     txHash: txHash === undefined ? undefined : canonicalTxId(txHash),
   }
   const found = await movementsPage(ctx.db, ctx.entity.id, canonical, page)
-  const tokens = await tokensOf(ctx, found.rows)
-  return { found, items: found.rows.map((movement) => showMovement(movement, tokens)) }
+  return { found, items: await showMovements(ctx, found.rows) }
 }
 
 export async function getMovement(ctx: Ctx, id: string) {
-  const movement = await requireMovement(ctx, id)
-  return showMovement(movement, await tokensOf(ctx, [movement]))
+  const [shown] = await showMovements(ctx, [await requireMovement(ctx, id)])
+  return shown
+}
+
+/** Movements as they are shown, with their tokens. */
+export async function showMovements(ctx: Ctx, movements: readonly Movement[]) {
+  const tokens = await tokensOf(ctx, movements)
+  return movements.map((movement) => showMovement(movement, tokens))
 }
 
 export async function getTimeline(ctx: Ctx, id: string) {

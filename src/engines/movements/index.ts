@@ -5,5 +5,8 @@
 export { findMovement, movementsPage, phaseOf } from './list-movements.ts'
 export { needKinds, severities } from './overview/needs.ts'
 export { readOverview } from './overview/read-overview.ts'
+export { search } from './search/search.ts'
+export { type FoundKind, foundKinds } from './search/store.ts'
+export { prefixMin } from './search/word.ts'
 export { readTimeline } from './timeline/timeline.ts'
 export { laneKinds, type TimelineLane, tones } from './timeline/types.ts'

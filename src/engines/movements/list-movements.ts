@@ -6,7 +6,12 @@ import { type Page, readMergedPage, type Source } from '#runtime/collection/page
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, join, raw, sql } from '#runtime/db/db'
 
-const tables: readonly MovementTable[] = [transactionMovements, ...treasuryMovements, ...modularMovements]
+/** All tables with movements. */
+export const movementTables: readonly MovementTable[] = [
+  transactionMovements,
+  ...treasuryMovements,
+  ...modularMovements,
+]
 
 type MovementFilters = {
   kind?: MovementKind | undefined
@@ -27,20 +32,20 @@ export const movementsPage = (
 ): Promise<Page<Movement>> =>
   readMergedPage<Movement>(
     db,
-    tables.flatMap((table) => sourcesOf(table, entityId, filters)),
+    movementTables.flatMap((table) => sourcesOf(table, entityId, filters)),
     page,
   )
 
 /** The movement of this id. */
 export async function findMovement(db: Db, entityId: string, id: string): Promise<Movement | undefined> {
-  const branches = tables.map((table) => {
+  const branches = movementTables.map((table) => {
     const { columns, from, scope, alias } = table.source(entityId)
     return sql`select ${columns} from ${from} where ${scope} and ${raw(`${alias}.id`)} = ${id}`
   })
   return db.maybe<Movement>(sql`${join(branches, ' union all ')} limit 1`)
 }
 
-const tableOf = ({ kind }: Movement) => tables.find(({ kinds }) => kind in kinds)!
+const tableOf = ({ kind }: Movement) => movementTables.find(({ kinds }) => kind in kinds)!
 
 /** The names of all states that a movement of this kind can have. */
 export const statesOf = (movement: Movement): string[] => Object.values(tableOf(movement).states).flat()
@@ -73,7 +78,7 @@ function sourcesOf(table: MovementTable, entityId: string, filters: MovementFilt
     kind && table.kinds[kind],
     blockchain === undefined ? undefined : sql`${table.blockchain} = ${blockchain}`,
     walletId === undefined ? undefined : table.ofWallet!(walletId),
-    txHash === undefined ? undefined : table.sentAs(txHash),
+    txHash === undefined ? undefined : table.sentAs(txHash, entityId),
   ]
   return ofStates.flatMap((ofState) =>
     ofRoles.map((ofRole) => ({ ...table.source(entityId), filters: [...shared, ofState, ofRole] })),

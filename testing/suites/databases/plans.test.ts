@@ -1,14 +1,23 @@
 /** Operators' lists are read through indexes in their order, so that the cost of a page does not grow with the table. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { policyHistory } from '#custody/policy/index'
-import { entriesPage, post, walletEntries } from '#engines/ledger/index'
-import { movementsPage } from '#engines/movements/index'
+import { listedDecisionsPage, listedPoliciesPage, policyHistory } from '#custody/policy/index'
+import { pendingReviews } from '#engines/compliance/index'
+import { gapRecordsPage, openGaps } from '#engines/indexer/reconciliation/index'
+import { flowSums } from '#engines/ledger/flow/index'
+import { coinTotals, entriesPage, heldMoney, post, walletEntries } from '#engines/ledger/index'
+import { movementsPage, search } from '#engines/movements/index'
+import { coinsHeldByWallets, stuckOf } from '#engines/transactions/history/index'
+import { heldDisbursements } from '#engines/treasury/disbursements/index'
+import { deliveryFigures, failingSubscriptions } from '#engines/webhooks/figures/index'
 import { notificationsPage } from '#engines/webhooks/index'
 import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { apiKeysPage } from '#runtime/auth/store'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import { requestsPage } from '#runtime/request-log/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { rowsReadBy } from '#testing/databases/rows-read'
 
 const rowsTotal = 4_000
 const nowMs = Date.now()
@@ -218,4 +227,141 @@ it('finds logged requests by each filter, one among all others', async () => {
     expect(plans[0]).not.toMatch(/Seq Scan|Sort/)
     if (Object.keys(filters).length > 0) expect((await list(test.database)).rows).toHaveLength(1)
   }
+})
+
+/** The most rows of any table that each query reads, whatever else the tables hold. */
+const readAtMost = 120
+
+async function expectFewRows(what: string, ask: (db: Db) => Promise<unknown>): Promise<void> {
+  const read = await rowsReadBy(test.database, ask)
+  const many = Object.entries(read).filter(([, count]) => count > readAtMost)
+  expect([what, many]).toEqual([what, []])
+}
+
+/** Fills tables without their triggers and keys, and analyses them. */
+async function fill(rows: Record<string, string>): Promise<void> {
+  const owner = openAsOwner(test.connection)
+  await owner.tx(async (tx) => {
+    await tx.run(sql`set local session_replication_role = replica`)
+    for (const [table, text] of Object.entries(rows))
+      await tx.run(raw(`insert into ${table} ${text} from generate_series(1, ${rowsTotal}) n`))
+  })
+  for (const table of Object.keys(rows)) await owner.run(raw(`analyze ${table}`))
+  await owner.close()
+}
+
+it('finds policies, decisions, gaps and keys among all others of an entity', async () => {
+  const subjectId = randomUUID()
+  const subject = `case when n % 1000 = 0 then '${subjectId}'::uuid else md5('s' || n)::uuid end`
+  const date = `now() - n * interval '1 second'`
+  await fill({
+    policies: `(entity_id, subject_id, scope, version, version_id, create_date) select '${entityId}', md5('s' || n)::uuid,
+      'wallet', 2, md5('v' || n)::uuid, ${date}`,
+    policy_versions: `(entity_id, id, subject_id, version, rules, actor, create_date) select '${entityId}',
+      case when n % 2 = 0 then md5('v' || n)::uuid else gen_random_uuid() end, md5('s' || n)::uuid, 2, '{}', 'test', ${date}`,
+    policy_decisions: `(entity_id, id, intent_id, wallet_id, operation, intent_sha256, version_ids, create_date) select
+      '${entityId}', gen_random_uuid(), ${subject}, ${subject}, 'transfer', decode(repeat('00', 32), 'hex'), '{}', ${date}`,
+    reconciliation_gaps: `(entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
+      select '${entityId}', gen_random_uuid(), case when n % 1000 = 0 then 'BASE-SEPOLIA' else 'ETH-SEPOLIA' end, 'a' || n,
+      gen_random_uuid(), n, 'b', 1, 2, ${date}`,
+    api_keys: `(entity_id, id, secret_hash, create_date) select '${entityId}', gen_random_uuid(),
+      decode(repeat('00', 32), 'hex'), ${date}`,
+  })
+  const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
+  const first = { ...page, pageAfter: undefined, pageBefore: undefined }
+  const policyId = createHash('md5').update('s4').digest('hex')
+  await expectFewRows('policies', (db) => listedPoliciesPage(db, entityId, {}, first))
+  await expectFewRows('those in force', (db) => listedPoliciesPage(db, entityId, { isInForce: true }, first))
+  await expectFewRows('of a subject', (db) =>
+    listedPoliciesPage(db, entityId, { subjectId: policyId }, first),
+  )
+  await expectFewRows('decisions', (db) => listedDecisionsPage(db, entityId, {}, first))
+  await expectFewRows('of a wallet', (db) =>
+    listedDecisionsPage(db, entityId, { walletId: subjectId }, first),
+  )
+  await expectFewRows('of an intent', (db) =>
+    listedDecisionsPage(db, entityId, { intentId: subjectId }, first),
+  )
+  await expectFewRows('gaps', (db) => gapRecordsPage(db, entityId, {}, first))
+  await expectFewRows('of a chain', (db) =>
+    gapRecordsPage(db, entityId, { blockchain: 'BASE-SEPOLIA' }, first),
+  )
+  await expectFewRows('keys', (db) => apiKeysPage(db, entityId, first))
+})
+
+it('reads an overview and the flow from few rows, whatever the tables hold', async () => {
+  const date = `now() - n * interval '1 second'`
+  const owner = openAsOwner(test.connection)
+  const { id: tokenId } = await owner.one<{
+    id: string
+  }>(sql`insert into tokens (id, blockchain, name, symbol, decimals,
+      is_native, address, currency, create_date)
+    values (gen_random_uuid(), 'BASE-SEPOLIA', 'USDC', 'USDC', 6, false, '0xfew', 'USD', now()) returning id`)
+  await owner.close()
+  await fill({
+    accounts: `(entity_id, id, kind, token_id, blockchain, address, posted, create_date, update_date) select '${entityId}',
+      gen_random_uuid(), case when n = 1 then 'outside' else 'address' end, '${tokenId}', 'BASE-SEPOLIA',
+      case when n = 1 then '' else 'a' || n end, case when n = 1 then -5 else 1 end, ${date}, ${date}`,
+    reviews: `(entity_id, id, resource, state, rule_name, decided_by, create_date, update_date) select '${entityId}',
+      gen_random_uuid(), 'transaction', 'approved', 'rule', 'test', ${date}, ${date}`,
+    flow_buckets: `(entity_id, currency, start_date, in_amount, out_amount, transfer_count) select '${entityId}', 'USD',
+      date_bin('5 minutes', now(), '1970-01-01Z') - n * interval '5 minutes', 1, 1, 2`,
+  })
+  const toMs = Date.now()
+  const range = {
+    currency: 'USD',
+    from: formatInstant(toMs - 3_600_000),
+    to: formatInstant(toMs),
+    bucketMs: 1_800_000,
+  }
+  const reads: Record<string, (db: Db) => Promise<unknown>> = {
+    coins: (db) => coinTotals(db, entityId),
+    money: (db) => heldMoney(db, entityId),
+    holds: (db) => coinsHeldByWallets(db, entityId),
+    stuck: (db) => stuckOf(db, entityId, 20),
+    reviews: (db) => pendingReviews(db, entityId, 20),
+    held: (db) => heldDisbursements(db, entityId, 20),
+    gaps: (db) => openGaps(db, entityId, 20),
+    endpoints: (db) => failingSubscriptions(db, entityId, 20),
+    webhooks: (db) => deliveryFigures(db, entityId, formatInstant(0), 50),
+    flow: (db) => flowSums(db, entityId, range),
+  }
+  for (const [what, read] of Object.entries(reads)) await expectFewRows(what, read)
+  expect(await coinTotals(test.database, entityId)).toMatchObject([{ amountAtomic: 5n }])
+})
+
+it('searches a word with few rows, whether nothing or nearly everything has it', async () => {
+  await fill({
+    wallets: `(entity_id, id, wallet_set_id, key_id, blockchain, address, derivation_index, account_type, custody_type, state,
+      ref_id, batch_id, create_date, update_date) select '${entityId}', md5('w' || n)::uuid, gen_random_uuid(), gen_random_uuid(),
+      'BASE-SEPOLIA', '0x' || repeat(md5(n::text), 1) || '00000000', n, 'EOA', 'DEVELOPER', 'LIVE', 'usual', gen_random_uuid(),
+      now(), now()`,
+    attempts: `(entity_id, id, transaction_id, blockchain, address, nonce, kind, tx_hash, raw_transaction, gas_limit, max_fee,
+      priority_fee, state, create_date) select '${entityId}', gen_random_uuid(), gen_random_uuid(), 'BASE-SEPOLIA', 'a', n,
+      'original', '0x' || md5(n::text) || md5('h' || n), '', 1, 1, 1, 'mined', now()`,
+    idempotency_keys: `(entity_id, operation, key, fingerprint, resource_id, create_date) select '${entityId}', 'createTransfer',
+      md5('k' || n)::uuid, '', gen_random_uuid()::text, now()`,
+  })
+  const md5 = (text: string) => createHash('md5').update(text).digest('hex')
+  const words = [
+    md5('w7'),
+    md5('w7').slice(0, 6),
+    md5('k7'),
+    `0x${md5('7')}00000000`,
+    `0x${md5('7')}${md5('h7')}`,
+    `0x${md5('7').slice(0, 6)}`,
+    '0xbb2000',
+    'usual',
+    'unknown',
+    '0.000001',
+    '5',
+    '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+  ]
+  for (const word of words) await expectFewRows(word, (db) => search(db, entityId, word, 10))
+  const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
+  const first = { ...page, pageAfter: undefined, pageBefore: undefined }
+  await expectFewRows('a hash', (db) => movementsPage(db, entityId, { txHash: '0xbb2000' }, first))
+  const [found] = await search(test.database, entityId, md5('w7'), 10)
+  expect(found).toMatchObject({ kind: 'wallet' })
+  expect(await search(test.database, entityId, '0.000001', 10)).toHaveLength(10)
 })

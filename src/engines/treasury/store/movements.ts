@@ -13,6 +13,7 @@ const payments = movementTable({
   state: sql`m.status`,
   states: { open: ['pending', 'confirmed', 'action_required'], done: ['paid'], failed: ['failed'] },
   columns: { to: sql`m.deposit_address` },
+  addresses: [sql`m.deposit_address`, sql`m.from_address`],
   addressed: (address) => [
     sql`m.deposit_address = ${address}`,
     sql`m.from_address = ${address} and m.deposit_address <> ${address}`,
@@ -25,6 +26,7 @@ const payouts = movementTable({
   kinds: { payout: undefined },
   direction: sql`'out'`,
   columns: { from: none },
+  addresses: [sql`m.to_address`],
   addressed: (address) => [sql`m.to_address = ${address}`],
 })
 
@@ -35,6 +37,7 @@ const transfers = movementTable({
   direction: sql`m.direction`,
   state: sql`m.status`,
   states: { ...status.states, open: ['pending', 'running'] },
+  addresses: [sql`m.to_address`, sql`m.from_address`],
   addressed: (address) => [
     sql`m.to_address = ${address}`,
     sql`m.from_address = ${address} and m.to_address <> ${address}`,
@@ -56,6 +59,7 @@ const deposits = movementTable({
     to: sql`m.address`,
   },
   // All come to the treasury: its address would name them all.
+  addresses: [],
   addressed: () => [],
 })
 
@@ -69,9 +73,13 @@ const sweeps = movementTable({
     txHash: sql`(select t.tx_hash from platform_transactions t where t.entity_id = m.entity_id and t.id = m.id)`,
   },
   // All go to the treasury: its address would name them all.
+  addresses: [sql`m.from_address`],
   addressed: (address) => [sql`m.from_address = ${address}`],
-  sentAs: (txHash) => sql`m.id = any(array(select t.id from platform_transactions t
-    where t.entity_id = m.entity_id and t.tx_hash = ${txHash}))`,
+  // With the entity as a value: as a column of the sweep, the list of ids would be made anew for each of them.
+  sentAs: (txHash, entityId) => sql`m.id = any(array(select t.id from platform_transactions t
+    where t.entity_id = ${entityId} and t.tx_hash = ${txHash}))`,
+  sentBetween: (from, before, entityId) => sql`m.id = any(array(select t.id from platform_transactions t
+    where t.entity_id = ${entityId} and t.tx_hash >= ${from} and t.tx_hash < ${before} limit 100))`,
 })
 
 export const treasuryMovements = [payments, payouts, transfers, deposits, sweeps]

@@ -21,6 +21,13 @@ export const transactionMovements = movementTable({
   },
   shown: sql`m.wallet_id is not null and not m.unproven`,
   walletId: sql`m.wallet_id`,
+  amountOf: (amount) => ({ column: sql`(m.amounts[1])::numeric`, value: sql`${amount}::numeric` }),
+  reference: sql`m.ref_id`,
+  indexed: {
+    amount: sql`m.amounts[1] ~ '^[0-9]{1,78}([.][0-9]{1,77})?$'`,
+    reference: sql`m.ref_id <> ''`,
+  },
+  addresses: [sql`m.destination_address`, sql`m.source_address`],
   addressed: (address) => [
     sql`m.destination_address = ${address}`,
     sql`m.source_address = ${address} and m.destination_address is distinct from ${address}`,
