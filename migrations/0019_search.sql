@@ -31,10 +31,9 @@ create view searched_requests as
 create view searched_idempotency_keys as
   select entity_id, key, resource_id from idempotency_keys where resource_id is not null;
 create view searched_attempts as
-  select entity_id, tx_hash, transaction_id from attempts;
+  select entity_id, blockchain, tx_hash, transaction_id from attempts;
 
 create index idempotency_keys_by_key on idempotency_keys (entity_id, key);
-create index attempts_by_hash on attempts (entity_id, tx_hash);
 create index contracts_by_address on contracts (entity_id, address) where address is not null;
 create index modular_wallets_by_address on modular_wallets (entity_id, address);
 create index deposit_addresses_by_address on deposit_addresses (entity_id, address) where payment_intent_id is not null;

@@ -41,7 +41,6 @@ const exempt: Record<string, string> = {
     'an operator is shown so many',
   'src/engines/movements/search/store.ts findRows': 'an operator is shown so many',
   'src/engines/movements/search/store.ts madeWithKey': 'one tenant',
-  'src/engines/movements/search/store.ts attemptedAs': 'one tenant',
   'src/engines/treasury/store/movements.ts sweeps': 'an operator is shown so many',
   'src/engines/webhooks/figures/store.ts failingSubscriptions': 'an operator is shown so many',
   'src/engines/webhooks/figures/store.ts deliveryFigures': 'one tenant',

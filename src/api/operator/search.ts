@@ -27,7 +27,7 @@ export async function findByWord(ctx: Ctx, q: string) {
     throw invalid({ at: 'q', reason: `must be one word of 1 to ${wordMax} characters`, value: q })
   if (/\p{Cc}/u.test(text))
     throw invalid({ at: 'q', reason: 'has a control character: type or paste the word again', value: q })
-  const found = await search(ctx.db, ctx.entity.id, text, foundMax)
+  const found = await search(ctx, ctx.entity.id, text, foundMax)
   const movements = found.flatMap((each) => (each.kind === 'movement' ? [each.movement] : []))
   const shown = new Map((await showMovements(ctx, movements)).map((movement) => [movement.id, movement]))
   return found.map((each) => {

@@ -1,6 +1,8 @@
 /** Operators' lists are read through indexes in their order, so that the cost of a page does not grow with the table. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { createChains } from '#chains/registry'
 import { listedDecisionsPage, listedPoliciesPage, policyHistory } from '#custody/policy/index'
 import { pendingReviews } from '#engines/compliance/index'
 import { gapRecordsPage, openGaps } from '#engines/indexer/reconciliation/index'
@@ -342,6 +344,7 @@ it('searches a word with few rows, whether nothing or nearly everything has it',
     idempotency_keys: `(entity_id, operation, key, fingerprint, resource_id, create_date) select '${entityId}', 'createTransfer',
       md5('k' || n)::uuid, '', gen_random_uuid()::text, now()`,
   })
+  const chains = createChains([{ network: baseSepolia, rpcUrl: 'http://127.0.0.1:1', local: true }])
   const md5 = (text: string) => createHash('md5').update(text).digest('hex')
   const words = [
     md5('w7'),
@@ -357,11 +360,11 @@ it('searches a word with few rows, whether nothing or nearly everything has it',
     '5',
     '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
   ]
-  for (const word of words) await expectFewRows(word, (db) => search(db, entityId, word, 10))
+  for (const word of words) await expectFewRows(word, (db) => search({ db, chains }, entityId, word, 10))
   const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
   const first = { ...page, pageAfter: undefined, pageBefore: undefined }
   await expectFewRows('a hash', (db) => movementsPage(db, entityId, { txHash: '0xbb2000' }, first))
-  const [found] = await search(test.database, entityId, md5('w7'), 10)
+  const [found] = await search({ db: test.database, chains }, entityId, md5('w7'), 10)
   expect(found).toMatchObject({ kind: 'wallet' })
-  expect(await search(test.database, entityId, '0.000001', 10)).toHaveLength(10)
+  expect(await search({ db: test.database, chains }, entityId, '0.000001', 10)).toHaveLength(10)
 })

@@ -1,6 +1,6 @@
+import type { EngineCtx } from '#engines/ctx'
 import type { Movement } from '#engines/movement'
 import { isUuid } from '#lib/ids'
-import type { Db } from '#runtime/db/db'
 import { findMovement, movementTables } from '../list-movements.ts'
 import { attemptedAs, type FoundKind, findRows, madeWithKey } from './store.ts'
 import { wordOf } from './word.ts'
@@ -11,11 +11,17 @@ export type Found =
   | { kind: 'movement'; movement: Movement }
 
 /** Finds what one word is about among the rows of an entity: at most `limit`, the best matches first. */
-export async function search(db: Db, entityId: string, text: string, limit: number): Promise<Found[]> {
+export async function search(
+  { db, chains }: Pick<EngineCtx, 'db' | 'chains'>,
+  entityId: string,
+  text: string,
+  limit: number,
+): Promise<Found[]> {
   const word = wordOf(text)
+  const blockchains = chains.list().map(({ network }) => network.blockchain)
   const named = [
     ...(word.id === undefined ? [] : [word.id, ...(await madeWithKey(db, entityId, word.id, limit))]),
-    ...(await attemptedAs(db, entityId, word.canonical, limit)),
+    ...(await attemptedAs(db, entityId, blockchains, word.canonical)),
   ]
   const ids = [...new Set(named)].filter(isUuid)
   const rows = await findRows(db, entityId, word, { ids, movements: movementTables, limit })

@@ -175,10 +175,10 @@ export const madeWithKey = async (db: Db, entityId: string, key: string, limit: 
 export const attemptedAs = async (
   db: Db,
   entityId: string,
+  blockchains: readonly string[],
   txHash: string,
-  limit: number,
 ): Promise<string[]> =>
   (
     await db.all<{ transactionId: string }>(sql`select transaction_id from searched_attempts
-      where entity_id = ${entityId} and tx_hash = ${txHash} limit ${limit}`)
+      where entity_id = ${entityId} and blockchain = any(${blockchains}::text[]) and tx_hash = ${txHash}`)
   ).map(({ transactionId }) => transactionId)
