@@ -41,6 +41,8 @@ create table messages (
   -- The height of the block that shows a delivery, which is complete when that is final.
   received_block_number bigint,
   received_tx_hash text,
+  -- When that block was followed, in business time.
+  received_date timestamptz(3),
   -- The treasury's transaction that delivers it, where that is asked for.
   forward_id uuid,
   forward_entity_id uuid,
@@ -77,6 +79,50 @@ create index messages_to_forward on messages (destination_domain, create_date, i
 create index messages_under_delivery on messages (destination_domain)
   where forward_id is not null and forward_failure is null and received_tx_hash is null;
 create index messages_lost on messages (blockchain) where lost_amount > 0;
+
+-- The state of a burn, as its movement shows it: lost where it was attested and its block is gone.
+create function state_of_burn(m messages) returns text language sql immutable as $$
+  select case when m.lost_amount > 0 and m.block_hash is null then 'lost' when m.received_tx_hash is not null then 'delivered'
+    when m.state = 'complete' then 'attested' else 'pending' end
+$$;
+
+-- The burns from and to addresses of entities, as movements: one row for each entity that burns or receives. A message itself belongs
+-- to none.
+create table entity_messages (
+  entity_id uuid not null,
+  -- That of the message.
+  id uuid not null references messages (id) on delete cascade,
+  direction text not null check (direction in ('in', 'out', 'internal')),
+  -- Follows the message by a trigger, so that whatever changes one changes the other.
+  state text not null check (state in ('pending', 'attested', 'delivered', 'lost')),
+  -- The source.
+  blockchain text not null,
+  token_id uuid not null,
+  amount numeric(78, 0) not null,
+  from_address text not null,
+  to_address text not null,
+  tx_hash text not null,
+  create_date timestamptz(3) not null,
+  update_date timestamptz(3) not null,
+  primary key (entity_id, id)
+);
+create index entity_messages_page on entity_messages (entity_id, create_date, id);
+create index entity_messages_unfinished on entity_messages (entity_id, state, create_date, id) where state <> 'delivered';
+create index entity_messages_by_blockchain on entity_messages (entity_id, blockchain, create_date, id);
+create index entity_messages_by_source on entity_messages (entity_id, from_address, create_date, id);
+create index entity_messages_by_destination on entity_messages (entity_id, to_address, create_date, id);
+create index entity_messages_by_amount on entity_messages (entity_id, amount, create_date, id);
+create index entity_messages_by_id on entity_messages (id);
+create index entity_messages_by_hash on entity_messages (entity_id, tx_hash);
+
+create function follow_message() returns trigger language plpgsql as $$
+begin
+  update entity_messages e set state = state_of_burn(new),
+    update_date = greatest(e.update_date, new.attested_date, new.received_date) where e.id = new.id;
+  return null;
+end $$;
+create trigger messages_followed after update of state, received_tx_hash, lost_amount, block_hash on messages
+  for each row when (state_of_burn(new) <> state_of_burn(old)) execute function follow_message();
 
 -- Messages that several attesters sign, filled in and recorded until as many have signed as the contracts want. An orphaned block
 -- takes its proposals with their signatures, and so does a message that is filled in anew.

@@ -100,6 +100,46 @@ create index unified_transfers_forwarding on unified_transfers (blockchain, crea
   where forward_id is not null and failure_reason is null and state = 'pending';
 revoke delete on unified_transfers from bezant_runtime;
 
+-- The transfers from and to addresses of entities, as movements: one row for each entity that pays or receives. A transfer itself
+-- belongs to none.
+create table entity_unified_transfers (
+  entity_id uuid not null,
+  -- That of the transfer.
+  id uuid not null references unified_transfers (id),
+  direction text not null check (direction in ('in', 'out', 'internal')),
+  -- Follows the transfer by a trigger, as does the hash of its mint.
+  state text not null,
+  -- The destination.
+  blockchain text not null,
+  token_id uuid not null,
+  -- The part that comes from addresses of the entity, or all that it receives.
+  amount numeric(78, 0) not null,
+  from_address text not null,
+  to_address text not null,
+  mint_tx_hash text,
+  create_date timestamptz(3) not null,
+  update_date timestamptz(3) not null,
+  primary key (entity_id, id)
+);
+create index entity_unified_transfers_page on entity_unified_transfers (entity_id, create_date, id);
+create index entity_unified_transfers_unfinished on entity_unified_transfers (entity_id, state, create_date, id) where state <> 'finalized';
+create index entity_unified_transfers_by_blockchain on entity_unified_transfers (entity_id, blockchain, create_date, id);
+create index entity_unified_transfers_by_source on entity_unified_transfers (entity_id, from_address, create_date, id);
+create index entity_unified_transfers_by_destination on entity_unified_transfers (entity_id, to_address, create_date, id);
+create index entity_unified_transfers_by_amount on entity_unified_transfers (entity_id, amount, create_date, id);
+create index entity_unified_transfers_by_id on entity_unified_transfers (id);
+create index entity_unified_transfers_by_hash on entity_unified_transfers (entity_id, mint_tx_hash) where mint_tx_hash is not null;
+revoke delete on entity_unified_transfers from bezant_runtime;
+
+create function follow_unified_transfer() returns trigger language plpgsql as $$
+begin
+  update entity_unified_transfers e set state = new.state, mint_tx_hash = new.mint_tx_hash,
+    update_date = greatest(e.update_date, new.update_date) where e.id = new.id;
+  return null;
+end $$;
+create trigger unified_transfers_followed after update of state, mint_tx_hash on unified_transfers
+  for each row execute function follow_unified_transfer();
+
 -- The signed bytes: a burn intent or a set of them, in the encoding of the wallet contract.
 create table unified_signed_intents (
   transfer_id uuid not null references unified_transfers (id),

@@ -2,7 +2,7 @@ import { parseAmount } from '#lib/amounts'
 import type { Source } from '#runtime/collection/page'
 import { allOf, raw, type Sql, sql } from '#runtime/db/db'
 
-/** Everything that moves money, under the name of its resource. A message and a transfer of a unified balance have no entity. */
+/** Everything that moves money, under the name of its resource. */
 export const movementKinds = [
   'transaction',
   'payment',
@@ -13,6 +13,8 @@ export const movementKinds = [
   'sweep',
   'userOperation',
   'modularTransfer',
+  'message',
+  'unifiedTransfer',
 ] as const
 export type MovementKind = (typeof movementKinds)[number]
 

@@ -35,6 +35,7 @@ export const drawnFiles = [
   'src/api/operator/flow.test.ts',
   'src/api/operator/overview.test.ts',
   'src/api/operator/search.test.ts',
+  'src/api/operator/crosschain-movements.test.ts',
   'src/sandbox/faults/faults.test.ts',
   'src/runtime/request-log/secrets.test.ts',
   'src/runtime/request-log/request-log.test.ts',

@@ -15,7 +15,7 @@ export const operatorMovementEndpoints = [
     operationId: 'listOperatorMovements',
     summary: 'List movements',
     description:
-      'Lists the transactions, payments, refunds, payouts, transfers, deposits, sweeps, user operations and transfers of modular wallets of the entity, newest first.',
+      'Lists the transactions, payments, refunds, payouts, transfers, deposits, sweeps, user operations and transfers of modular wallets, cross-chain messages and transfers of unified balances of the entity, newest first. The last two are listed where an address of the entity pays or receives; the transaction that burns or mints is a movement of its own.',
     tag,
     auth: 'operator:read',
     query: movementFilters,

@@ -8,8 +8,10 @@ import type { Step } from '#engines/indexer/index'
 import { type ObservedCrosschainEvent, observedCrosschainOf } from '#engines/indexer/observed/index'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { linkToEntities } from './link-to-entities.ts'
 import { type MessageChain, messageChainOf } from './networks.ts'
 import {
   announceMessages,
@@ -43,7 +45,8 @@ async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: st
     const { txHash, blockNumber } = event
     if (event.kind === 'messageReceived') {
       const { sourceDomain: domain, nonce } = event
-      await markReceived(tx, { blockchain, blockHash, blockNumber, domain, nonce, txHash })
+      const receivedDate = formatInstant(nowMs)
+      await markReceived(tx, { blockchain, blockHash, blockNumber, domain, nonce, txHash, receivedDate })
     }
     if (event.kind !== 'messageSent') continue
     const ordinal = ordinals.get(txHash) ?? 0
@@ -51,7 +54,9 @@ async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: st
     const message = messageOf(source, event, ordinal)
     if (message) sent.push({ ...message, id: newId(nowMs) })
   }
-  if (sent.length > 0) await insertMessages(tx, sent, nowMs)
+  if (sent.length === 0) return
+  await insertMessages(tx, sent, nowMs)
+  await linkToEntities(ctx, tx, source, sent, nowMs)
 }
 
 async function undo(ctx: EngineCtx, tx: Db, blockchain: string, blockHash: string): Promise<void> {

@@ -32,6 +32,7 @@ export { bookLoss } from './book-loss.ts'
 export { burnFees, forwardFees } from './fees.ts'
 export { isDomain, messageChains } from './networks.ts'
 export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
+export { messageMovements } from './store/entity-messages.ts'
 export { findLostBurn, type LostBurn, lostBurns } from './store/lost-burns.ts'
 export {
   messageByDigest,

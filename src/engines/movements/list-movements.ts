@@ -1,7 +1,9 @@
+import { messageMovements } from '#engines/attestation/index'
 import { modularMovements } from '#engines/modular/index'
 import type { Movement, MovementKind, MovementPhase, MovementTable } from '#engines/movement'
 import { transactionMovements } from '#engines/transactions/history/index'
 import { treasuryMovements } from '#engines/treasury/index'
+import { unifiedMovements } from '#engines/unified-balance/index'
 import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, join, raw, sql } from '#runtime/db/db'
@@ -11,6 +13,8 @@ export const movementTables: readonly MovementTable[] = [
   transactionMovements,
   ...treasuryMovements,
   ...modularMovements,
+  messageMovements,
+  unifiedMovements,
 ]
 
 type MovementFilters = {

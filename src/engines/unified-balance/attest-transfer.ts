@@ -17,6 +17,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { digestOfEntry, encodeEntry, type SignedEntry } from './intents.ts'
+import { linkTransfer } from './link-to-entities.ts'
 import { tokenSymbol } from './networks.ts'
 import { requireCleared, requireScreenedTransfer } from './screen-transfer.ts'
 import { takeAvailable } from './store/balances.ts'
@@ -99,6 +100,7 @@ async function attestIn(
   if (inserted.fresh < intents.length) throw new ApiError('unifiedSpecUsed')
   const missing = await takeAvailable(tx, takenBy(intents))
   if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
+  await linkTransfer(tx, id, destination, intents)
   // Late, so that no digest is recorded for a transfer that is recorded already.
   const signature = await signPayload(ctx, intents, payload)
   if (!(await setTransferSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))

@@ -25,6 +25,7 @@ export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
 export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
 export { availableOf } from './store/balances.ts'
 export { unifiedBalanceBurn } from './store/burns.ts'
+export { unifiedMovements } from './store/entity-transfers.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
 export {
   findIntent,

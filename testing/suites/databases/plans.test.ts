@@ -143,6 +143,12 @@ const movementRows: Record<string, string> = {
   user_operations: `id, wallet_id, blockchain, sender, nonce, user_op_hash, operation, state, tx_hash, create_date, update_date)
       select $entity, $id, $some, $chain, $address, n, $hash, '{}',
       case when n % 100 = 0 then 'FAILED' else 'COMPLETE' end, $hash, $date, $date`,
+  entity_messages: `id, direction, state, blockchain, token_id, amount, from_address, to_address, tx_hash, create_date, update_date)
+      select $entity, $id, 'out', case when n % 100 = 0 then 'lost' else 'delivered' end, $chain, $some, 1, $address, 'other',
+      $hash, $date, $date`,
+  entity_unified_transfers: `id, direction, state, blockchain, token_id, amount, from_address, to_address, mint_tx_hash, create_date,
+      update_date) select $entity, $id, 'out', case when n % 100 = 0 then 'failed' else 'finalized' end, $chain, $some, 1, $address,
+      'other', $hash, $date, $date`,
   modular_transfers: `id, wallet_id, wallet_address, blockchain, transfer_type, state, token_id, amount, from_address, to_address,
       tx_hash, ordinal, block_hash, block_number, block_time, create_date, update_date) select $entity, $id, $some, 'a', $chain,
       'INBOUND_TRANSFER', case when n % 100 = 0 then 'FAILED' else 'COMPLETE' end, $some, 1, $address, 'wallet', $hash, 0, 'b',

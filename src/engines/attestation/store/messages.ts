@@ -141,6 +141,7 @@ export const markReceived = (
     domain,
     nonce,
     txHash,
+    receivedDate,
   }: {
     blockchain: string
     blockHash: string
@@ -149,15 +150,16 @@ export const markReceived = (
     domain: number
     nonce: string
     txHash: string
+    receivedDate: string
   },
 ) =>
   tx.run(sql`update messages set received_blockchain = ${blockchain}, received_block_hash = ${blockHash},
-      received_block_number = ${blockNumber}, received_tx_hash = ${txHash}
+      received_block_number = ${blockNumber}, received_tx_hash = ${txHash}, received_date = ${receivedDate}
     where nonce = ${nonce} and domain = ${domain}`)
 
 export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
   tx.run(sql`update messages set received_blockchain = null, received_block_hash = null,
-      received_block_number = null, received_tx_hash = null
+      received_block_number = null, received_tx_hash = null, received_date = null
     where received_blockchain = ${blockchain} and received_block_hash = ${blockHash}`)
 
 export type MessageHeights = { followed: number; final: number }

@@ -1,0 +1,42 @@
+import { movementTable } from '#engines/movement'
+import { type Db, sql } from '#runtime/db/db'
+
+/** A burn from or to an address of an entity. */
+export type MessageLink = {
+  entityId: string
+  /** Names the message. */
+  nonce: string
+  direction: 'in' | 'out' | 'internal'
+  tokenId: string
+  from: string
+  to: string
+  createDate: string
+}
+
+/** Inserts links; a message that is mined again keeps those that it has. */
+export const insertEntityMessages = (tx: Db, links: readonly MessageLink[]) =>
+  tx.run(sql`insert into entity_messages (entity_id, id, direction, state, blockchain, token_id, amount, from_address,
+      to_address, tx_hash, create_date, update_date)
+    select l.e, k.id, l.d, state_of_burn(k), k.blockchain, l.t, k.amount, l.f, l.o, k.tx_hash, l.c, l.c
+    from unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ nonce }) => nonce)}::text[],
+      ${links.map(({ direction }) => direction)}::text[], ${links.map(({ tokenId }) => tokenId)}::uuid[],
+      ${links.map(({ from }) => from)}::text[], ${links.map(({ to }) => to)}::text[],
+      ${links.map(({ createDate }) => createDate)}::timestamptz[]) as l(e, n, d, t, f, o, c)
+    join messages k on k.nonce = l.n
+    on conflict (entity_id, id) do update set direction = excluded.direction, state = excluded.state,
+      amount = excluded.amount, from_address = excluded.from_address, to_address = excluded.to_address`)
+
+/** Burns that are minted on another chain. The wallet's transaction that burns is a movement of its own. */
+export const messageMovements = movementTable({
+  from: sql`entity_messages m`,
+  kinds: { message: undefined },
+  direction: sql`m.direction`,
+  state: sql`m.state`,
+  states: { open: ['pending', 'attested'], done: ['delivered'], failed: ['lost'] },
+  columns: { txHash: sql`m.tx_hash` },
+  addresses: [sql`m.to_address`, sql`m.from_address`],
+  addressed: (address) => [
+    sql`m.to_address = ${address}`,
+    sql`m.from_address = ${address} and m.to_address <> ${address}`,
+  ],
+})

@@ -1,0 +1,59 @@
+import { nativeForm } from '#chains/crosschain/native-address'
+import { managedAmong } from '#custody/wallets/index'
+import type { Db } from '#runtime/db/db'
+import { tokenSymbol, type UnifiedChain } from './networks.ts'
+import { insertEntityTransfers, type TransferLink } from './store/entity-transfers.ts'
+import type { PricedIntent } from './verify.ts'
+
+/** Lists a transfer among the movements of the entities whose addresses pay or receive, in the `tx` that records it. */
+export async function linkTransfer(
+  tx: Db,
+  id: string,
+  { chain, blockchain }: UnifiedChain,
+  intents: readonly PricedIntent[],
+): Promise<void> {
+  const token = chain.network.tokens.find(({ symbol }) => symbol === tokenSymbol)!
+  const paid = await sumsByEntity(
+    tx,
+    intents.map(({ source, depositor, spec }) => ({
+      blockchain: source.blockchain,
+      address: depositor,
+      amountAtomic: spec.value,
+    })),
+  )
+  const received = await sumsByEntity(
+    tx,
+    intents.map(({ spec }) => ({
+      blockchain,
+      address: nativeForm(spec.destinationRecipient),
+      amountAtomic: spec.value,
+    })),
+  )
+  const [first] = intents
+  const links = [...new Set([...paid.keys(), ...received.keys()])].map((entityId): TransferLink => {
+    const direction = !received.has(entityId) ? 'out' : paid.has(entityId) ? 'internal' : 'in'
+    return {
+      entityId,
+      direction,
+      amountAtomic: (paid.get(entityId) ?? received.get(entityId))!,
+      from: first!.depositor,
+      to: nativeForm(first!.spec.destinationRecipient),
+    }
+  })
+  if (links.length > 0) await insertEntityTransfers(tx, { id, tokenId: token.id }, links)
+}
+
+type ManagedShare = { blockchain: string; address: string; amountAtomic: bigint }
+
+/** The amounts at addresses of each entity, with one query for each chain. */
+async function sumsByEntity(tx: Db, parts: readonly ManagedShare[]): Promise<Map<string, bigint>> {
+  const sums = new Map<string, bigint>()
+  for (const blockchain of new Set(parts.map((part) => part.blockchain))) {
+    const there = parts.filter((part) => part.blockchain === blockchain)
+    const managed = await managedAmong(tx, blockchain, [...new Set(there.map(({ address }) => address))])
+    for (const { entityId, address } of managed)
+      for (const part of there)
+        if (part.address === address) sums.set(entityId, (sums.get(entityId) ?? 0n) + part.amountAtomic)
+  }
+  return sums
+}

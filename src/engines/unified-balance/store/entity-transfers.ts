@@ -1,0 +1,40 @@
+import { movementTable } from '#engines/movement'
+import { type Db, sql } from '#runtime/db/db'
+
+/** A transfer from or to an address of an entity. */
+export type TransferLink = {
+  entityId: string
+  direction: 'in' | 'out' | 'internal'
+  amountAtomic: bigint
+  from: string
+  to: string
+}
+
+/** Inserts the links of a transfer that was recorded in the same `tx`. */
+export const insertEntityTransfers = (
+  tx: Db,
+  { id, tokenId }: { id: string; tokenId: string },
+  links: readonly TransferLink[],
+) =>
+  tx.run(sql`insert into entity_unified_transfers (entity_id, id, direction, state, blockchain, token_id, amount, from_address,
+      to_address, create_date, update_date)
+    select l.e, k.id, l.d, k.state, k.blockchain, ${tokenId}::uuid, l.a, l.f, l.o, k.create_date, k.update_date
+    from unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ direction }) => direction)}::text[],
+      ${links.map(({ amountAtomic }) => amountAtomic.toString())}::numeric[], ${links.map(({ from }) => from)}::text[],
+      ${links.map(({ to }) => to)}::text[]) as l(e, d, a, f, o)
+    join unified_transfers k on k.id = ${id}`)
+
+/** Transfers of unified balances, of depositors and receivers that are addresses of the entity. */
+export const unifiedMovements = movementTable({
+  from: sql`entity_unified_transfers m`,
+  kinds: { unifiedTransfer: undefined },
+  direction: sql`m.direction`,
+  state: sql`m.state`,
+  states: { open: ['pending', 'confirmed'], done: ['finalized'], failed: ['failed', 'expired'] },
+  columns: { txHash: sql`m.mint_tx_hash` },
+  addresses: [sql`m.to_address`, sql`m.from_address`],
+  addressed: (address) => [
+    sql`m.to_address = ${address}`,
+    sql`m.from_address = ${address} and m.to_address <> ${address}`,
+  ],
+})
