@@ -84,4 +84,24 @@ export const bookMutants: readonly Mutant[] = [
     edits: [edit(retention, 'select min(c.step) into followed', 'select max(c.step) into followed')],
     test: pruned('keeps young blocks'),
   },
+  {
+    name: 'flow-counted-again',
+    about: 'a transfer is counted in the flow by each batch',
+    edits: [edit('src/engines/ledger/flow/count-flow.ts', 'await removeCounted(tx, transfers)', '')],
+    test: proof('src/engines/ledger/flow/flow-crashes.test.ts', 'property 183: connections that break'),
+  },
+  {
+    name: 'reversal-in-its-own-bucket',
+    about: 'a reorg takes money from the bucket of its own time, and the bucket that had it keeps it',
+    edits: [
+      edit('src/engines/ledger/flow/store.ts', 'coalesce(o.create_date, p.create_date)', 'p.create_date'),
+    ],
+    test: proof('src/api/operator/flow.test.ts', 'property 183: a reorg takes money'),
+  },
+  {
+    name: 'own-moves-flow',
+    about: 'a move between two addresses of an entity counts as money that came in and went out',
+    edits: [edit('migrations/0004_ledger.sql', 'and o.direction <> t.direction', 'and false')],
+    test: proof('src/engines/ledger/flow/flow-crashes.test.ts', 'counts no move between two addresses'),
+  },
 ]

@@ -55,4 +55,10 @@ export const requestMutants: readonly Mutant[] = [
     ],
     test: proof('testing/suites/api/without-a-key.test.ts', 'property 65: are answered one after another'),
   },
+  {
+    name: 'key-beyond-its-maker',
+    about: 'a key for operators makes one that opens the interface of customers',
+    edits: [edit('src/api/operator/api-keys.ts', 'requireScopes(wanted, await makerScopes(ctx))', '')],
+    test: proof('src/api/operator/control.test.ts', 'property 182: a key makes no key with more scopes'),
+  },
 ]
