@@ -26,6 +26,7 @@ import { startReconciler } from '#engines/indexer/reconciliation/index'
 import { startFlow } from '#engines/ledger/flow/index'
 import { seedTokens } from '#engines/ledger/tokens/index'
 import { startModular } from '#engines/modular/index'
+import type { CausesOf } from '#engines/movements/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { inspectAccounts } from '#engines/transactions/operations/index'
@@ -213,6 +214,8 @@ type SandboxParts = {
   /** Whether notifications may be sent to this address of the server itself. */
   catches?: (url: URL) => boolean
   endpoints: readonly Endpoint<never>[]
+  /** Names the faults that a movement met. */
+  causesOf?: CausesOf
   /** Keeps pages of other sites from its operations. */
   guard?: RequestGuard
   /** Meets every request before its operation runs. */
@@ -250,7 +253,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         custody,
         identity,
         mailer,
-        ...(sandbox && { faucet: sandbox.faucet, catches: sandbox.catches }),
+        ...(sandbox && { faucet: sandbox.faucet, catches: sandbox.catches, causesOf: sandbox.causesOf }),
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
     readSession: (request, token) => requireSession(request as IdentityCtx, token),

@@ -13,7 +13,12 @@ export const referenceRule: Rule = {
   why: 'Customers read the reference first, and editors show its texts beside their code.',
   check: () => {
     const absent = undefined as never
-    const lab = openLab({ ctx: {}, chains: [], saved: [], faults: {} } as never)
+    const lab = openLab({
+      ctx: {},
+      chains: [],
+      saved: [],
+      faults: { onChange: () => undefined, rulesOf: () => [] },
+    } as never)
     const own = [
       ...sandboxEndpoints(() => absent),
       ...catcherEndpoints(absent, absent),

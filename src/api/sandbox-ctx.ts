@@ -1,6 +1,7 @@
 import type { Address } from '#chains/addresses/types'
 import type { TokenSymbol } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
+import type { CausesOf } from '#engines/movements/index'
 import type { Hex } from '#lib/hex'
 
 export type Drip = { native: boolean; tokens: readonly TokenSymbol[] }
@@ -13,6 +14,6 @@ export type Faucet = {
 
 /**
  * The context of requests to a sandbox: elsewhere there is no faucet, and no address of the server itself to which it may send
- * notifications.
+ * notifications, and there are no faults that a movement can have met.
  */
-export type SandboxCtx = Ctx & { faucet?: Faucet; catches?: (url: URL) => boolean }
+export type SandboxCtx = Ctx & { faucet?: Faucet; catches?: (url: URL) => boolean; causesOf?: CausesOf }

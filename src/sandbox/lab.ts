@@ -8,7 +8,13 @@ import { openLabClock } from './clock/lab-clock.ts'
 import { sandboxApiKey } from './credentials.ts'
 import type { SandboxEngines } from './engines.ts'
 import type { SandboxFaucet } from './faucet/faucet.ts'
-import { type Faults, faultEndpoints, nodeFaults } from './faults/index.ts'
+import {
+  type Faults,
+  faultEndpoints,
+  nodeFaults,
+  openChainFaults,
+  openScreeningFaults,
+} from './faults/index.ts'
 import {
   openRequestGate,
   openSnapshotControl,
@@ -44,7 +50,9 @@ type Lab = {
 /** Opens the control of a sandbox: of its chains, its time, its faults and its snapshots. */
 export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, ...rest }: LabInput): Lab {
   const chainControl = openChains({ ctx, chains, faucet })
+  const chainFaults = openChainFaults({ ctx, chains, faults, acts: chainControl.acts })
   for (const chain of chains) chain.intercept(nodeFaults(faults, chain.blockchain))
+  const screening = openScreeningFaults({ ctx, faults })
   const clock = openLabClock({ ...ctx, chains })
   const gate = openRequestGate()
   // Whatever of the lab keeps something in memory is listed here, so that snapshots hold it.
@@ -52,6 +60,11 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
   const snapshots = openSnapshotControl({
     ...place,
     ...rest,
+    // Rules that follow a chain ask the database, as engines do.
+    engines: {
+      pause: () => chainFaults.pause().then(rest.engines.pause),
+      resume: () => rest.engines.resume().then(chainFaults.resume),
+    },
     ctx,
     chains,
     faucet,
@@ -60,6 +73,10 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
     requireIdle: clock.requireStill,
     release: chainControl.release,
   })
+  const started = chainFaults.resume()
+  started.catch((error) =>
+    ctx.log.error({ err: error }, 'the rules of faults that follow chains do not work'),
+  )
   return {
     endpoints: [
       ...chainControl.endpoints,
@@ -69,6 +86,9 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
       ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, chains }),
     ],
     around: gate.around,
-    stop: chainControl.release,
+    stop: async () => {
+      await Promise.all([chainFaults.stop(), screening.stop()])
+      await chainControl.release()
+    },
   }
 }

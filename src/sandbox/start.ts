@@ -22,7 +22,7 @@ import type { SandboxCredentials } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
-import { openFaults, platformPath, requestFaults, webhookFaults } from './faults/index.ts'
+import { causesOf, openFaults, platformPath, requestFaults, webhookFaults } from './faults/index.ts'
 import { type LabInput, openLab } from './lab.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
@@ -124,7 +124,11 @@ async function startParts(
   interruption.throwIfAborted()
   const answer = answerOf(credentials, local, options.tls ? certificateFile(dataDir) : undefined)
   const seed = (fresh: EngineCtx) => seedFresh(fresh, credentials)
-  const faults = openFaults(ephemeral ? undefined : join(dataDir, 'faults.json'), options.faults)
+  const faults = openFaults({
+    file: ephemeral ? undefined : join(dataDir, 'faults.json'),
+    text: options.faults,
+    nowMs: () => ctx.clock.nowMs(),
+  })
   const own = { faults, place, rootKey, renewKeys: context.renewKeys, seed, chains: local.chains, answer }
   const parts = openOwnParts(ctx, own, undo)
   undo.push(parts.engines.stop)
@@ -151,7 +155,8 @@ function openOwnParts(ctx: EngineCtx, { answer, ...input }: OwnInput, undo: (() 
   const localUrl = () => answer.url
   const lab = openLab({ ...input, ctx, faucet, engines, localUrl, saved: catchers.saved })
   undo.push(lab.stop)
-  return { faucet, engines, catchers, lab, intercept: requestFaults(input.faults) }
+  const { faults } = input
+  return { faucet, engines, catchers, lab, intercept: requestFaults(faults), causesOf: causesOf(faults) }
 }
 
 type ServersInput = ReturnType<typeof openOwnParts> & {
@@ -164,14 +169,16 @@ type ServersInput = ReturnType<typeof openOwnParts> & {
 /** Starts the API and the page of users, and completes the answer with their addresses. */
 async function startServers(
   ctx: EngineCtx,
-  { faucet, catchers, lab, intercept, guard, answer, isOpen }: ServersInput,
+  { faucet, catchers, lab, intercept, causesOf, guard, answer, isOpen }: ServersInput,
   undo: (() => Promise<unknown>)[],
 ): Promise<void> {
   const { mailer, catches } = catchers
   const { around } = lab
   const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints, ...lab.endpoints]
   const { apiKey } = answer
-  const parts = isOpen ? { endpoints: own, catches, guard, intercept, refusal, apiKey } : { endpoints: [] }
+  const parts = isOpen
+    ? { endpoints: own, catches, guard, intercept, causesOf, refusal, apiKey }
+    : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, around, ...parts })
   undo.push(api.stop, catchers.stop)
   const page = await startPage(ctx, around)

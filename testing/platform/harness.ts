@@ -24,7 +24,7 @@ import {
 } from '#sandbox/credentials'
 import { openSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
-import { openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
+import { causesOf, openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
 import { openLab } from '#sandbox/lab'
 import { seedFresh } from '#sandbox/seed'
 import { dropSnapshots, openSnapshotPlace } from '#sandbox/snapshots/index'
@@ -115,7 +115,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
-  const faults = openFaults(undefined)
+  const faults = openFaults({ nowMs: () => ctx.clock.nowMs() })
   const engines = openSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))
   undo.push(engines.stop)
   if (options.engines !== false) {
@@ -131,7 +131,9 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const lab = openLab({ ctx, chains: local.local, faucet, ...parts })
   undo.push(lab.stop, () => dropSnapshots(place))
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
-  const around = options.lab ? { around: lab.around, intercept: requestFaults(faults) } : {}
+  const around = options.lab
+    ? { around: lab.around, intercept: requestFaults(faults), causesOf: causesOf(faults) }
+    : {}
   const api = await startApi(ctx, { faucet, apiKey, ...catchers, ...around, endpoints: sandboxEndpoints })
   undo.push(api.stop, stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)

@@ -37,6 +37,8 @@ export const drawnFiles = [
   'src/api/operator/search.test.ts',
   'src/api/operator/crosschain-movements.test.ts',
   'src/sandbox/faults/faults.test.ts',
+  'src/sandbox/faults/chain/chain-faults.test.ts',
+  'src/sandbox/faults/screening/screening-faults.test.ts',
   'src/runtime/request-log/secrets.test.ts',
   'src/runtime/request-log/request-log.test.ts',
   'testing/suites/lab/kept-snapshots.test.ts',

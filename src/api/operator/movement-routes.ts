@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
@@ -49,6 +50,6 @@ export const operatorMovementEndpoints = [
     params: movementParams,
     response: timelineSchema,
     errors: ['movementNotFound'],
-    verb: (ctx: Ctx, { params }) => getTimeline(ctx, params.id),
+    verb: (ctx: SandboxCtx, { params }) => getTimeline(ctx, params.id),
   }),
 ]

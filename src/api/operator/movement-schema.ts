@@ -153,6 +153,23 @@ export const timelineSchema = Type.Object(
       ),
       { description: 'The states in their order; a reorg makes some of them happen again.' },
     ),
+    causes: optional(
+      Type.Array(
+        Type.Object(
+          {
+            fault: Type.String({ description: 'The name of the rule.' }),
+            hit: Type.Integer({ description: 'The number of the hit, of those of the rule.' }),
+            on: Type.String({ description: 'Where it was met, such as request or chain.' }),
+            atMs: sinceStart('The moment, which may lie before it'),
+          },
+          { title: 'TimelineCause', description: 'A fault of the sandbox that the movement met.' },
+        ),
+        {
+          description:
+            'The faults that it met, by the rules of the plan at work, in their order. Only a sandbox has them.',
+        },
+      ),
+    ),
   },
   {
     title: 'Timeline',

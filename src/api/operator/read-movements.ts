@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokensByIds } from '#engines/ledger/tokens/index'
@@ -42,13 +43,13 @@ export async function showMovements(ctx: Ctx, movements: readonly Movement[]) {
   return movements.map((movement) => showMovement(movement, tokens))
 }
 
-export async function getTimeline(ctx: Ctx, id: string) {
+export async function getTimeline(ctx: SandboxCtx, id: string) {
   const movement = await requireMovement(ctx, id)
   const [tokens, timeline] = [
     await tokensOf(ctx, [movement]),
-    await readTimeline(ctx, ctx.entity.id, movement),
+    await readTimeline(ctx, ctx.entity.id, movement, ctx.causesOf),
   ]
-  const { startMs, endMs, asOfMs, truncated, lanes, states } = timeline
+  const { startMs, endMs, asOfMs, truncated, lanes, states, causes } = timeline
   return {
     movement: showMovement(movement, tokens),
     startDate: formatInstant(startMs),
@@ -57,6 +58,7 @@ export async function getTimeline(ctx: Ctx, id: string) {
     truncated,
     lanes: lanes.map((lane) => showLane(lane, startMs)),
     states: states.map((change) => ({ ...change, atMs: change.atMs - startMs })),
+    ...(causes && { causes: causes.map(({ metMs, ...cause }) => ({ ...cause, atMs: metMs - startMs })) }),
   }
 }
 

@@ -9,7 +9,7 @@ export const labChainCommand: Command = {
        bezant sandbox chain resume BLOCKCHAIN
        bezant sandbox chain interval BLOCKCHAIN SECONDS
        bezant sandbox chain base-fee BLOCKCHAIN GWEI [--blocks N]
-       bezant sandbox chain reorg BLOCKCHAIN [--depth N] [--transactions return|drop] [--new-blocks N]
+       bezant sandbox chain reorg BLOCKCHAIN [--depth N] [--transactions FATE] [--new-blocks N]
        bezant sandbox chain drop BLOCKCHAIN TXHASH
 
 mine adds blocks, also to a chain that is paused. pause keeps transactions unmined until resume or
@@ -23,8 +23,8 @@ platform has followed. drop removes an unmined transaction from the node.`,
     depth: { type: 'string', value: 'N', about: 'Number of blocks that a reorg replaces.', default: '1' },
     transactions: {
       type: 'string',
-      value: 'WHAT',
-      about: 'Whether the transactions of replaced blocks return to be mined again, or drop.',
+      value: 'FATE',
+      about: 'Fate of the transactions of replaced blocks: return, drop or replace.',
       default: 'return',
     },
     'new-blocks': {
@@ -56,6 +56,7 @@ type ChainRow = {
 type ReorgRow = {
   orphaned: string[]
   returned: string[]
+  replaced: { txHash: string; by: string }[]
   dropped: string[]
   head: { number: number; hash: string }
 }

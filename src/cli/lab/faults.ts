@@ -15,8 +15,8 @@ export const faultsCommand: Command = {
 
 apply replaces the plan of faults by that of a file in YAML or JSON; - reads standard input. A plan
 with a mistake is refused whole, with the line of each. preset takes slow-network, flaky-node,
-angry-webhooks, rate-limited or lost-answers. met lists what was met. replay prints the plan that
-meets exactly that again. clear removes all faults.`,
+angry-webhooks, rate-limited, lost-answers, reorgs or strict-screening. met lists what was met.
+replay prints the plan that meets exactly that again. clear removes all faults.`,
   takesArguments: true,
   options: {
     seed: { type: 'string', value: 'N', about: 'Decides all chances of a preset. Default: drawn.' },

@@ -26,6 +26,7 @@ export {
   screenSenders,
   screenSubjects,
 } from './screen-counterparties.ts'
+export { forgetAnswers } from './store/provider-answers.ts'
 export {
   pendingReviews,
   type Review,

@@ -25,6 +25,7 @@ export { isHalted } from './halt.ts'
 export { startPruning } from './prune.ts'
 export {
   type CanonicalBlock,
+  canonicalBetween,
   canonicalHashAt,
   canonicalHead,
   canonicalHeights,

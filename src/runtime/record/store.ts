@@ -66,10 +66,14 @@ export type RecordedEvent = {
   recordedAt: string
 }
 
+/** An event with the request that made it, if one did. */
+export type AskedEvent = RecordedEvent & { requestId: string | null }
+
 /** The first events of a resource, oldest first. */
 export const eventsOf = (db: Db, entityId: string, resourceId: string, limit: number) =>
-  db.all<RecordedEvent>(sql`select id, type, data, create_date, coalesce(recorded_at, create_date) as recorded_at
-    from events where entity_id = ${entityId} and resource_id = ${resourceId} order by id limit ${limit}`)
+  db.all<AskedEvent>(sql`select e.id, e.type, e.data, e.create_date, coalesce(e.recorded_at, e.create_date) as recorded_at,
+      (select a.request_id from audit a where a.entity_id = e.entity_id and a.id = e.id) as request_id
+    from events e where e.entity_id = ${entityId} and e.resource_id = ${resourceId} order by e.id limit ${limit}`)
 
 /** An event with its act: who did it, and for which request. */
 type TracedEvent = RecordedEvent & { resourceId: string; actor: string; requestId: string | null }

@@ -6,11 +6,14 @@ import { hexQuantity } from './control.ts'
 import { gweiDecimals } from './state.ts'
 
 const gweiMax = 1_000_000n
+const weiMax = gweiMax * 10n ** BigInt(gweiDecimals)
 const lookEveryMs = 50
 
 export type BaseFees = {
   /** Sets the base fee of the next blocks. */
   set(chain: LocalChain, gwei: string, blocks: number): Promise<void>
+  /** Sets it to an amount in wei, at most that of `set`. */
+  setWei(chain: LocalChain, wei: bigint, blocks: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,16 +26,18 @@ export function openBaseFees(): BaseFees {
     hold?.end.abort()
     await hold?.done
   }
+  const setWei = async (chain: LocalChain, wei: bigint, blocks: number) => {
+    const fee = hexQuantity(wei < weiMax ? wei : weiMax)
+    await release(chain.blockchain)
+    const head = Number(await chain.ask('eth_blockNumber'))
+    await chain.ask(setNext, [fee])
+    if (blocks === 1) return
+    const end = new AbortController()
+    holds.set(chain.blockchain, { end, done: hold(chain, fee, head + blocks, head, end.signal) })
+  }
   return {
-    set: async (chain, gwei, blocks) => {
-      const fee = hexQuantity(weiOf(gwei))
-      await release(chain.blockchain)
-      const head = Number(await chain.ask('eth_blockNumber'))
-      await chain.ask(setNext, [fee])
-      if (blocks === 1) return
-      const end = new AbortController()
-      holds.set(chain.blockchain, { end, done: hold(chain, fee, head + blocks, head, end.signal) })
-    },
+    set: async (chain, gwei, blocks) => setWei(chain, weiOf(gwei), blocks),
+    setWei,
     stop: async () => void (await Promise.all([...holds.keys()].map(release))),
   }
 }
@@ -51,7 +56,7 @@ async function hold(chain: LocalChain, fee: string, last: number, from: number, 
 
 function weiOf(gwei: string): bigint {
   const wei = parseAmount(gwei, gweiDecimals)
-  if (typeof wei === 'bigint' && wei <= gweiMax * 10n ** BigInt(gweiDecimals)) return wei
+  if (typeof wei === 'bigint' && wei <= weiMax) return wei
   throw invalid({
     at: 'gwei',
     reason: `must be a decimal number from 0 to ${gweiMax} with at most ${gweiDecimals} decimals, such as "30.5"`,

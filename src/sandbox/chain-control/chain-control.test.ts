@@ -211,6 +211,45 @@ describe('reorgs', () => {
   })
 })
 
+it('property 188: another transaction of the sender takes the place of a payment, and those of the platform return', async () => {
+  const chain = harness.chain()
+  const [to, by] = [freshAddress(), freshAddress()]
+  await faucet({ address: by, token: 'NATIVE', amount: '1' })
+  await faucet({ address: by, token: 'USDC', amount: '5' })
+  const start = await chain.height()
+  const own = await kit.transfer(wallet)
+  const { txHash: kept } = await kit.reaches(own, 'COMPLETE')
+  const outside = await chain.send(to, 1_000_000n, 'USDC')
+  const { txHash: unsigned } = await act('impersonate', {
+    address: by,
+    transfer: { to, token: 'USDC', amount: '3' },
+  })
+  const depth = (await chain.height()) - start
+  const { replaced, returned, dropped, head } = await act('reorg', { depth, transactions: 'replace' })
+  const hashes = replaced.map(({ txHash }: { txHash: string }) => txHash)
+  expect([hashes, dropped]).toEqual([[outside, unsigned], []])
+  expect(returned).toContain(kept)
+  expect(await receiptOf(outside)).toBeNull()
+  expect(await usdcOf(to)).toBe(0n)
+  for (const { txHash, by: next } of replaced) {
+    const {
+      from,
+      to: paid,
+      value,
+    } = await chain.rpc<{ from: string; to: string; value: string }>('eth_getTransactionByHash', [next])
+    expect([paid, Number(value), Number((await receiptOf(next))!.blockNumber) <= head.number]).toEqual([
+      from,
+      0,
+      true,
+    ])
+    expect(next).not.toBe(txHash)
+  }
+  await chain.oracle.checkNonces(chain.outsider)
+  await chain.oracle.checkNonces(by)
+  await kit.reaches(own, 'COMPLETE')
+  await requireEqualBooks()
+})
+
 describe('faucet, impersonate and drop', () => {
   it('pays a million of a stablecoin, and more native coins than it was given', async () => {
     const address = freshAddress()
@@ -289,6 +328,7 @@ describe('bad input', () => {
     ['reorg', { depth: 0 }, /depth/],
     ['reorg', { depth: 65 }, /depth/],
     ['reorg', { depth: 2, transactions: 'retrun' }, /transactions.*return/],
+    ['reorg', { depth: 2, transactions: 'replaced' }, /transactions.*replace/],
     ['reorg', { depth: 2, newBlocks: 1 }, /newBlocks must be at least depth, 2/],
     ['drop', { txHash: '0x12' }, /txHash must be the hash of a transaction/],
     ['impersonate', { address: '0x1' }, /address must be an address/],

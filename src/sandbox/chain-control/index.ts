@@ -1,9 +1,12 @@
 import type { Endpoint } from '#runtime/http/endpoint'
 import type { SnapshotPart } from '../snapshots/parts.ts'
+import { type ChainActs, chainActs } from './acts.ts'
 import { openBaseFees } from './base-fee.ts'
 import { type ControlParts, openChainControl } from './control.ts'
 import { chainControlEndpoints } from './endpoints.ts'
 import type { PausedModes } from './mine.ts'
+
+export type { ChainActs } from './acts.ts'
 
 /** Opens the control of the local chains; `release` ends what it holds on them. */
 export function openChains(parts: ControlParts): {
@@ -11,11 +14,15 @@ export function openChains(parts: ControlParts): {
   /** The modes to which paused chains resume, for snapshots. */
   saved: SnapshotPart
   release: () => Promise<void>
+  /** The changes that a rule of faults can make to a chain. */
+  acts: ChainActs
 } {
   const fees = openBaseFees()
   const modes: PausedModes = new Map()
+  const control = openChainControl(parts)
   return {
-    endpoints: chainControlEndpoints(openChainControl(parts), fees, modes),
+    endpoints: chainControlEndpoints(control, fees, modes),
+    acts: chainActs(control, fees, modes),
     saved: {
       name: 'mining',
       save: () => [...modes],

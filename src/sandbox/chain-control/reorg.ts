@@ -9,19 +9,30 @@ import { ApiError, invalid } from '#lib/errors'
 import type { LocalChain } from '../chains/index.ts'
 import { hexQuantity } from './control.ts'
 import { minedWithinMs, untilMined } from './mined.ts'
+import { sendInPlaceOf, transactionsOfOthers } from './replacements.ts'
 import { blockOf, type LocalHead, localHead, miningOf } from './state.ts'
 
 export const depthMax = 64
 
-type ReorgRequest = { depth: number; transactions: 'return' | 'drop'; newBlocks: number | undefined }
-type Reorg = { orphaned: string[]; returned: string[]; dropped: string[]; head: LocalHead }
+export const fates = ['return', 'drop', 'replace'] as const
+/** The fate of the transactions of replaced blocks. */
+export type Fate = (typeof fates)[number]
+type ReorgRequest = { depth: number; transactions: Fate; newBlocks: number | undefined }
+export type Replaced = {
+  orphaned: string[]
+  returned: string[]
+  replaced: { txHash: string; by: string }[]
+  dropped: string[]
+}
+type Reorg = Replaced & { head: LocalHead }
 
 export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Reorg> {
-  const replaced = await chain.withoutMining(() => replaceBlocks(chain, asked))
+  const replaced = await chain.withoutMining(() => replaceBlocks(ctx, chain, asked))
   // A timer makes the next block when it is due.
   if ((await miningOf(chain)).mining === 'each_transaction') {
     const deadlineMs = performance.now() + minedWithinMs
-    for (const hash of replaced.returned) await untilMined(chain, hash, deadlineMs)
+    const waiting = [...replaced.returned, ...replaced.replaced.map(({ by }) => by)]
+    for (const hash of waiting) await untilMined(chain, hash, deadlineMs)
   }
   const { number, hash } = await localHead(chain)
   const head = { number, hash }
@@ -29,7 +40,21 @@ export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: Reorg
   return { ...replaced, head }
 }
 
-async function replaceBlocks(chain: LocalChain, asked: ReorgRequest): Promise<Omit<Reorg, 'head'>> {
+/** Replaces a block with those above it and `depth - 1` below it, as far as the node can. Undefined where it was replaced before. */
+export const reorganiseAt = async (
+  ctx: EngineCtx,
+  chain: LocalChain,
+  { number, hash, depth, transactions }: LocalHead & { depth: number; transactions: Fate },
+): Promise<Replaced | undefined> =>
+  chain.withoutMining(async () => {
+    const head = await localHead(chain)
+    if (head.number < number || (await blockOf(chain, number)).hash !== hash) return undefined
+    const most = Math.min(depthMax, head.number - chain.loadedTo())
+    const wanted = Math.min(most, head.number - number + depth)
+    return replaceBlocks(ctx, chain, { depth: wanted, transactions, newBlocks: undefined })
+  })
+
+async function replaceBlocks(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Replaced> {
   const { depth, transactions, newBlocks = depth } = asked
   const { number: height } = await localHead(chain)
   requireDepth(chain, depth, height)
@@ -42,15 +67,21 @@ async function replaceBlocks(chain: LocalChain, asked: ReorgRequest): Promise<Om
   const numbers = Array.from({ length: depth }, (_, index) => height - depth + 1 + index)
   const before = await Promise.all(numbers.map((number) => blockOf(chain, number)))
   const hashes = before.flatMap((block) => block.transactions)
-  const raws = transactions === 'return' ? await rawTransactions(chain, hashes) : new Map<string, string>()
+  const others = transactions === 'replace' ? await transactionsOfOthers(ctx, chain, hashes) : []
+  const isOfOthers = new Set(others.map(({ hash }) => hash))
+  const kept = hashes.filter((hash) => !isOfOthers.has(hash))
+  const raws = transactions === 'drop' ? new Map<string, string>() : await rawTransactions(chain, kept)
   await chain.ask('anvil_reorg', [depth, []])
   if (newBlocks > depth) await chain.ask('anvil_mine', [hexQuantity(newBlocks - depth)])
   const returned: string[] = []
   for (const [hash, raw] of raws) if (await isAccepted(chain, raw)) returned.push(hash)
+  const replaced = await sendInPlaceOf(chain, others)
+  const gone = new Set([...returned, ...replaced.map(({ txHash }) => txHash)])
   return {
     orphaned: before.map(({ hash }) => hash).reverse(),
     returned,
-    dropped: hashes.filter((hash) => !returned.includes(hash)),
+    replaced,
+    dropped: hashes.filter((hash) => !gone.has(hash)),
   }
 }
 

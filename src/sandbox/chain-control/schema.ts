@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { intervalMaxS, minedMax } from './mine.ts'
 import { coins } from './payment.ts'
-import { depthMax } from './reorg.ts'
+import { depthMax, fates } from './reorg.ts'
 import { chainStateSchema } from './state.ts'
 
 const text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
@@ -39,9 +39,9 @@ export const baseFeeBody = Type.Object({
 export const reorgBody = Type.Object({
   depth: count(depthMax, 'The number of blocks to replace, from the newest one down.'),
   transactions: Type.Optional(
-    Type.Enum(['return', 'drop'], {
+    Type.Enum([...fates], {
       description:
-        'What becomes of the transactions of these blocks: they return to the pool and are mined again, or they are dropped. Default return.',
+        'What becomes of the transactions of these blocks: they return to the pool and are mined again; they are dropped; or those of other senders than the platform are replaced by a payment of nothing of the same sender with the same nonce, so that they can never be mined, and those of the platform return. Default return.',
     }),
   ),
   newBlocks: Type.Optional(
@@ -55,6 +55,16 @@ export const reorgSchema = Type.Object(
   {
     orphaned: hashes('The blocks that are replaced, newest first.'),
     returned: hashes('The transactions that are in the pool again, or in a new block by now.'),
+    replaced: Type.Array(
+      Type.Object(
+        {
+          txHash: hash('The hash of the transaction that can never be mined.'),
+          by: hash('The hash of the one that takes its place.'),
+        },
+        { title: 'ReplacedTransaction', description: 'A transaction and the one in its place.' },
+      ),
+      { description: 'The transactions in whose place the sender sent another one.' },
+    ),
     dropped: hashes('The transactions that only the replaced blocks had.'),
     head: Type.Object(
       {

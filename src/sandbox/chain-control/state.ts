@@ -33,7 +33,13 @@ type MiningState = Pick<LocalChainState, 'mining' | 'isPaused' | 'intervalS'>
 export type LocalHead = { number: number; hash: string }
 type DatedHead = LocalHead & { timestampS: number }
 
-type ReadBlock = { number: string; hash: string; timestamp: string; transactions: string[] }
+type ReadBlock = {
+  number: string
+  hash: string
+  timestamp: string
+  baseFeePerGas: string
+  transactions: string[]
+}
 
 export async function showChain(chain: LocalChain): Promise<LocalChainState> {
   const { blockchain, chainId, rpcUrl } = chain

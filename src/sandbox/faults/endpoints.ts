@@ -55,6 +55,13 @@ const text = ({ bytes }: Arrived): string => {
   throw invalid({ at: 'body', reason: 'is empty: send the plan as YAML or JSON' })
 }
 
+/** Changes the plan, and answers once its rules are at work, also those that follow a chain. */
+async function once<Shown>(faults: Faults, change: () => Shown): Promise<Shown> {
+  const shown = change()
+  await faults.settled()
+  return shown
+}
+
 /** Plans as a whole. They are sent as text, in YAML or JSON, so that a refusal names the line. */
 const planEndpoints = (faults: Faults) =>
   [
@@ -80,7 +87,7 @@ const planEndpoints = (faults: Faults) =>
       raw: true,
       response: faultsSchema,
       errors: ['invalidRequest'],
-      verb: async (_, { arrived }) => faults.apply(text(arrived)),
+      verb: (_, { arrived }) => once(faults, () => faults.apply(text(arrived))),
     }),
     endpoint<RequestScope>({
       ...shared,
@@ -91,7 +98,7 @@ const planEndpoints = (faults: Faults) =>
       description: 'Removes the plan. Changes nothing when there is none.',
       status: 204,
       errors: [],
-      verb: async () => faults.clear(),
+      verb: () => once(faults, faults.clear),
     }),
     endpoint<RequestScope, typeof presetParams, undefined, typeof seedBody>({
       ...shared,
@@ -104,7 +111,7 @@ const planEndpoints = (faults: Faults) =>
       body: seedBody,
       response: faultsSchema,
       errors: ['invalidRequest'],
-      verb: async (_, { params, body }) => faults.applyPreset(params.preset, body.seed),
+      verb: (_, { params, body }) => once(faults, () => faults.applyPreset(params.preset, body.seed)),
     }),
   ] as Endpoint<never>[]
 
@@ -122,7 +129,7 @@ const ruleEndpoints = (faults: Faults) =>
       raw: true,
       response: faultsSchema,
       errors: ['invalidRequest'],
-      verb: async (_, { arrived }) => faults.add(text(arrived)),
+      verb: (_, { arrived }) => once(faults, () => faults.add(text(arrived))),
     }),
     endpoint<RequestScope, typeof ruleParams>({
       ...shared,
@@ -134,7 +141,7 @@ const ruleEndpoints = (faults: Faults) =>
       params: ruleParams,
       response: faultsSchema,
       errors: ['faultPlanMissing', 'faultRuleNotFound'],
-      verb: async (_, { params }) => faults.remove(params.name),
+      verb: (_, { params }) => once(faults, () => faults.remove(params.name)),
     }),
     endpoint<RequestScope>({
       ...shared,

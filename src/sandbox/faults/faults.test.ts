@@ -78,6 +78,36 @@ describe('requests', () => {
     expect(named.map(({ id }: { id: string }) => id)).toEqual([answer.data.walletSet.id])
   })
 
+  it('are done, and answered with half of the body', async () => {
+    await apply(
+      '- { name: half, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, when: { times: 1 }, do: { truncate: true } }',
+    )
+    await expect(makeWalletSet(world, 'Half')).rejects.toThrow()
+    const sets = await world.call('GET', '/v1/w3s/walletSets?pageSize=50')
+    expect(sets.walletSets.map(({ name }: { name: string }) => name)).toContain('Half')
+    await makeWalletSet(world, 'Whole')
+  })
+
+  it('are met in a window of business time alone, and counted also outside of it', async () => {
+    const path = '/v1/w3s/walletSets'
+    await apply(
+      `- { name: later, on: request, match: { route: "GET ${path}" }, when: { window: [PT10M, PT1H], every: 2 }, do: { status: 503 } }`,
+    )
+    const statuses = async () => [(await list()).status, (await list()).status]
+    const all = [await statuses()]
+    for (const minutes of [11, 60]) {
+      harness.clock.moveMs(minutes * 60_000)
+      all.push(await statuses())
+    }
+    expect(all).toEqual([
+      [200, 200],
+      [200, 503],
+      [200, 200],
+    ])
+    expect(await met()).toMatchObject([{ rule: 'later', match: 4, hit: 1 }])
+    expect((await lab('GET', '/sandbox/faults/replay')).body.data.rules[0].when).toEqual({ at: [4] })
+  })
+
   it('are lost before anything is done', async () => {
     await apply(
       '- { name: never, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, do: { lose: request } }',
@@ -174,6 +204,35 @@ describe('webhooks', () => {
   })
 })
 
+describe('webhooks that the platform takes for delivered', () => {
+  it('never arrive, or arrive after later ones', async () => {
+    const receiver = await openWebhookReceiver(harness.http)
+    await world.call('POST', '/v2/notifications/subscriptions', {
+      endpoint: `${receiver.url}/mixed`,
+      notificationTypes: ['transactions.outbound'],
+    })
+    const wallet = await on.fundedWallet()
+    await apply(`- { name: lost, on: webhook, match: { endpoint: "*/mixed*" }, when: { at: [2] }, do: { drop: true } }
+- { name: late, on: webhook, match: { endpoint: "*/mixed*" }, when: { at: [3] }, do: { reorder: 2 } }`)
+    const transfer = await on.transfer(wallet)
+    await on.reaches(transfer, 'COMPLETE')
+    const told = () =>
+      receiver
+        .webhooks()
+        .filter(({ notification }) => notification.id === transfer)
+        .map(({ notification }) => notification.state)
+    await until(() => told().length === 5, 'five of six states are told')
+    const { states } = await world.call('GET', `/operator/movements/${transfer}/timeline`)
+    const [first, , third, ...later] = states.map(({ state }: { state: string }) => state)
+    expect(told()).toEqual([first, ...later.slice(0, 2), third, ...later.slice(2)])
+    expect((await met()).map(({ rule, match }: { rule: string; match: number }) => [rule, match])).toEqual([
+      ['lost', 2],
+      ['late', 3],
+    ])
+    await receiver.close()
+  })
+})
+
 describe('nodes', () => {
   it('property 174: pay once, whatever becomes of the answers to what was sent', async () => {
     const wallet = await on.fundedWallet()
@@ -241,6 +300,53 @@ describe('plans', () => {
     [`${plan(rules)}\nseed: 8`, /line 5/],
     [`apiVersion: bezant/v1\nrules: [&x { name: a, on: request, do: { status: 503 } }, *x]`, /aliases/],
     [plan(rules, -1), /line 2: seed/],
+    [
+      plan('- { name: a, on: chain, do: { reorg: { transactions: replaced } } }'),
+      /line 4: rules\[0\]\.do\.reorg\.transactions must be one of .*did you mean replace\?/,
+    ],
+    [
+      plan('- name: a\n  on: chain\n  do:\n    reorg: { dept: 1 }'),
+      /line 7: rules\[0\]\.do\.reorg\.dept is not a known field: did you mean depth\?/,
+    ],
+    [
+      plan('- name: a\n  on: chain\n  do: { reorg: { depth: 65 } }'),
+      /line 6: rules\[0\]\.do\.reorg\.depth must be at most 64/,
+    ],
+    [
+      plan('- { name: a, on: chain, do: { baseFee: {} } }'),
+      /line 4: rules\[0\]\.do\.baseFee\.times is missing/,
+    ],
+    [
+      plan('- { name: a, on: chain, match: { adress: "*" }, do: { pause: true } }'),
+      /line 4: rules\[0\]\.match\.adress is not a known field: did you mean address\?/,
+    ],
+    [plan('- { name: a, on: chain, do: { pause: false } }'), /line 4: rules\[0\]\.do\.pause must be true/],
+    [plan('- { name: a, on: chains, do: { pause: true } }'), /line 4: rules\[0\]\.on.*did you mean chain\?/],
+    [
+      plan('- { name: a, on: screening, do: { verdict: DENID } }'),
+      /line 4: rules\[0\]\.do\.verdict must be one of .*did you mean DENIED\?/,
+    ],
+    [
+      plan('- { name: a, on: screening, match: { amountMin: 5 }, do: { verdict: DENIED } }'),
+      /line 4: rules\[0\]\.match\.amountMin is not a known field/,
+    ],
+    [
+      plan('- { name: a, on: webhook, do: { reorder: 8 } }'),
+      /line 4: rules\[0\]\.do\.reorder must be at most 7/,
+    ],
+    [plan('- { name: a, on: request, do: { trunkate: true } }'), /line 4: .*did you mean truncate\?/],
+    [
+      plan('- { name: a, on: request, when: { window: [PT10M, PT0S] }, do: { status: 503 } }'),
+      /line 4: rules\[0\]\.when\.window must end after it begins/,
+    ],
+    [
+      plan('- { name: a, on: request, when: { window: [PT10M] }, do: { status: 503 } }'),
+      /line 4: rules\[0\]\.when\.window/,
+    ],
+    [
+      plan('- { name: a, on: request, when: { window: [soon, later] }, do: { status: 503 } }'),
+      /line 4: rules\[0\]\.when\.window\[0\]/,
+    ],
     [`${plan(rules)}\ncolour: red`, /line 5: colour is not a known field/],
     [`apiVersion: bezant/v1\nrules:\n${`${rules}\n`.repeat(2_000)}`, /larger than/],
   ]
@@ -274,7 +380,15 @@ describe('plans', () => {
         body: '{"seed": 3}',
         headers: { 'Content-Type': 'application/json' },
       })
-    for (const name of ['slow-network', 'flaky-node', 'angry-webhooks', 'rate-limited', 'lost-answers']) {
+    for (const name of [
+      'slow-network',
+      'flaky-node',
+      'angry-webhooks',
+      'rate-limited',
+      'lost-answers',
+      'reorgs',
+      'strict-screening',
+    ]) {
       const { data } = (await (await post(name)).json()) as { data: { plan: { seed: number } } }
       expect(data.plan.seed).toBe(3)
     }

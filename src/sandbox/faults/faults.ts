@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { ApiError, invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 import type { SnapshotPart } from '../snapshots/parts.ts'
-import type { FaultPlan } from './plan-schema.ts'
+import type { FaultPlan, FaultPoint, FaultRule } from './plan-schema.ts'
 import { presets } from './presets.ts'
 import { readPlan, readRule } from './read-plan.ts'
 import { type MetFault, type PlanAtWork, planOfRun, startPlan } from './rules.ts'
@@ -25,16 +25,38 @@ export type Faults = {
   /** The plan that meets exactly what was met so far. */
   replay(): FaultPlan
   saved: SnapshotPart
+  /** The rules of a point in the plan at work. */
+  rulesOf<Point extends FaultPoint>(point: Point): readonly FaultRule<Point>[]
+  /** Runs `work` whenever the plan is another one, also when the same is applied again. */
+  onChange(work: () => Promise<void>): void
+  /** Resolves when the work of the last change is done. */
+  settled(): Promise<void>
+}
+
+type FaultsInput = {
+  /** Keeps the plan for a restart; its counts begin anew then. */
+  file?: string | undefined
+  /** The text of a plan to begin with; default: the kept one. */
+  text?: string | undefined
+  /** Business time. */
+  nowMs: () => number
 }
 
 type ShownFaults = { plan: FaultPlan | undefined; hits: Readonly<Record<string, number>> }
 
-/** Opens the faults, with the plan of `text` or the kept one. A plan is kept in `file`, for a restart; its counts begin anew. */
-export function openFaults(file: string | undefined, text?: string): Faults {
-  let work = file === undefined ? undefined : keptPlan(file)
+/** Opens the faults of a sandbox, with the plan that it begins with. */
+export function openFaults({ file, text, nowMs }: FaultsInput): Faults {
+  const start = (plan: FaultPlan) => startPlan(plan, nowMs)
+  const kept = file === undefined ? undefined : keptPlan(file)
+  let work = kept && start(kept)
+  const followers: (() => Promise<void>)[] = []
+  let settled = Promise.resolve()
   const put = (plan: FaultPlan | undefined): ShownFaults => {
-    work = plan && startPlan(plan)
+    work = plan && start(plan)
     if (file !== undefined) keep(file, plan)
+    settled = settled.then(async () => {
+      await Promise.allSettled(followers.map((follow) => follow()))
+    })
     return show()
   }
   const show = (): ShownFaults => ({ plan: work?.plan, hits: work?.hits() ?? {} })
@@ -78,6 +100,10 @@ export function openFaults(file: string | undefined, text?: string): Faults {
     },
     clear: () => void put(undefined),
     replay: () => planOfRun(required(), required().met()),
+    rulesOf: <Point extends FaultPoint>(point: Point) =>
+      (work?.plan.rules ?? []).filter(({ on }) => on === point) as unknown as FaultRule<Point>[],
+    onChange: (follow) => void followers.push(follow),
+    settled: () => settled,
     saved: {
       name: 'faults',
       save: () => (work ? [work.plan] : []),
@@ -100,9 +126,9 @@ function presetOf(name: string, seed: number | undefined): FaultPlan {
 }
 
 /** The plan of an earlier process; one that this version cannot read is left out. */
-function keptPlan(file: string): PlanAtWork | undefined {
+function keptPlan(file: string): FaultPlan | undefined {
   try {
-    return startPlan(readPlan(readFileSync(file, 'utf8')))
+    return readPlan(readFileSync(file, 'utf8'))
   } catch {
     return undefined
   }

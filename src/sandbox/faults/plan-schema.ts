@@ -1,4 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { intervalMaxS, minedMax } from '../chain-control/mine.ts'
+import { depthMax, fates } from '../chain-control/reorg.ts'
 import { nodeReplies } from './node/node-replies.ts'
 
 const optional = Type.Optional
@@ -33,9 +35,19 @@ const whenSchema = Type.Object(
         description: 'Meets just these matches: how a run is played again.',
       }),
     ),
+    window: optional(
+      Type.Array(duration('Business time since the plan was applied.'), {
+        minItems: 2,
+        maxItems: 2,
+        description: 'Meets only from the first to the second, in business time since the plan was applied.',
+      }),
+    ),
   },
   { ...closed, minProperties: 1, description: 'Which matches are met. Default: all.' },
 )
+
+/** The decisions of a rule of screening. */
+export const verdicts = ['APPROVED', 'REVIEW', 'FREEZE', 'DENIED'] as const
 
 /** The places where faults are met, each with what a rule may match and do there. */
 export const points = {
@@ -60,6 +72,9 @@ export const points = {
           Type.Enum(['request', 'answer'], {
             description: 'Cuts the connection before anything is done, or after it was done and committed.',
           }),
+        ),
+        truncate: optional(
+          Type.Literal(true, { description: 'Cuts the connection in the middle of the body of the answer.' }),
         ),
       },
       { ...closed, minProperties: 1 },
@@ -111,10 +126,127 @@ export const points = {
           }),
         ),
         timeout: optional(duration('No answer within so long; the endpoint is not asked.')),
+        drop: optional(
+          Type.Literal(true, {
+            description:
+              'Loses it: it counts as delivered, with the status 200, and the endpoint gets nothing.',
+          }),
+        ),
+        reorder: optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 7,
+            description: 'Sends it only after so many later messages to the same endpoint.',
+          }),
+        ),
         duplicate: optional(
           Type.Integer({ minimum: 1, maximum: 10, description: 'Sends it so many times more.' }),
         ),
         delay: optional(duration('Waits before it is sent.')),
+      },
+      { ...closed, minProperties: 1 },
+    ),
+  },
+  chain: {
+    match: Type.Object(
+      {
+        blockchain: optional(words('The blockchain.')),
+        address: optional(
+          words(
+            'An address that a transaction of the block comes from, goes to or moves coins of. Default: any address of the platform.',
+          ),
+        ),
+      },
+      closed,
+    ),
+    do: Type.Object(
+      {
+        reorg: optional(
+          Type.Object(
+            {
+              depth: optional(
+                Type.Integer({
+                  minimum: 1,
+                  maximum: depthMax,
+                  description: 'The number of blocks from this one down that are replaced. Default 1.',
+                }),
+              ),
+              transactions: optional(
+                Type.Enum([...fates], {
+                  description: 'What becomes of their transactions, as of a reorg by hand. Default return.',
+                }),
+              ),
+            },
+            { ...closed, description: 'Replaces the block, and all above it.' },
+          ),
+        ),
+        baseFee: optional(
+          Type.Object(
+            {
+              times: Type.Number({
+                minimum: 1,
+                maximum: 10_000,
+                description: 'The factor, of the base fee of this block and of 1 gwei at least.',
+              }),
+              blocks: optional(
+                Type.Integer({
+                  minimum: 1,
+                  maximum: minedMax,
+                  description: 'The number of blocks that it holds for. Default 1, the next one.',
+                }),
+              ),
+            },
+            { ...closed, description: 'Makes gas expensive.' },
+          ),
+        ),
+        pause: optional(
+          Type.Literal(true, { description: 'Mines nothing from here on, until the chain resumes.' }),
+        ),
+        intervalS: optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: intervalMaxS,
+            description:
+              'Mines a block every so many seconds from here on; 0 mines each transaction at once.',
+          }),
+        ),
+        gasLimit: optional(
+          Type.Integer({
+            minimum: 21_000,
+            maximum: 10_000_000_000,
+            description: 'The gas of all blocks from the next one on.',
+          }),
+        ),
+      },
+      { ...closed, minProperties: 1 },
+    ),
+  },
+  screening: {
+    match: Type.Object(
+      {
+        blockchain: optional(words('The blockchain.')),
+        address: optional(words('The address that is screened.')),
+      },
+      closed,
+    ),
+    do: Type.Object(
+      {
+        verdict: optional(
+          Type.Enum([...verdicts], {
+            description: 'The decision about the address. Lists and test addresses decide beside it.',
+          }),
+        ),
+        reason: optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'The name of the rule that a decision shows. Default: that of this rule.',
+          }),
+        ),
+        unavailable: optional(
+          Type.Literal(true, { description: 'Does not answer: value waits until it does.' }),
+        ),
+        delay: optional(duration('Waits before it answers. Past five seconds it does not answer.')),
       },
       { ...closed, minProperties: 1 },
     ),
@@ -132,7 +264,7 @@ export const ruleSchema = Type.Object(
     }),
     on: Type.Enum(faultPoints, { description: 'Where it is met.' }),
     entityId: optional(
-      Type.String({ format: 'uuid', description: 'Only what concerns this entity; not of nodes.' }),
+      Type.String({ format: 'uuid', description: 'Only what concerns this entity: requests, and blocks.' }),
     ),
     also: optional(Type.Boolean({ description: 'Whether rules after this one are met too.' })),
     match: optional(Type.Object({}, { description: 'What is met. Default: everything.' })),

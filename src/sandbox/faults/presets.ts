@@ -27,6 +27,16 @@ rules:
 rules:
 - { name: too-many, on: request, when: { every: 3 }, do: { status: 429, retryAfter: 1s } }
 `,
+  reorgs: `apiVersion: bezant/v1
+rules:
+- { name: replaced-blocks, on: chain, when: { every: 3 }, do: { reorg: { depth: 1 } } }
+- { name: gas-jumps, on: chain, when: { every: 7 }, do: { baseFee: { times: 4, blocks: 5 } } }
+`,
+  'strict-screening': `apiVersion: bezant/v1
+rules:
+- { name: away, on: screening, when: { chance: 0.2 }, do: { unavailable: true } }
+- { name: denied, on: screening, when: { every: 5 }, do: { verdict: DENIED } }
+`,
   'lost-answers': `apiVersion: bezant/v1
 rules:
 - { name: answer-lost, on: request, match: { route: "POST *" }, when: { chance: 0.2 }, do: { lose: answer } }

@@ -3,6 +3,7 @@ import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
 import { ApiError, type FieldError, invalid } from '#lib/errors'
 import { nearest } from '#lib/suggest'
 import { checkOf } from '#runtime/http/validate'
+import { delayMs } from '../durations.ts'
 import { type FaultPlan, type FaultRule, planSchema, points, ruleSchema } from './plan-schema.ts'
 
 const bytesMax = 65_536
@@ -62,13 +63,32 @@ function problemsOf(value: unknown): FieldError[] {
 
 function problemsOfRule(rule: unknown, at: string): FieldError[] {
   if (typeof rule !== 'object' || rule === null) return []
-  const { on, match, do: act } = rule as Record<string, unknown>
+  const { on, match, do: act, when } = rule as Record<string, unknown>
   const check = checks[String(on)]
   if (!check) return []
   return [
+    ...backwardWindow(when, `${at}.when.window`),
     ...(match === undefined ? [] : refusals(check.match, match, `${at}.match`)),
     ...(act === undefined ? [] : refusals(check.do, act, `${at}.do`)),
   ]
+}
+
+/** A window that ends before it begins would never be met. */
+function backwardWindow(when: unknown, at: string): FieldError[] {
+  const { window } = (when ?? {}) as { window?: unknown }
+  if (!Array.isArray(window) || window.length !== 2 || !window.every((end) => typeof end === 'string'))
+    return []
+  const [from, to] = window.map(delayMs) as [number, number]
+  return from < to
+    ? []
+    : [
+        {
+          error: 'invalid_value' as const,
+          message: `${at} must end after it begins`,
+          location: at,
+          invalidValue: window,
+        },
+      ]
 }
 
 function repeatedNames(rules: readonly unknown[]): FieldError[] {
@@ -111,14 +131,17 @@ const placeOf = (prefix: string, location: string): string => {
   return location === 'body' ? prefix : `${prefix}.${location}`
 }
 
+type WithMembers = { properties?: Readonly<Record<string, WithMembers>> }
+
+/** The members of a schema, and those of its members. */
+const wordsOf = ({ properties = {} }: WithMembers): string[] =>
+  Object.entries(properties).flatMap(([word, member]) => [word, ...wordsOf(member)])
+
 const knownWords = [
   ...new Set(
-    [
-      planSchema,
-      ruleSchema,
-      ruleSchema.properties.when,
-      ...Object.values(points).flatMap((parts) => [parts.match, parts.do]),
-    ].flatMap((schema) => Object.keys((schema as { properties: object }).properties)),
+    [planSchema, ruleSchema, ...Object.values(points).flatMap((parts) => [parts.match, parts.do])].flatMap(
+      (schema) => wordsOf(schema as WithMembers),
+    ),
   ),
 ]
 

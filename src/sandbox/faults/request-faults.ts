@@ -18,7 +18,7 @@ export const requestFaults =
         isWord(match.route, `${method} ${path}`) &&
         isWord(match.apiKeyId, ctx.actor.replace(/^key:/, '')) &&
         isWord(match.idempotencyKey, textIn(body['idempotencyKey'])),
-      { requestId: ctx.requestId, route: `${method} ${path}` },
+      () => ({ requestId: ctx.requestId, route: `${method} ${path}` }),
     )
     if (hits.length === 0) return invoke()
     if (!faults.isHidden()) reply.header('X-Bezant-Fault', hits.map(({ mark }) => mark).join(', '))
@@ -28,6 +28,7 @@ export const requestFaults =
     const refusing = acts.find(({ status }) => status !== undefined)
     if (refusing) return refuse(reply, refusing)
     const outcome = await invoke()
+    if (acts.some(({ truncate }) => truncate)) cutBody(reply)
     return acts.some(({ lose }) => lose === 'answer') ? cut(reply) : outcome
   }
 
@@ -39,6 +40,16 @@ function cut(reply: HttpReply): undefined {
   reply.hijack()
   reply.raw.destroy()
   return undefined
+}
+
+/** Sends the first half of the body, whose whole length was announced, and ends the connection. */
+function cutBody({ raw }: HttpReply): void {
+  const end = (chunk?: unknown) => {
+    const body = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? Buffer.from(chunk) : Buffer.alloc(0)
+    raw.write(body.subarray(0, body.length >> 1), () => raw.destroy())
+    return raw
+  }
+  Object.assign(raw, { end })
 }
 
 function refuse(reply: HttpReply, { status = 503, code, retryAfter }: FaultRule<'request'>['do']): undefined {

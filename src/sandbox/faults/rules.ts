@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { delayMs } from '../durations.ts'
 import type { FaultPlan, FaultPoint, FaultRule, When } from './plan-schema.ts'
 
 /** A rule that met something, as it is remembered: the number of the match, and the number of the hit among them. */
@@ -10,11 +11,19 @@ export type MetFault = {
   /** Real time. */
   date: string
   /** The thing that was met, such as a request id, an endpoint, or a method of a node. */
-  about: Readonly<Record<string, string>>
+  about: AboutMet
 }
 
+/** The ids of what a fault met, by their kinds; several of one kind are separated by commas. */
+type AboutMet = Readonly<Record<string, string>>
+
 /** A rule that applies now. */
-type Hit<Point extends FaultPoint> = { rule: FaultRule<Point>; mark: string }
+type Hit<Point extends FaultPoint> = {
+  rule: FaultRule<Point>
+  mark: string
+  /** Adds to what is remembered of it. */
+  note(about: AboutMet): void
+}
 
 const metMax = 10_000
 
@@ -23,19 +32,21 @@ export type PlanAtWork = {
   plan: FaultPlan
   /**
    * The rules that apply to something at a point, the first one and those with `also` before it. `matches` tells whether a rule
-   * concerns it: each such rule counts it, whether the rule is met or not.
+   * concerns it: each such rule counts it, whether the rule is met or not. `about` is asked for what is met alone.
    */
   meet<Point extends FaultPoint>(
     point: Point,
     matches: (rule: FaultRule<Point>) => boolean,
-    about: Readonly<Record<string, string>>,
+    about: () => AboutMet,
   ): Hit<Point>[]
   met(): readonly MetFault[]
   /** How often each rule was met. */
   hits(): Readonly<Record<string, number>>
 }
 
-export function startPlan(plan: FaultPlan): PlanAtWork {
+/** Starts a plan; `nowMs` is business time, in which windows of rules are counted from here on. */
+export function startPlan(plan: FaultPlan, nowMs: () => number): PlanAtWork {
+  const startedMs = nowMs()
   const counts = new Map(plan.rules.map(({ name }) => [name, { matches: 0, hits: 0 }]))
   const met: MetFault[] = []
   return {
@@ -49,12 +60,25 @@ export function startPlan(plan: FaultPlan): PlanAtWork {
         if (rule.on !== point || !matches(rule as FaultRule<typeof point>)) continue
         const count = counts.get(rule.name)!
         count.matches++
-        if (isOver || !isMet(rule.when, plan.seed, rule.name, count)) continue
+        if (isOver || !isInWindow(rule.when, nowMs() - startedMs)) continue
+        if (!isMet(rule.when, plan.seed, rule.name, count)) continue
         count.hits++
         const { matches: match, hits: hit } = count
-        met.push({ rule: rule.name, on: point, match, hit, date: new Date().toISOString(), about })
+        const kept = {
+          rule: rule.name,
+          on: point,
+          match,
+          hit,
+          date: new Date().toISOString(),
+          about: about(),
+        }
+        met.push(kept)
         if (met.length > metMax) met.shift()
-        hits.push({ rule: rule as FaultRule<typeof point>, mark: `${rule.name}#${hit}` })
+        hits.push({
+          rule: rule as FaultRule<typeof point>,
+          mark: `${rule.name}#${hit}`,
+          note: (more) => void Object.assign(kept, { about: { ...kept.about, ...more } }),
+        })
         isOver = !rule.also
       }
       return hits
@@ -62,7 +86,14 @@ export function startPlan(plan: FaultPlan): PlanAtWork {
   }
 }
 
-/** Whether a match is met: by its number and by draws from the seed, never by time, so that equal runs meet equal faults. */
+/** Whether business time is in the window of a rule: the one condition that does not depend on the number of the match. */
+function isInWindow(when: When | undefined, elapsedMs: number): boolean {
+  if (when?.window === undefined) return true
+  const [from, to] = when.window.map(delayMs) as [number, number]
+  return elapsedMs >= from && elapsedMs < to
+}
+
+/** Whether a match is met: by its number and by draws from the seed, so that equal runs meet equal faults. */
 function isMet(
   when: When | undefined,
   seed: number,

@@ -10,6 +10,9 @@ export const answersAbout = (db: Db, nowMs: number, asked: readonly AskedAddress
     from unnest(${asked.map(({ chain }) => chain)}::text[], ${asked.map(({ address }) => address)}::text[]) as n(c, a)
     join provider_answers p on p.chain = n.c and p.address = n.a and p.expire_date > ${formatInstant(nowMs)}`)
 
+/** Forgets all answers: those of a provider that is another one now. */
+export const forgetAnswers = (db: Db): Promise<number> => db.run(sql`delete from provider_answers`)
+
 /** Keeps answers; a later one replaces the one before. */
 export const keepAnswers = (
   db: Db,

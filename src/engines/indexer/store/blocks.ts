@@ -14,6 +14,11 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The canonical blocks of these numbers, lowest first. */
+export const canonicalBetween = (db: Db, blockchain: string, from: number, to: number) =>
+  db.all<CanonicalBlock>(sql`select number, hash, parent_hash from blocks
+    where blockchain = ${blockchain} and canonical and number between ${from} and ${to} order by number`)
+
 /** The newest canonical blocks of these chains; nothing of a chain that has none. */
 export const canonicalHeights = (db: Db, blockchains: readonly string[]) =>
   db.all<{ blockchain: string; number: number }>(sql`select asked.blockchain, head.number

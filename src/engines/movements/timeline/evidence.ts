@@ -9,7 +9,7 @@ import { type MoneyLink, moneyLinks } from '#engines/treasury/index'
 import { type DeliveryHistory, deliveriesOf } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { bindingsOf } from '#runtime/idempotency/store'
-import { eventsOf, type RecordedEvent } from '#runtime/record/store'
+import { type AskedEvent, eventsOf } from '#runtime/record/store'
 import { type RequestRow, requestsAbout } from '#runtime/request-log/store'
 
 /** The numbers of rows that are read at most: the timeline says when there are more. */
@@ -20,7 +20,7 @@ export const deliveriesMax = 500
 /** All that is recorded of one movement. */
 export type MovementEvidence = {
   requests: readonly RequestRow[]
-  events: readonly RecordedEvent[]
+  events: readonly AskedEvent[]
   bindings: readonly { operation: string; key: string; recordedAt: string }[]
   decisions: readonly PolicyDecision[]
   holds: readonly PlacedHold[]

@@ -14,7 +14,7 @@ import { actLanes, idempotencyLanes, policyLanes, requestLanes, screeningLanes }
 import { endpointLanes } from './delivery-lanes.ts'
 import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence, requestsMax } from './evidence.ts'
 import { fold } from './fold.ts'
-import { instantMs, type StateChange, type TimelineLane } from './types.ts'
+import { type CausesOf, instantMs, type MetCause, type StateChange, type TimelineLane } from './types.ts'
 
 /** The history of a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
 export type Timeline = {
@@ -26,10 +26,17 @@ export type Timeline = {
   truncated: boolean
   lanes: readonly TimelineLane[]
   states: readonly StateChange[]
+  /** Absent where there are no faults to meet: in production. */
+  causes?: readonly MetCause[]
 }
 
 /** Reads the timeline of a movement. */
-export async function readTimeline(ctx: EngineCtx, entityId: string, movement: Movement): Promise<Timeline> {
+export async function readTimeline(
+  ctx: EngineCtx,
+  entityId: string,
+  movement: Movement,
+  causesOf?: CausesOf,
+): Promise<Timeline> {
   const { db, clock } = ctx
   const { databaseMs } = await readTimes(db)
   const asOfMs = Math.floor(databaseMs)
@@ -53,8 +60,9 @@ export async function readTimeline(ctx: EngineCtx, entityId: string, movement: M
     ...spans.map(({ fromMs }) => fromMs),
     ...marks.map(({ atMs }) => atMs),
   ])
+  const startMs = Math.min(...moments, ...states.map(({ atMs }) => atMs), asOfMs)
   return {
-    startMs: Math.min(...moments, ...states.map(({ atMs }) => atMs), asOfMs),
+    startMs,
     endMs,
     asOfMs,
     truncated:
@@ -64,6 +72,28 @@ export async function readTimeline(ctx: EngineCtx, entityId: string, movement: M
       deliveries.length === deliveriesMax,
     lanes,
     states,
+    ...(causesOf && { causes: causesOf(concernedOf(movement, evidence, { startMs, endMs })) }),
+  }
+}
+
+/** The marks by which something is known to have concerned a movement. */
+function concernedOf(
+  { id, txHash, toAddress, blockchain }: Movement,
+  { requests, events, attempts, blocks, operation }: MovementEvidence,
+  span: { startMs: number; endMs: number | undefined },
+): Parameters<CausesOf>[0] {
+  const names = [
+    ...[id, txHash, toAddress, operation?.bundleId, operation?.userOpHash],
+    ...requests.map(({ requestId }) => requestId),
+    ...events.map(({ requestId }) => requestId),
+    ...attempts.map((attempt) => attempt.txHash),
+    ...blocks.map(({ blockHash }) => blockHash),
+  ].filter((name) => name !== undefined && name !== null)
+  return {
+    ...span,
+    names: new Set(names.map((name) => name.toLowerCase())),
+    blockchain,
+    blockNumber: blocks.length === 0 ? undefined : Math.min(...blocks.map(({ blockNumber }) => blockNumber)),
   }
 }
 

@@ -50,4 +50,21 @@ export type TimelineLane = {
 
 export type StateChange = { state: string; atMs: number; eventId: string }
 
+/** The ids by which other records name a movement, and the time in which something concerned it. */
+type ConcernedMovement = {
+  /** In small letters. */
+  names: ReadonlySet<string>
+  blockchain: string
+  startMs: number
+  endMs: number | undefined
+  /** The lowest block that holds, or held, one of its transactions. */
+  blockNumber: number | undefined
+}
+
+/** A fault of a sandbox that a movement met: which rule of the plan, and the number of its hit. Real time. */
+export type MetCause = { fault: string; hit: number; on: string; metMs: number }
+
+/** Names the faults that a movement met. Only a sandbox has them. */
+export type CausesOf = (movement: ConcernedMovement) => readonly MetCause[]
+
 export const instantMs = (text: string): number => Date.parse(text)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isHex } from '#lib/hex'
 import type { Intercept, Verdict } from '../../chains/proxy.ts'
 import { delayMs } from '../../durations.ts'
 import type { Faults } from '../faults.ts'
@@ -6,7 +7,7 @@ import type { FaultRule } from '../plan-schema.ts'
 import { isWord } from '../rules.ts'
 import { seededRandom } from '../seeded-random.ts'
 import type { Exchange, ProxiedAnswer, ProxiedCall, ProxiedReply } from './exchange.ts'
-import { type CallFault, type Fault, type FaultContext, readFaults } from './node-faults.ts'
+import { type CallFault, type Fault, type FaultContext, hashOf, readFaults } from './node-faults.ts'
 import { faultsByReply } from './node-replies.ts'
 
 /** The path by which the platform itself asks its nodes, so that rules can tell its calls from those of others. */
@@ -28,7 +29,7 @@ export function nodeFaults(faults: Faults, blockchain: string): Intercept {
         isWord(match.blockchain, blockchain) &&
         isWord(match.caller, caller) &&
         methods.some((method) => isWord(match.method, method)),
-      { blockchain, caller, method: methods.join(', ') },
+      () => ({ blockchain, caller, method: methods.join(', '), ...transactionsIn(requests.calls) }),
     )
     for (const { rule } of hits) if (rule.do.delay !== undefined) await sleep(delayMs(rule.do.delay))
     const nowMs = performance.now()
@@ -53,6 +54,17 @@ export function nodeFaults(faults: Faults, blockchain: string): Intercept {
     }
     return 'forward'
   }
+}
+
+/** The transactions that calls send or ask about. */
+function transactionsIn(calls: readonly ProxiedCall[]): { txHash?: string } {
+  const hashes = calls.flatMap(({ method, params }) => {
+    const first: unknown = params?.[0]
+    if (typeof first !== 'string') return []
+    if (method === 'eth_sendRawTransaction') return isHex(first) ? [hashOf(first)] : []
+    return /^eth_getTransaction(ByHash|Receipt)$/.test(method) ? [first] : []
+  })
+  return hashes.length === 0 ? {} : { txHash: hashes.join(', ') }
 }
 
 const faultOf = ({ do: { reply, behindBlocks } }: FaultRule<'node'>): Fault | undefined => {

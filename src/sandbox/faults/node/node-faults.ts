@@ -39,7 +39,7 @@ const html = '<html><body><h1>Bad gateway</h1></body></html>'
 const asJson = { 'content-type': 'application/json' }
 
 /** The hash of hexadecimal bytes, as nodes name transactions and blocks by it. */
-const hashOf = (hex: string) => hexOf(keccak_256(Buffer.from(hex.slice(2), 'hex')))
+export const hashOf = (hex: string) => hexOf(keccak_256(Buffer.from(hex.slice(2), 'hex')))
 
 /** Replies with `reply` without asking the node. */
 const instead = (name: string, reply: ProxiedReply): RequestFault => ({ name, reply: async () => reply })
