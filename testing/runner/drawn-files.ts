@@ -29,6 +29,7 @@ export const drawnFiles = [
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
   'testing/suites/lab/clock.test.ts',
+  'testing/suites/lab/story.test.ts',
   'src/api/operator/movements.test.ts',
   'src/api/operator/events.test.ts',
   'src/engines/ledger/flow/flow-crashes.test.ts',
