@@ -18,7 +18,7 @@ import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
-import { startAudit } from '#engines/audit/index'
+import { type Restores, startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer, startPruning } from '#engines/indexer/index'
@@ -216,6 +216,8 @@ type SandboxParts = {
   endpoints: readonly Endpoint<never>[]
   /** Names the faults that a movement met. */
   causesOf?: CausesOf
+  /** Tells of restores of snapshots. */
+  restores?: Restores
   /** Keeps pages of other sites from its operations. */
   guard?: RequestGuard
   /** Meets every request before its operation runs. */
@@ -253,7 +255,12 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         custody,
         identity,
         mailer,
-        ...(sandbox && { faucet: sandbox.faucet, catches: sandbox.catches, causesOf: sandbox.causesOf }),
+        ...(sandbox && {
+          faucet: sandbox.faucet,
+          catches: sandbox.catches,
+          causesOf: sandbox.causesOf,
+          restores: sandbox.restores,
+        }),
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
     readSession: (request, token) => requireSession(request as IdentityCtx, token),

@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { TokenSymbol } from '#chains/network'
+import type { Restores } from '#engines/audit/index'
 import type { Ctx } from '#engines/ctx'
 import type { CausesOf } from '#engines/movements/index'
 import type { Hex } from '#lib/hex'
@@ -14,6 +15,11 @@ export type Faucet = {
 
 /**
  * The context of requests to a sandbox: elsewhere there is no faucet, and no address of the server itself to which it may send
- * notifications, and there are no faults that a movement can have met.
+ * notifications, there are no faults that a movement can have met, and no other state takes the place of the present one.
  */
-export type SandboxCtx = Ctx & { faucet?: Faucet; catches?: (url: URL) => boolean; causesOf?: CausesOf }
+export type SandboxCtx = Ctx & {
+  faucet?: Faucet
+  catches?: (url: URL) => boolean
+  causesOf?: CausesOf
+  restores?: Restores
+}

@@ -1,3 +1,4 @@
+import type { Restores } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Endpoint } from '#runtime/http/endpoint'
 import type { AroundRequests } from '#runtime/http/register'
@@ -17,6 +18,7 @@ import {
 } from './faults/index.ts'
 import {
   openRequestGate,
+  openRestores,
   openSnapshotControl,
   type SnapshotPart,
   type SnapshotPlace,
@@ -44,6 +46,8 @@ type Lab = {
   endpoints: readonly Endpoint<never>[]
   /** Lets requests wait while the state is saved or replaced. */
   around: AroundRequests
+  /** Tells the readers of event streams of restores. */
+  restores: Restores
   stop(): Promise<void>
 }
 
@@ -55,6 +59,7 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
   const screening = openScreeningFaults({ ctx, faults })
   const clock = openLabClock({ ...ctx, chains })
   const gate = openRequestGate()
+  const restores = openRestores()
   // Whatever of the lab keeps something in memory is listed here, so that snapshots hold it.
   const parts = [...saved, chainControl.saved, faults.saved]
   const snapshots = openSnapshotControl({
@@ -72,6 +77,7 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
     gate,
     requireIdle: clock.requireStill,
     release: chainControl.release,
+    onSwapped: restores.tell,
   })
   const started = chainFaults.resume()
   started.catch((error) =>
@@ -86,6 +92,7 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
       ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, chains }),
     ],
     around: gate.around,
+    restores,
     stop: async () => {
       await Promise.all([chainFaults.stop(), screening.stop()])
       await chainControl.release()

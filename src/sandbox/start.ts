@@ -173,11 +173,11 @@ async function startServers(
   undo: (() => Promise<unknown>)[],
 ): Promise<void> {
   const { mailer, catches } = catchers
-  const { around } = lab
+  const { around, restores } = lab
   const own = [...sandboxEndpoints(() => answer), ciphertextEndpoint, ...catchers.endpoints, ...lab.endpoints]
   const { apiKey } = answer
   const parts = isOpen
-    ? { endpoints: own, catches, guard, intercept, causesOf, refusal, apiKey }
+    ? { endpoints: own, catches, guard, intercept, causesOf, restores, refusal, apiKey }
     : { endpoints: [] }
   const api = await startApi(ctx, { faucet, mailer, around, ...parts })
   undo.push(api.stop, catchers.stop)

@@ -132,7 +132,12 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(lab.stop, () => dropSnapshots(place))
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
   const around = options.lab
-    ? { around: lab.around, intercept: requestFaults(faults), causesOf: causesOf(faults) }
+    ? {
+        around: lab.around,
+        restores: lab.restores,
+        intercept: requestFaults(faults),
+        causesOf: causesOf(faults),
+      }
     : {}
   const api = await startApi(ctx, { faucet, apiKey, ...catchers, ...around, endpoints: sandboxEndpoints })
   undo.push(api.stop, stop)

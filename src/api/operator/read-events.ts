@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { type FollowedEvent, followEvents, placeInTrail } from '#engines/audit/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -27,7 +28,7 @@ const showEvent = <Event extends Shown>({ requestId, recordedAt, ...event }: Eve
 })
 
 export async function streamEvents(
-  ctx: Ctx,
+  ctx: SandboxCtx,
   { after, type, resourceId }: Static<typeof streamFilters>,
   arrived: Arrived,
 ): Promise<Readable> {
@@ -42,6 +43,7 @@ export async function streamEvents(
   const followed = followEvents(ctx, {
     entityId: ctx.entity.id,
     after: place,
+    restores: ctx.restores,
     matches: (event) =>
       (type === undefined || isOfType(event.type, type)) &&
       (resourceId === undefined || event.resourceId === resourceId),
@@ -71,6 +73,10 @@ function textOf(followed: FollowedEvent): string {
   if (followed.kind === 'gap') {
     const { fromId, toId } = followed
     return `id: ${toId}\nevent: gap\ndata: ${JSON.stringify({ from: fromId, to: toId })}\n\n`
+  }
+  if (followed.kind === 'restored') {
+    const { lastId = '', snapshot } = followed
+    return `id: ${lastId}\nevent: lab.restored\ndata: ${JSON.stringify({ snapshot })}\n\n`
   }
   const { position: _, ...event } = followed.event
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(showEvent(event))}\n\n`

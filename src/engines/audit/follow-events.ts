@@ -5,17 +5,29 @@ import { hearNotices } from '#runtime/pg-notifications'
 import { isInTrail, type LinkedEvent, lastPosition, linkedEvents, positionOf } from './store/linked-events.ts'
 import { linksChannel } from './store/links.ts'
 
-/** An event in the order of the trail; a gap where a reader was too slow for all of them; or that nothing happened for a while. */
+/**
+ * An event in the order of the trail; a gap where a reader was too slow for all of them; that nothing happened for a while; or that
+ * another state has taken the place of the present one, with its last event.
+ */
 export type FollowedEvent =
   | { kind: 'event'; event: LinkedEvent }
   | { kind: 'gap'; fromId: string; toId: string }
   | { kind: 'silence' }
+  | { kind: 'restored'; snapshot: string; lastId: string | undefined }
+
+/** The restores of snapshots, which only a sandbox has. The last one is known before the database answers with what it brought. */
+export type Restores = {
+  last(): { count: number; snapshot: string } | undefined
+  /** Calls the listener after each restore, until the returned function is called. */
+  hear(listener: () => void): () => void
+}
 
 type Following = {
   entityId: string
   /** The position in the trail of the last event that the reader has. */
   after: number
   matches: (event: LinkedEvent) => boolean
+  restores?: Restores | undefined
 }
 
 const batch = 500
@@ -31,14 +43,25 @@ const lookMs = 5_000
  */
 export async function* followEvents(
   ctx: Pick<EngineCtx, 'database' | 'log'>,
-  { entityId, after, matches }: Following,
+  { entityId, after, matches, restores }: Following,
 ): AsyncGenerator<FollowedEvent> {
   const { database } = ctx
   let position = after
-  const bell = openBell(ctx)
+  const bell = openBell(ctx, restores)
+  const restoreCount = () => restores?.last()?.count ?? 0
+  let restoresSeen = restoreCount()
   try {
     for (let toldMs = performance.now(); ; ) {
       const events = await linkedEvents(database, entityId, position, batch)
+      // Events behind the position are no continuation of another trail.
+      if (restoreCount() !== restoresSeen) {
+        restoresSeen = restoreCount()
+        position = await lastPosition(database, entityId)
+        const [newest] = await linkedEvents(database, entityId, position - 1, 1)
+        toldMs = performance.now()
+        yield { kind: 'restored', snapshot: restores!.last()!.snapshot, lastId: newest?.id }
+        continue
+      }
       for (const event of events) {
         position = event.position
         if (!matches(event)) continue
@@ -87,15 +110,20 @@ export async function placeInTrail(
 }
 
 /** Rings when further entries are linked. A ring while no reader waits is kept for the next that does. */
-function openBell(ctx: Pick<EngineCtx, 'database' | 'log'>) {
+function openBell(ctx: Pick<EngineCtx, 'database' | 'log'>, restores: Restores | undefined) {
   let hasRung = false
   let ring: () => void = () => undefined
-  const end = hearNotices(ctx, linksChannel, () => {
+  const sound = () => {
     hasRung = true
     ring()
-  })
+  }
+  const unhear = restores?.hear(sound)
+  const end = hearNotices(ctx, linksChannel, sound)
   return {
-    end,
+    end: () => {
+      unhear?.()
+      return end()
+    },
     rings: (withinMs: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(() => done(), withinMs)

@@ -12,7 +12,7 @@ import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
 import { linkEntries } from './link-entries.ts'
 
-export { type FollowedEvent, followEvents, placeInTrail } from './follow-events.ts'
+export { type FollowedEvent, followEvents, placeInTrail, type Restores } from './follow-events.ts'
 export { linkEntries } from './link-entries.ts'
 export type { SignedHead } from './store/links.ts'
 export { countUnlinked, type TrailItem } from './store/trail.ts'

@@ -23,6 +23,8 @@ export type Exchanger = StateParts & {
   useKeys(rootKey: Buffer): Promise<void>
   /** Ends what still acts on the chains for an operation of the lab. */
   release(): Promise<void>
+  /** Tells of the state that has taken the place of the former; the database is closed still. */
+  onSwapped(snapshot: string): void
 }
 
 /**
@@ -78,7 +80,11 @@ async function swapWith(
     beside: await prepareDirectories(state, source),
   }
   await state.release()
-  const resumes = await ctx.database.closedWhile(() => swapNow(state, plan))
+  const resumes = await ctx.database.closedWhile(async () => {
+    const swapped = await swapNow(state, plan)
+    state.onSwapped(source.name)
+    return swapped
+  })
   const nodes = resumes.map((resume) => resume())
   const remembers = parts.map(async (part) => part.restore(remembered.get(part.name) ?? []))
   const outcomes = await Promise.allSettled([state.useKeys(rootKey), ...nodes, ...remembers])

@@ -10,6 +10,7 @@ import { dropSnapshots, type SwapPlace, settleSnapshots } from './swap.ts'
 
 export type { SnapshotPart } from './parts.ts'
 export { openRequestGate } from './request-gate.ts'
+export { openRestores } from './restores.ts'
 
 export type SnapshotPlace = SwapPlace
 

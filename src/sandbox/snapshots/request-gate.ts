@@ -35,6 +35,8 @@ export function openRequestGate(): RequestGate {
     around: async (endpoint, work) => {
       if (isFree(endpoint)) return work()
       await untilOpen(() => waitsAt(endpoint))
+      // A stream ends when its client leaves; what it asks meanwhile waits at the database.
+      if (endpoint.streams) return work()
       const entry = { endpoint }
       underWay.add(entry)
       try {

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { transferActions } from '#testing/builders/transfers'
-import { makeWallet, type World, worldOf } from '#testing/builders/world'
+import { makeWallet, makeWalletSet, type World, worldOf } from '#testing/builders/world'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
@@ -154,6 +154,72 @@ describe('a reset', () => {
     await reaches(await transfer(wallet), 'COMPLETE')
     await restore('@auto-1')
     expect((await harness.http('GET', '/v1/w3s/wallets')).body.data.wallets).not.toEqual([])
+  })
+})
+
+describe('the event stream', () => {
+  /** Reads a stream; `messages` are its events in the order of arrival. */
+  async function follow(lastEventId?: string) {
+    const leave = new AbortController()
+    const response = await fetch(`${harness.url}/operator/events/stream?type=walletSet.*`, {
+      headers: {
+        Authorization: `Bearer ${harness.apiKey}`,
+        ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+      },
+      signal: leave.signal,
+    })
+    expect(response.status).toBe(200)
+    const messages: { id: string; event: string; data: { snapshot?: string; resourceId?: string } }[] = []
+    const read = async () => {
+      let text = ''
+      for await (const chunk of response.body!) {
+        text += Buffer.from(chunk).toString()
+        const parts = text.split('\n\n')
+        text = parts.pop()!
+        for (const part of parts.filter((each) => !each.startsWith(':'))) {
+          const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1] ?? ''
+          messages.push({ id: field('id'), event: field('event'), data: JSON.parse(field('data')) })
+        }
+      }
+    }
+    const ended = read().catch(() => undefined)
+    const close = () => {
+      leave.abort()
+      return ended
+    }
+    return { messages, close }
+  }
+
+  it('tells of a restore, and then what happens in the restored state, also to a client that comes back', async () => {
+    const made = async (name: string): Promise<string> => (await makeWalletSet(world, name)).walletSet.id
+    const stream = await follow()
+    const kept = await made('Kept')
+    // An event that the trail has not linked yet is told after the restore.
+    await until(() => stream.messages.length === 1, 'it is told')
+    await save('told')
+    const undone = [await made('Undone'), await made('Undone too')]
+    await until(() => stream.messages.length === 3, 'both are told')
+    await restore('told')
+    const later = await made('Later')
+    await until(() => stream.messages.length === 5, 'the restore and what follows are told')
+    expect(stream.messages.map(({ event, data }) => [event, data.snapshot ?? data.resourceId])).toEqual([
+      ['walletSet.created', kept],
+      ['walletSet.created', undone[0]],
+      ['walletSet.created', undone[1]],
+      ['lab.restored', 'told'],
+      ['walletSet.created', later],
+    ])
+    await stream.close()
+    const again = await follow(stream.messages[3]!.id)
+    await until(() => again.messages.length === 1, 'the client that comes back is told')
+    expect(again.messages[0]!.data.resourceId).toBe(later)
+    await restore('@auto-1')
+    await until(() => again.messages.length === 2, 'it is told of the undone restore')
+    expect(again.messages[1]).toMatchObject({ event: 'lab.restored', data: { snapshot: '@auto-1' } })
+    const newest = await made('After all')
+    await until(() => again.messages.length === 3, 'it goes on')
+    expect(again.messages[2]!.data.resourceId).toBe(newest)
+    await again.close()
   })
 })
 
