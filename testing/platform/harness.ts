@@ -24,7 +24,7 @@ import {
 } from '#sandbox/credentials'
 import { openSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
-import { causesOf, openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
+import { causesOf, type Faults, openFaults, requestFaults, webhookFaults } from '#sandbox/faults/index'
 import { openLab } from '#sandbox/lab'
 import { seedFresh } from '#sandbox/seed'
 import { dropSnapshots, openSnapshotPlace } from '#sandbox/snapshots/index'
@@ -131,14 +131,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const lab = openLab({ ctx, chains: local.local, faucet, ...parts })
   undo.push(lab.stop, () => dropSnapshots(place))
   const sandboxEndpoints = [...catchers.endpoints, ciphertextEndpoint, ...(options.lab ? lab.endpoints : [])]
-  const around = options.lab
-    ? {
-        around: lab.around,
-        restores: lab.restores,
-        intercept: requestFaults(faults),
-        causesOf: causesOf(faults),
-      }
-    : {}
+  const around = options.lab ? { ...faultsAround(faults), around: lab.around, restores: lab.restores } : {}
   const api = await startApi(ctx, { faucet, apiKey, ...catchers, ...around, endpoints: sandboxEndpoints })
   undo.push(api.stop, stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
@@ -159,6 +152,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     close: () => undoAll(undo),
   }
 }
+
+const faultsAround = (faults: Faults) => ({ intercept: requestFaults(faults), causesOf: causesOf(faults) })
 
 async function nodeOf(chain: TestChain, { node }: HarnessOptions) {
   const { blockchain, rpcUrl } = chain

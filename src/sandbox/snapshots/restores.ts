@@ -1,7 +1,7 @@
 import type { Restores } from '#engines/audit/index'
 
 /** Tells the readers of event streams that another state has taken the place of the one that they follow. */
-export type RestoreTeller = Restores & { tell(snapshot: string): void }
+type RestoreTeller = Restores & { tell(snapshot: string): void }
 
 export function openRestores(): RestoreTeller {
   const listeners = new Set<() => void>()
