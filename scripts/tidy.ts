@@ -27,6 +27,7 @@ import {
   tenantKeyRule,
 } from './tidy/tables.ts'
 import { drawnFileRule, drawRule, testRule } from './tidy/tests.ts'
+import { triggeredTopicsRule } from './tidy/triggers.ts'
 import { leftoverRule, nameRule, sizeRule, spreadRule, typeNameRule, valueNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
@@ -35,6 +36,7 @@ const rules: Rule[] = [
   cycleRule,
   fenceRule,
   absentLabRule,
+  triggeredTopicsRule,
   exportRule,
   doorRule,
   familyWordRule,

@@ -6,7 +6,7 @@ import { openChains } from './chain-control/index.ts'
 import type { LocalChain } from './chains/index.ts'
 import { clockEndpoints } from './clock/endpoints.ts'
 import { openLabClock } from './clock/lab-clock.ts'
-import { sandboxApiKey } from './credentials.ts'
+import { sandboxApiKey, sandboxClientKey } from './credentials.ts'
 import type { SandboxEngines } from './engines.ts'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import {
@@ -89,7 +89,7 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
       ...clockEndpoints(clock),
       ...faultEndpoints(faults),
       ...snapshots,
-      ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, chains }),
+      ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, clientKey: sandboxClientKey, chains }),
     ],
     around: gate.around,
     restores,

@@ -49,6 +49,16 @@ const stateAt: Record<string, [topic: string, state: string]> = {
   'transaction.stuck': ['transactions.outbound', 'STUCK'],
   'transaction.reorged': ['transactions.outbound', 'CONFIRMED'],
   'transaction.denied': ['transactions.outbound', 'DENIED'],
+  'challenge.initialize': ['challenges.initialize', 'COMPLETE'],
+  'challenge.setPin': ['challenges.setPin', 'COMPLETE'],
+  'challenge.changePin': ['challenges.changePin', 'COMPLETE'],
+  'challenge.restorePin': ['challenges.restorePin', 'COMPLETE'],
+  'challenge.createWallet': ['challenges.createWallet', 'COMPLETE'],
+  'challenge.createTransaction': ['challenges.createTransaction', 'COMPLETE'],
+  'challenge.contractExecution': ['challenges.contractExecution', 'COMPLETE'],
+  'challenge.accelerateTransaction': ['challenges.accelerateTransaction', 'COMPLETE'],
+  'challenge.cancelTransaction': ['challenges.cancelTransaction', 'COMPLETE'],
+  'modularWallet.inboundTransfer': ['modularWallet.inboundTransfer', 'COMPLETE'],
 }
 
 /** The states that the messages about a resource reported. */

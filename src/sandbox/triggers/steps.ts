@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { requireNetwork } from '#chains/networks/index'
+import { type Network, requireNetwork } from '#chains/networks/index'
 import { ApiError } from '#lib/errors'
 import type { LocalChain } from '../chains/index.ts'
 
@@ -8,11 +8,15 @@ import type { LocalChain } from '../chains/index.ts'
 export type TriggerTarget = {
   url: () => string
   apiKey: string
+  /** The key of pages, which opens the JSON-RPC of modular wallets. */
+  clientKey: string
   chains: readonly Pick<LocalChain, 'blockchain' | 'tokens'>[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
 type StepAnswer = any
+
+type StepMethod = 'GET' | 'POST' | 'PUT'
 
 /** The values of a run: the defaults of the fixture with those that were set. */
 type TriggerValues = Readonly<Record<string, string>>
@@ -22,24 +26,60 @@ export type Steps = ReturnType<typeof openSteps>
 const waitMaxMs = 60_000
 const lookEveryMs = 50
 
-/** Steps of a fixture: requests, waits and payments from outside. `made` collects the resources that the run is about. */
-export function openSteps({ url, apiKey, chains }: TriggerTarget, values: TriggerValues, seed: string) {
-  const made: { kind: string; id: string }[] = []
-  let drawn = 0
-  const network = requireNetwork(values['blockchain']!)
-  const call = async (method: 'GET' | 'POST', path: string, body?: object): Promise<StepAnswer> => {
+/** The requests of a fixture: of the app, of a user, and of a page. */
+function openRequests({ url, apiKey, clientKey }: TriggerTarget, { rpcPath }: Network) {
+  const send = async (
+    method: StepMethod,
+    path: string,
+    headers: Record<string, string>,
+    body?: object,
+  ): Promise<StepAnswer> => {
     const response = await fetch(url() + path, {
       method,
-      headers: { authorization: `Bearer ${apiKey}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
     const answer = (await response.json().catch(() => ({}))) as StepAnswer
-    if (response.ok) return answer.data
+    if (response.ok) return answer
     throw new ApiError('triggerFailed', `${method} ${path} answered ${response.status}: ${answer.message}`)
   }
+  const call = async (method: StepMethod, path: string, body?: object): Promise<StepAnswer> =>
+    (await send(method, path, { authorization: `Bearer ${apiKey}` }, body)).data
   const post = (path: string, body: object) => call('POST', path, { idempotencyKey: randomUUID(), ...body })
   const signed = async (path: string, body: object) =>
     post(path, { ...(await call('GET', '/sandbox/ciphertext')), ...body })
+  return {
+    call,
+    post,
+    signed,
+    /** A request of a user with a token; the page of users sends it without the key of the app. */
+    callAs: async (
+      userToken: string,
+      method: StepMethod,
+      path: string,
+      body?: object,
+    ): Promise<StepAnswer> => {
+      const key = path.startsWith('/page/') ? {} : { authorization: `Bearer ${apiKey}` }
+      return (await send(method, path, { ...key, 'X-User-Token': userToken }, body)).data
+    },
+    /** A method of the JSON-RPC by which pages make modular wallets. */
+    callModular: async (rpcMethod: string, params: readonly object[]): Promise<StepAnswer> => {
+      const path = `/v1/rpc/w3s/buidl/${rpcPath}`
+      const request = { jsonrpc: '2.0', id: 1, method: rpcMethod, params }
+      const { result, error } = await send('POST', path, { authorization: `Bearer ${clientKey}` }, request)
+      if (error) throw new ApiError('triggerFailed', `${rpcMethod} failed: ${error.message}`)
+      return result
+    },
+  }
+}
+
+/** Steps of a fixture: requests, waits and payments from outside. `made` collects the resources that the run is about. */
+export function openSteps(target: TriggerTarget, values: TriggerValues, seed: string) {
+  const made: { kind: string; id: string }[] = []
+  let drawn = 0
+  const network = requireNetwork(values['blockchain']!)
+  const requests = openRequests(target, network)
+  const { call } = requests
   const until = async <Found>(read: () => Promise<Found | undefined>, what: string): Promise<Found> => {
     const endMs = performance.now() + waitMaxMs
     for (;;) {
@@ -54,10 +94,8 @@ export function openSteps({ url, apiKey, chains }: TriggerTarget, values: Trigge
     made,
     values,
     network,
-    usdc: chains.find(({ blockchain }) => blockchain === values['blockchain'])!.tokens.USDC,
-    call,
-    post,
-    signed,
+    usdc: target.chains.find(({ blockchain }) => blockchain === values['blockchain'])!.tokens.USDC,
+    ...requests,
     until,
     /** Names a resource that the run is about. */
     note: (kind: string, id: string): string => {

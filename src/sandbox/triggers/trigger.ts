@@ -4,15 +4,21 @@ import { suggest } from '#lib/suggest'
 import { businessFixtures } from './business.ts'
 import type { Fixture } from './fixture.ts'
 import { openSteps, type TriggerTarget } from './steps.ts'
+import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
 
-const fixtures: Readonly<Record<string, Fixture>> = { ...businessFixtures, ...walletFixtures }
+const fixtures: Readonly<Record<string, Fixture>> = {
+  ...businessFixtures,
+  ...walletFixtures,
+  ...userFixtures,
+}
 
 /** The topics that no fixture causes, each with the reason. */
 const untriggeredTopics: Readonly<Record<string, string>> = {
-  challenges: 'A user completes a challenge with a PIN on the page of users; no fixture does so yet.',
   'challenges.setSecurityQuestions': 'The platform does not send it.',
-  modularWallet: 'A passkey on a page signs the operations of a modular wallet; no fixture does so yet.',
+  'modularWallet.userOperation':
+    'The owner of a modular wallet signs its operations, in the library of the page; no fixture does so yet.',
+  'modularWallet.outboundTransfer': 'It comes of an operation that the owner of a modular wallet signs.',
   travelRule: 'The platform does not send it.',
   rampSession: 'The platform does not send it.',
 }
