@@ -50,7 +50,9 @@ export const reorganiseAt = async (
     const head = await localHead(chain)
     if (head.number < number || (await blockOf(chain, number)).hash !== hash) return undefined
     const most = Math.min(depthMax, head.number - chain.loadedTo())
-    const wanted = Math.min(most, head.number - number + depth)
+    const above = head.number - number
+    if (most <= above) throw new Error(`block ${number} of ${chain.blockchain} is too old to be replaced`)
+    const wanted = Math.min(most, above + depth)
     return replaceBlocks(ctx, chain, { depth: wanted, transactions, newBlocks: undefined })
   })
 

@@ -78,6 +78,22 @@ describe('requests', () => {
     expect(named.map(({ id }: { id: string }) => id)).toEqual([answer.data.walletSet.id])
   })
 
+  it('are causes of what they made, also where only the second answer arrives', async () => {
+    const path = '/v1/w3s/developer/transactions/transfer'
+    const wallet = await on.fundedWallet()
+    await apply(
+      `- { name: lost, on: request, match: { route: "POST ${path}" }, when: { times: 1 }, do: { lose: answer } }`,
+    )
+    const idempotencyKey = randomUUID()
+    const destinationAddress = freshAddress()
+    const ask = () => on.transfer(wallet, { idempotencyKey, destinationAddress })
+    await expect(ask()).rejects.toThrow()
+    const id = await ask()
+    await on.reaches(id, 'COMPLETE')
+    const { causes } = await world.call('GET', `/operator/movements/${id}/timeline`)
+    expect(causes).toMatchObject([{ fault: 'lost', hit: 1, on: 'request' }])
+  })
+
   it('are done, and answered with half of the body', async () => {
     await apply(
       '- { name: half, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, when: { times: 1 }, do: { truncate: true } }',
@@ -242,7 +258,17 @@ describe('nodes', () => {
     const ids = []
     for (let count = 0; count < 6; count++) ids.push(await on.transfer(wallet, { destinationAddress: to }))
     for (const id of ids) await on.reaches(id, 'COMPLETE')
-    expect((await met()).length).toBeGreaterThan(0)
+    const spoiled = await met()
+    expect(spoiled.length).toBeGreaterThan(0)
+    const timelines = await Promise.all(
+      ids.map((id) => world.call('GET', `/operator/movements/${id}/timeline`)),
+    )
+    const caused = new Set(
+      timelines.flatMap(({ causes }) =>
+        causes.map(({ fault, hit }: { fault: string; hit: number }) => `${fault}#${hit}`),
+      ),
+    )
+    for (const { rule, hit } of spoiled) expect(caused).toContain(`${rule}#${hit}`)
     const chain = harness.chain()
     const moved = await chain.oracle.transfers({ to, token: chain.tokens.USDC })
     expect(moved.map(({ amountAtomic }) => amountAtomic)).toEqual(Array(6).fill(500_000n))

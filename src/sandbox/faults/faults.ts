@@ -107,7 +107,10 @@ export function openFaults({ file, text, nowMs }: FaultsInput): Faults {
     saved: {
       name: 'faults',
       save: () => (work ? [work.plan] : []),
-      restore: ([plan]) => void put(plan as FaultPlan | undefined),
+      restore: ([plan]) => {
+        put(plan as FaultPlan | undefined)
+        return settled
+      },
     },
   }
 }

@@ -7,8 +7,8 @@ export type SnapshotPart = {
   name: string
   /** Returns what it keeps, as values of JSON. */
   save(): readonly unknown[]
-  /** Replaces what it keeps. */
-  restore(saved: readonly unknown[]): void
+  /** Replaces what it keeps; a promise is awaited. */
+  restore(saved: readonly unknown[]): unknown
   /** Ends the requests that wait in it, which would otherwise hold up a snapshot. */
   endWaits?(): void
 }

@@ -203,3 +203,22 @@ describe('the chain', () => {
     await until(async () => (await limit()) === 20_000_000, 'blocks are smaller')
   })
 })
+
+it('rules go on after a snapshot was saved, and begin anew with one that was restored', async () => {
+  await apply(
+    `- { name: again, on: chain, match: { address: "${wallet.address}" }, do: { reorg: {} } }${seenRule}`,
+  )
+  await transfer(1)
+  await world.call('POST', '/sandbox/snapshots', { name: 'ruled' })
+  await transfer(1)
+  await untilQuiet()
+  expect(await hits()).toEqual({ again: 2, seen: 1 })
+  await lab('DELETE', '/sandbox/faults')
+  await world.call('POST', '/sandbox/snapshots/ruled/restore')
+  expect(await hits()).toEqual({ again: 0, seen: 0 })
+  await transfer(1)
+  await untilQuiet()
+  expect(await hits()).toEqual({ again: 1, seen: 1 })
+  await harness.chain().oracle.checkNonces(wallet.address)
+  await checkLedger(harness.database)
+})
