@@ -1,6 +1,7 @@
 import { chmod, cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { buildKit } from './build-kit.ts'
 
 /**
  * Compiles `src` to `dist`, the JavaScript that the package ships, file by file, and copies all else. esbuild takes a tenth
@@ -39,4 +40,5 @@ await build({
   target: 'node20',
   logLevel: 'warning',
 })
+await buildKit('dist')
 await chmod('dist/main.js', 0o755)

@@ -6,7 +6,7 @@ const words = /keccak|'evm'|eip1559|\bchainId\b|\bgasLimit\b|[gG]wei|0x\[0-9a-f/
 
 /** Folders of EVM by their nature: operations of smart accounts and contracts, and the commands for local chains. */
 const ofEvm =
-  /^src\/(chains|sandbox|cli\/lab|custody\/families|engines\/modular|api\/(json-rpc|modular-wallets|contracts\/templates))\//
+  /^src\/(chains|sandbox|cli\/lab|kit|custody\/families|engines\/modular|api\/(json-rpc|modular-wallets|contracts\/templates))\//
 
 /** Files that still speak of EVM. This list only gets shorter: move the fact into `chains/evm` behind a facet, and strike the file out. */
 const burnDown = new Set([

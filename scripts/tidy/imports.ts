@@ -4,7 +4,7 @@ import { importsOf, type Repository, type Rule } from './repository.ts'
 /** Tiers from the top down: a file may import from tiers below its own, and from its own folder. */
 const tiers = [
   ['main'],
-  ['cli'],
+  ['cli', 'kit'],
   ['sandbox'],
   ['context'],
   ['api'],
@@ -54,6 +54,9 @@ const tierOf = (path: string) => {
   return { top, rank: tiers.findIndex((tier) => tier.includes(top)) }
 }
 
+/** The process that a test run starts; all else of the kit is loaded by test files. */
+const kitServer = /^src\/kit\/server\//
+
 /** Rooms with secrets: files outside enter them through an index.ts. */
 const behindDoors = new Set(['custody', 'identity'])
 
@@ -81,6 +84,8 @@ function forbidden(from: string, to: string): string | undefined {
   const lower = tierOf(to)
   if (lower.rank < 0) return 'it belongs to no tier'
   if (lower.rank < upper.rank) return 'that is a tier above'
+  if (upper.top === 'kit' && !kitServer.test(from) && (lower.top !== 'kit' || kitServer.test(to)))
+    return 'what tests load imports nothing of the server'
   if (lower.rank === upper.rank && lower.top !== upper.top) return 'that is beside it, in the same tier'
   if (upper.top !== lower.top && behindDoors.has(lower.top)) return doorReason(upper.top, to)
   if (upper.top === 'engines' && lower.top === 'chains' && !familyFree.test(to))
@@ -186,7 +191,7 @@ const blockchainName = new RegExp(`'(${blockchains.join('|')})'`)
 const fencedWords = [
   {
     word: /\bprocess\.env\b/,
-    allowed: /^src\/runtime\/config\.ts$/,
+    allowed: /^src\/(runtime\/config|kit\/environment)\.ts$/,
     reason: 'only runtime/config.ts reads the environment',
   },
   {
@@ -213,7 +218,7 @@ const fencedWords = [
     word: blockchainName,
     // Chain codes of the business account, common names in messages, currencies, and examples of schemas are facts of their own.
     allowed:
-      /^src\/(chains\/(networks\/|business-chains\.ts)|sandbox\/|lib\/suggest\.ts|api\/(business\/money\.ts|.*schema\.ts))/,
+      /^src\/(chains\/(networks\/|business-chains\.ts)|sandbox\/|kit\/|lib\/suggest\.ts|api\/(business\/money\.ts|.*schema\.ts))/,
     reason: 'what one blockchain is like stands in its file in chains/networks',
   },
   { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },

@@ -8,10 +8,10 @@ import { targetsOf } from '#runtime/config'
 import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
-import { sandboxEntity } from '#sandbox/credentials'
 import { startWatchdog } from '#sandbox/end-processes-after-kill'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { readPlan } from '#sandbox/faults/index'
+import { sandboxSettings } from '#sandbox/sandbox-settings'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
@@ -99,7 +99,7 @@ Each of the latter has its own --help.`,
 async function run(args: ParsedArgs): Promise<number> {
   const ephemeral = args.flags['ephemeral'] === true
   const port = numberFlag(args, 'port', 65_535)
-  const notificationTargets = readFlag(args, 'notify', targetsOf) ?? 'loopback'
+  const notificationTargets = readFlag(args, 'notify', targetsOf) ?? sandboxSettings.notificationTargets
   const blockchains = readFlag(args, 'chains', parseChains) ?? [...defaultBlockchains]
   const scaCore = readFlag(args, 'sca-core', parseCore)
   const chosen = {
@@ -111,11 +111,9 @@ async function run(args: ParsedArgs): Promise<number> {
     faults: readFlag(args, 'faults', readPlanFile),
   }
   const config = configOf(args, {
+    ...sandboxSettings,
     logLevel: 'warn',
     notificationTargets,
-    loopbackPages: true,
-    crosschainEnvironment: 'TEST',
-    crosschainEntity: sandboxEntity.id,
     ...(scaCore !== undefined && { scaCore }),
     ...(port !== undefined && { port }),
   })
@@ -199,7 +197,7 @@ function parseChains(text: string, flag: string): string[] {
     ),
   ]
   if (names.length === 0) throw new Error(`${flag} must name at least one chain, such as BASE-SEPOLIA`)
-  return names.map((name) => requireTestNetwork(name).blockchain)
+  return names.map((name) => requireTestNetwork(name, '--chains').blockchain)
 }
 
 function parseOrigins(text: string, flag: string): string[] {

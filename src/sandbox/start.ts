@@ -14,7 +14,7 @@ import type { RequestGuard } from '#runtime/http/server'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { callerOf } from '#runtime/outbound/call'
-import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
+import { findRootKey, makeRootKey, readRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
 import { openCatchers } from './catcher/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
@@ -30,13 +30,15 @@ import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
 import { requireOwnPage } from './require-own-page.ts'
 import { seedFresh, seedSandbox } from './seed.ts'
-import { openSnapshotPlace, settleSnapshots, snapshotsDirectory } from './snapshots/index.ts'
+import { dropSnapshots, openSnapshotPlace, settleSnapshots, snapshotsDirectory } from './snapshots/index.ts'
 import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
 
 export type SandboxOptions = {
   config: Config
   log: Log
   ephemeral: boolean
+  /** A prepared database on a server that outlives this sandbox; otherwise it starts a server, or uses that of `DATABASE_URL`. */
+  database?: Connection | undefined
   /** API names of the chains to start. */
   blockchains: readonly string[]
   blockTimeMs?: number | undefined
@@ -90,10 +92,15 @@ async function startParts(
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
   const { dataDir } = config
-  const chosen = options.blockchains.map(requireTestNetwork)
+  const chosen = options.blockchains.map((blockchain) => requireTestNetwork(blockchain, '--chains'))
   await requirePort(apiAddress(config))
   await requirePort(pageAddress(config))
-  const { rootKey: foundKey, openStore, dropKey, isKnown } = await prepareStore(config, ephemeral, log)
+  const {
+    rootKey: foundKey,
+    openStore,
+    dropKey,
+    isKnown,
+  } = options.database ? await storeIn(options.database, config) : await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
   const credentials = await credentialsOf({ dataDir, isExposed, ephemeral, isKnown })
   interruption.throwIfAborted()
@@ -103,6 +110,7 @@ async function startParts(
   onReady?.('PostgreSQL')
   if (ephemeral) undo.push(await dropKeptBeside(config))
   const place = openSnapshotPlace({ config, connection, isDurable: !ephemeral })
+  if (options.database) undo.push(() => dropSnapshots(place))
   const rootKey = (await settleSnapshots(place)) ?? foundKey
   const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
   if (options.tls) config.tls = await openServerTls(dataDir, config.host, Date.now())
@@ -285,6 +293,15 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
   }
 }
 
+/** The store of a sandbox on a database of its own that is prepared already: its server is started and stopped elsewhere. */
+async function storeIn(connection: Connection, config: Config): Promise<PreparedStore> {
+  const openStore = async () => {
+    const { release } = await lockDirectory(config.dataDir)
+    return { connection, broken: new Promise<string>(() => undefined), stop: release }
+  }
+  return { rootKey: await readRootKey(config), isKnown: true, openStore, dropKey: async () => undefined }
+}
+
 /** Opens the embedded server, or the one of `DATABASE_URL`; either way locks the data directory for this process. */
 async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
   const { dataDir, databaseUrl } = config
@@ -301,12 +318,12 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
   return { connection: postgres.connection, broken, stop: postgres.stop }
 }
 
-/** Returns a network that a sandbox can run; throws for any other. */
-export function requireTestNetwork(blockchain: string): Network {
+/** Returns a network that a sandbox can run; throws for any other, with the option that names it. */
+export function requireTestNetwork(blockchain: string, option: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network
   const remedy = suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`
-  throw new Error(`--chains must name test networks, not "${blockchain}"${remedy}`)
+  throw new Error(`${option} must name test networks, not "${blockchain}"${remedy}`)
 }
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {

@@ -7,6 +7,7 @@ import { root } from '#testing/runner/root'
 /** Entry points of the processes that tests start, kill and freeze. */
 const entryPoints = {
   bezant: 'src/main.ts',
+  kit: 'src/kit/server/main.ts',
   worker: 'testing/processes/worker-process.ts',
   indexer: 'testing/processes/indexer-process.ts',
   guessing: 'testing/processes/guessing-process.ts',

@@ -40,7 +40,8 @@ export async function freeCoinsOf(db: Db, { entityId, blockchain, address }: Tre
   return coins ? coins.postedAtomic - coins.heldAtomic : 0n
 }
 
-const askedAtMs = new Map<string, number>()
+/** When each treasury was refilled last. Several installations in one process have treasuries of the same addresses. */
+const askedAtMs = new WeakMap<Chain, Map<string, number>>()
 
 /** Refills a treasury that runs low from the sandbox's faucet; elsewhere raises an alarm, and its payments wait. */
 export async function refillGas(
@@ -49,10 +50,11 @@ export async function refillGas(
   { entityId, blockchain, address }: TreasuryRow,
   gasFaucet: GasFaucet | undefined,
 ): Promise<void> {
-  const key = `${blockchain}:${address}`
-  const askedMs = askedAtMs.get(key)
+  const asked = askedAtMs.get(chain) ?? new Map<string, number>()
+  askedAtMs.set(chain, asked)
+  const askedMs = asked.get(address)
   if (askedMs !== undefined && performance.now() - askedMs < againAfterMs) return
-  askedAtMs.set(key, performance.now())
+  asked.set(address, performance.now())
   if (chain.local && gasFaucet) await gasFaucet(blockchain, address)
   else
     raiseAlarm(

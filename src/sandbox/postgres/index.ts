@@ -20,6 +20,8 @@ type EmbeddedOptions = {
   dataDir: string
   /** Whether the data is temporary: `stop` deletes the cluster, and no commit waits for the disk. */
   ephemeral: boolean
+  /** Connections that the server accepts; default: enough for one platform with its commands. */
+  connectionsMax?: number | undefined
   log: EmbeddedLog
 }
 
@@ -47,14 +49,14 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 async function startLocked(
   lock: LockedDirectory,
-  { ephemeral, log }: EmbeddedOptions,
+  { ephemeral, connectionsMax, log }: EmbeddedOptions,
 ): Promise<EmbeddedPostgres> {
   const { directory } = lock
   const path = clusterPath(directory, ephemeral ? 'ephemeral' : 'persistent')
   const owner = await findOwner(path)
   const binaries = await findBinaries(owner)
   const cluster = await prepareCluster(directory, path, binaries, owner, log)
-  const postmaster = await startPostmaster(cluster, binaries, log)
+  const postmaster = await startPostmaster(cluster, binaries, log, connectionsMax)
   await lock.publish({ serves: true, connection: postmaster.connection } satisfies PublishedServer)
 
   let stopping: Promise<void> | undefined

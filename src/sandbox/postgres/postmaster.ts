@@ -33,8 +33,9 @@ export async function startPostmaster(
   cluster: Cluster,
   binaries: Binaries,
   log: EmbeddedLog,
+  connectionsMax?: number,
 ): Promise<Postmaster> {
-  const listening = await chooseListening(cluster)
+  const listening = await chooseListening(cluster, connectionsMax)
   const child = await start({
     program: binaries.postgres,
     args: ['-D', here(cluster.path, cluster.owner), ...settingsOf(cluster.durability, listening.settings)],
@@ -59,8 +60,9 @@ export async function startPostmaster(
   return { pid: child.pid!, connection: { ...listening.address, user, database }, exited, stop }
 }
 
-async function chooseListening(cluster: Cluster) {
-  const settings = { cluster_name: cluster.name }
+async function chooseListening(cluster: Cluster, connectionsMax: number | undefined) {
+  const most = connectionsMax === undefined ? {} : { max_connections: String(connectionsMax) }
+  const settings = { cluster_name: cluster.name, ...most }
   if (process.platform !== 'win32') {
     // The socket is in the cluster itself, which only its owner may enter; the path is relative, so never too long.
     return {
