@@ -43,8 +43,9 @@ export function askAt(url: string, apiKey: string, explain: () => string | undef
     })
     if (response.ok) return response
     const { code, message, errors = [] } = (await response.json().catch(() => ({}))) as WireAnswer
-    const fields = errors.map((each) => each.message).filter((each) => each !== undefined && each !== message)
-    const said = [message ?? `the status ${response.status}`, ...fields].join(' ')
+    const first = message ?? `the status ${response.status}`
+    const fields = errors.flatMap((each) => each.message ?? []).filter((each) => !first.includes(each))
+    const said = [first, ...fields].join(' ')
     throw new SandboxError(`${method} ${path}: ${said}`, response.status, code)
   }
   const dataOf = async <Data>(response: Response): Promise<Data> => {

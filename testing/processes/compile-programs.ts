@@ -8,6 +8,7 @@ import { root } from '#testing/runner/root'
 const entryPoints = {
   bezant: 'src/main.ts',
   kit: 'src/kit/server/main.ts',
+  'kit-process': 'testing/processes/kit-process.ts',
   worker: 'testing/processes/worker-process.ts',
   indexer: 'testing/processes/indexer-process.ts',
   guessing: 'testing/processes/guessing-process.ts',

@@ -28,6 +28,8 @@ export const drawnFiles = [
   'testing/suites/processes/process.test.ts',
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
+  'testing/suites/kit/killed-runs.test.ts',
+  'src/kit/kit.test.ts',
   'testing/suites/lab/clock.test.ts',
   'testing/suites/lab/story.test.ts',
   'src/api/operator/movements.test.ts',

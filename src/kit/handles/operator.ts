@@ -84,7 +84,7 @@ type RequestFilter = {
 export type OperatorHandles = {
   /**
    * Tells what happened to a transaction, payment, payout … by its id. With `until` it waits, at most `timeoutMs` (default 30,000), until the
-   * newest state is that one, and throws when it is not by then.
+   * state is that one, and throws when it is not by then.
    */
   timeline(id: string, options?: { until?: string; timeoutMs?: number }): Promise<TimelineDocument>
   /** The newest 50 requests to the API that match, newest first. */
@@ -100,11 +100,11 @@ export const operatorOf = ({ api }: Ask): OperatorHandles => ({
     const deadlineMs = performance.now() + timeoutMs
     for (;;) {
       const timeline = await api<TimelineDocument>('GET', path)
-      const states = timeline.states.map(({ state }) => state)
-      if (until === undefined || states.at(-1) === until) return timeline
+      const { movement, states } = timeline
+      if (until === undefined || movement.state === until) return timeline
       if (performance.now() > deadlineMs)
         throw new Error(
-          `${timeline.movement.kind} ${id} is not ${until} after ${timeoutMs} ms: its states are ${states.join(', ') || 'none'}`,
+          `${movement.kind} ${id} is not ${until} after ${timeoutMs} ms, but ${movement.state}; it entered ${states.map(({ state }) => state).join(', ') || 'no state'}`,
         )
       await delay(pauseMs)
     }

@@ -22,7 +22,7 @@ type Running = { name: string; answer: SandboxAnswer; stop(): Promise<void> }
 export type Instances = {
   /** Starts an instance; `interruption` ends the start. */
   start(request: InstanceRequest, interruption: AbortSignal): Promise<Running>
-  /** The number of those that start or run. */
+  /** The number of those that start, run or stop. */
   count(): number
   /** Resolves with the reason when the database of all of them has ended. */
   broken: Promise<string>
@@ -46,12 +46,12 @@ export async function openInstances(directory: string, log: Log): Promise<Instan
   let starting = 0
   const startOne = async (request: InstanceRequest, interruption: AbortSignal) => {
     interruption.throwIfAborted()
-    const instance = await startOn(place, request, interruption)
+    const started = await startOn(place, request, interruption)
+    let stopping: Promise<void> | undefined
+    const stop = () => (stopping ??= started.stop().finally(() => running.delete(instance)))
+    const instance = { ...started, stop }
     running.add(instance)
-    const stop = async () => {
-      if (running.delete(instance)) await instance.stop()
-    }
-    return { ...instance, stop }
+    return instance
   }
   return {
     start: async (request, interruption) => {
