@@ -213,8 +213,10 @@ function sandboxOn(link: InstanceLink, seed: number | undefined, leave: () => Pr
 async function printReport(ask: Ask): Promise<void> {
   const { plan } = await ask.lab<{ plan?: { seed: number } }>('GET', '/sandbox/faults')
   if (!plan) return void process.stderr.write('The sandbox had no faults.\n')
-  const replay = await ask.lab('GET', '/sandbox/faults/replay')
-  process.stderr.write(
-    `The faults of the sandbox had the seed ${plan.seed}. This plan meets just those that were met:\n${JSON.stringify(replay)}\n`,
-  )
+  const replay = await ask.lab<{ rules: object[] }>('GET', '/sandbox/faults/replay')
+  const met =
+    replay.rules.length === 0
+      ? 'None was met.'
+      : `This plan meets just those that were met:\n${JSON.stringify(replay)}`
+  process.stderr.write(`The faults of the sandbox had the seed ${plan.seed}. ${met}\n`)
 }

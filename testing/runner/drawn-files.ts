@@ -29,6 +29,7 @@ export const drawnFiles = [
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
   'testing/suites/kit/killed-runs.test.ts',
+  'testing/suites/kit/documented-tests.test.ts',
   'src/kit/kit.test.ts',
   'testing/suites/lab/clock.test.ts',
   'testing/suites/lab/story.test.ts',
