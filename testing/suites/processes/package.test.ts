@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -82,6 +82,25 @@ async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: 
 
 const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
 
+/** A use of the kit with its types, and mistakes that these find. */
+const typedUse = `
+import { startSandbox, type Sandbox, type TimelineDocument } from 'bezant/testing'
+import setUp from 'bezant/testing/vitest'
+import 'bezant/testing/vitest/matchers'
+import { expect } from 'vitest'
+
+const sandbox: Sandbox = await startSandbox({ blockchains: ['BASE-SEPOLIA'], seed: 7 })
+const timeline: TimelineDocument = await sandbox.timeline('id', { until: 'paid' })
+expect(timeline).toPassThrough('pending', 'paid')
+const { offsetMs }: { offsetMs: number } = await sandbox.clock.advance('P2D')
+const tearDown: () => Promise<void> = await setUp()
+// @ts-expect-error the depth is missing
+await sandbox.chain().reorg({})
+// @ts-expect-error there is no such option
+await startSandbox({ chains: ['BASE-SEPOLIA'] })
+export { offsetMs, tearDown }
+`
+
 describe.runIf(isDeep)('the package, installed in an empty folder', () => {
   it('serves its console, and contains every document that its documents link to', async () => {
     const options = ['sandbox', '--json', '--ephemeral', '--port', '0', '--chains', 'BASE-SEPOLIA']
@@ -137,6 +156,21 @@ describe.runIf(isDeep)('the package, installed in an empty folder', () => {
     const { code, said } = await runStep('npx jest', environment)
     expect(code, said).toBe(0)
     expect(said).toMatch(/1 passed/)
+  })
+
+  it('runs the ten tests of the shop', async () => {
+    cpSync(join(folder, 'node_modules/bezant/examples/shop'), join(folder, 'shop'), { recursive: true })
+    const { code, said } = await runStep('cd shop && npx vitest run', environment)
+    expect(code, said).toBe(0)
+    expect(said).toMatch(/10 passed/)
+  })
+
+  it('has types for the kit that need nothing but the package', async () => {
+    writeFileSync(join(folder, 'kit.mts'), typedUse)
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const options = '--noEmit --strict --target es2022 --module nodenext --skipLibCheck'
+    const { code, said } = await runStep(`'${process.execPath}' '${tsc}' ${options} kit.mts`, environment)
+    expect(code, said).toBe(0)
   })
 })
 
