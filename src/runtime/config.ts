@@ -260,6 +260,7 @@ function unknownIn(environment: EnvironmentVariables): string[] {
       settingOfFile(name) === undefined &&
       name !== 'BEZANT_FAILPOINT' &&
       name !== 'BEZANT_URL' &&
+      name !== 'BEZANT_TEST_SERVER' &&
       name !== 'BEZANT_API_KEY',
   )
 }
