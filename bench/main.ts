@@ -7,6 +7,7 @@ import { type Bench, runBench } from './run.ts'
 const benches: Record<string, () => Promise<Bench>> = {
   start: async () => (await import('./start.ts')).startBench,
   snapshots: async () => (await import('./snapshots.ts')).snapshotsBench,
+  kit: async () => (await import('./kit.ts')).kitBench,
   lists: async () => (await import('./lists.ts')).listsBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
@@ -43,6 +44,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
 
   start     first start and restart of the sandbox, until it is ready
   snapshots a running sandbox with all chains saved under a name, and restored
+  kit       a further sandbox of a test run with one chain, beside the first with its server
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script

@@ -21,6 +21,7 @@ export const compiled = succeedOnce(() => {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const programs = {
     bezant: 'src/main.ts',
+    kit: 'src/kit/server/main.ts',
     platform: 'bench/drain/platform.ts',
     worker: 'bench/drain/worker.ts',
   }
