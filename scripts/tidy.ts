@@ -9,6 +9,7 @@ import {
   packagedLinkRule,
   settingRule,
 } from './tidy/documents.ts'
+import { dueDateRule } from './tidy/due-dates.ts'
 import { doorRule, exportRule } from './tidy/exports.ts'
 import { familyWordRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
@@ -37,6 +38,7 @@ const rules: Rule[] = [
   fenceRule,
   absentLabRule,
   triggeredTopicsRule,
+  dueDateRule,
   exportRule,
   doorRule,
   familyWordRule,
