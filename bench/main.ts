@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   start: async () => (await import('./start.ts')).startBench,
   snapshots: async () => (await import('./snapshots.ts')).snapshotsBench,
   kit: async () => (await import('./kit.ts')).kitBench,
+  advance: async () => (await import('./advance.ts')).advanceBench,
   lists: async () => (await import('./lists.ts')).listsBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
@@ -45,6 +46,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   start     first start and restart of the sandbox, until it is ready
   snapshots a running sandbox with all chains saved under a name, and restored
   kit       a further sandbox of a test run with one chain, beside the first with its server
+  advance   business time moved two days on, over 100 due timers and over none
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
+import { setTimeout as rest } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
+import { startLab } from './lab.ts'
 import { measureBusyCores } from './machine.ts'
-import { compiled, startProgram } from './processes.ts'
 import type { Bench, Run } from './run.ts'
 import { median } from './statistics.ts'
 
 /** Seconds, on a small state with all chains. */
 const promises = { save: 0.6, restore: 1 }
+
+const restMs = 3_000
 
 const forms = { ephemeral: 'ephemeral', durable: 'data kept' } as const
 
@@ -17,24 +20,22 @@ export const snapshotsBench: Bench = {
 }
 
 async function measure(run: Run, form: keyof typeof forms): Promise<Figure[]> {
-  const { bezant } = await compiled()
   const kept = form === 'ephemeral' ? ['--ephemeral'] : ['--data-dir', join(await run.directory(), 'data')]
-  const { line, stop } = await startProgram(run, {
-    args: [bezant, 'sandbox', '--json', '--port', '0', ...kept],
-    env: { DATABASE_URL: '' },
-    readyOn: 'stdout',
-    isReady: (text) => text.startsWith('{'),
-  })
-  const { url, chains } = JSON.parse(line) as { url: string; chains: { blockchain: string }[] }
-  for (const { blockchain } of chains)
-    await post(`${url}/sandbox/chains/${blockchain}/mine`, { blocks: run.amount(200, 20, 5) })
+  const { blockchains, post, stop } = await startLab(run, kept)
+  for (const blockchain of blockchains)
+    await post(`/sandbox/chains/${blockchain}/mine`, { blocks: run.amount(200, 20, 5) })
   const times = { save: [] as number[], restore: [] as number[] }
   const busy = measureBusyCores()
   for (let round = 0; round < run.amount(10, 3, 1); round++) {
-    times.save.push(await post(`${url}/sandbox/snapshots`, { name: `round-${round}` }))
-    times.restore.push(await post(`${url}/sandbox/snapshots/round-${round}/restore`, {}))
+    const save = await post('/sandbox/snapshots', { name: `round-${round}` })
+    // The engines start again behind the answer.
+    await rest(restMs)
+    const restore = await post(`/sandbox/snapshots/round-${round}/restore`, {})
+    await rest(restMs)
+    times.save.push(save.seconds)
+    times.restore.push(restore.seconds)
     run.report(
-      `${forms[form]}: saved in ${times.save.at(-1)!.toFixed(2)} s, restored in ${times.restore.at(-1)!.toFixed(2)} s`,
+      `${forms[form]}: saved in ${save.seconds.toFixed(2)} s, restored in ${restore.seconds.toFixed(2)} s`,
     )
   }
   const coresBusy = busy()
@@ -45,14 +46,4 @@ async function measure(run: Run, form: keyof typeof forms): Promise<Figure[]> {
     ...(form === 'ephemeral' && { promise: { max: promises[kind] } }),
     coresBusy,
   }))
-}
-
-/** Sends a request, and returns the seconds until its answer. */
-async function post(url: string, body: object): Promise<number> {
-  const startedMs = performance.now()
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`)
-  return (performance.now() - startedMs) / 1000
 }

@@ -8,8 +8,12 @@ const hopsMax = 1_000
 /** How long a stop waits for the work that is due: an endpoint that does not answer must not hold up an advance. */
 const settleMs = 2_000
 const lookEveryMs = 10
+/** How much of each timer a stop looks at. */
+const lookedAtMax = 50
 /** How many fired timers an answer names. */
 const firedMax = 1_000
+
+const dueMs = ({ dueDate }: DueTimer) => Date.parse(dueDate)
 
 /** How far an advance has come. */
 type Progress = { hops: number; fired: Map<string, DueTimer> }
@@ -19,7 +23,7 @@ export const newProgress = (): Progress => ({ hops: 0, fired: new Map() })
 export const shownProgress = ({ hops, fired }: Progress) => ({
   hops,
   leapt: hops === hopsMax,
-  fired: [...fired.values()].slice(0, firedMax),
+  fired: [...fired.values()].sort((a, b) => dueMs(a) - dueMs(b)).slice(0, firedMax),
 })
 
 type AdvanceParts = {
@@ -54,16 +58,17 @@ export async function advanceTo(
     watch.note(due, stopMs)
     await goTo(stopMs)
   }
-  if (clock.nowMs() >= toMs) return
-  watch.note(await watch.awaited(), toMs)
-  await goTo(toMs)
+  if (clock.nowMs() < toMs) {
+    watch.note(await watch.awaited(), toMs)
+    await goTo(toMs)
+  }
+  await watch.awaited()
 }
 
-const dueMs = ({ dueDate }: DueTimer) => Date.parse(dueDate)
 const keyOf = ({ timer, resourceId, dueDate }: DueTimer) => `${timer} ${resourceId} ${dueDate}`
 
 type TimerWatch = {
-  /** The work that is not given up on, the earliest first. */
+  /** The work that is not given up on, the earliest first; notes what is done since the last look. */
   awaited(): Promise<readonly DueTimer[]>
   /** Notes the work that is due by then, and returns it. */
   note(work: readonly DueTimer[], byMs: number): readonly DueTimer[]
@@ -73,19 +78,36 @@ type TimerWatch = {
 
 function watchTimers(database: Database, clock: SettableClock, { fired }: Progress): TimerWatch {
   const givenUp = new Set<string>()
-  const awaited = async () => (await nextDue(database)).filter((due) => !givenUp.has(keyOf(due)))
+  const seen = new Map<string, DueTimer>()
+  const look = async (limit: number) => {
+    const found = await nextDue(database, limit)
+    for (const each of found) seen.set(keyOf(each), each)
+    return found
+  }
+  const awaitedOf = (found: readonly DueTimer[]) => found.filter((due) => !givenUp.has(keyOf(due)))
+  /** Time passes at a stop too, and an engine may be done before the next look with what became due meanwhile. */
+  const noteDone = (left: readonly DueTimer[]) => {
+    for (const each of left) seen.delete(keyOf(each))
+    note([...seen.values()], clock.nowMs())
+    seen.clear()
+  }
   const note = (work: readonly DueTimer[], byMs: number) => {
     const due = work.filter((each) => dueMs(each) <= byMs)
     for (const each of due) fired.set(keyOf(each), each)
     return due
   }
   return {
-    awaited,
+    awaited: async () => {
+      const found = await look(firedMax)
+      noteDone(found)
+      for (const each of found) seen.set(keyOf(each), each)
+      return awaitedOf(found)
+    },
     note,
     settle: async () => {
       const startedMs = performance.now()
       for (;;) {
-        const due = note(await awaited(), clock.nowMs())
+        const due = note(awaitedOf(await look(lookedAtMax)), clock.nowMs())
         if (due.length === 0) return
         if (performance.now() - startedMs > settleMs) {
           for (const each of due) givenUp.add(keyOf(each))

@@ -16,13 +16,11 @@ const businessTimers: readonly BusinessTimer[] = [
 
 export type DueTimer = DueResource & { timer: string }
 
-const readOfTimer = 50
-
-/** The next work of all timers, the earliest first. */
-export async function nextDue(db: Db): Promise<readonly DueTimer[]> {
+/** The next work of all timers, the earliest first; at most `limit` of each. */
+export async function nextDue(db: Db, limit: number): Promise<readonly DueTimer[]> {
   const found = await Promise.all(
     businessTimers.map(async ({ name, next }) =>
-      (await next(db, readOfTimer)).map((resource): DueTimer => ({ timer: name, ...resource })),
+      (await next(db, limit)).map((resource): DueTimer => ({ timer: name, ...resource })),
     ),
   )
   return found.flat().sort((a, b) => Date.parse(a.dueDate) - Date.parse(b.dueDate))

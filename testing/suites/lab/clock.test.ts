@@ -1,6 +1,8 @@
 /** Business time under control: the program as a user starts it, moved by its own operations. */
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
 import type { HttpAnswer } from '#testing/platform/tenant'
@@ -102,11 +104,15 @@ async function fundedWallet() {
   return wallet
 }
 
+const transferOf = (walletId: string) => ({
+  walletId,
+  destinationAddress: freshAddress(),
+  amounts: ['0.001'],
+  feeLevel: 'HIGH',
+})
+
 async function transfer(walletId: string) {
-  const { id } = await post(
-    '/v1/w3s/developer/transactions/transfer',
-    await sealed({ walletId, destinationAddress: freshAddress(), amounts: ['0.001'], feeLevel: 'HIGH' }),
-  )
+  const { id } = await post('/v1/w3s/developer/transactions/transfer', await sealed(transferOf(walletId)))
   const read = async () => (await get(`/v1/w3s/transactions/${id}`)).transaction
   await until(async () => (await read()).state === 'COMPLETE', 'the transfer is complete')
   return read()
@@ -169,6 +175,10 @@ it('a frozen clock stands still while work goes on, and passes on from there whe
   const second = await transfer(wallet.id)
   expect([first.createDate, second.createDate]).toEqual([now, now])
   expect((await clock()).now).toBe(now)
+  // What takes time is measured in real time.
+  const { states } = await get(`/operator/movements/${second.id}/timeline`)
+  expect(states.at(-1).state).toBe('COMPLETE')
+  expect(states.at(-1).atMs).toBeGreaterThan(0)
   const later = await advance({ by: 'PT1H' })
   expect(Date.parse(later.now) - Date.parse(now)).toBe(3_600_000)
   const released = await data(http('POST', '/sandbox/clock/release', {}))
@@ -178,19 +188,42 @@ it('a frozen clock stands still while work goes on, and passes on from there whe
   await transfer(wallet.id)
 })
 
+it('an advance tells of everything that became due, also while time passed at a stop', async () => {
+  const intents = await Promise.all(Array.from({ length: 60 }, newIntent))
+  const { fired, isAdvancing } = await advance({ by: 'P1D' })
+  expect(isAdvancing).toBe(false)
+  const told = new Set(fired.map(({ resourceId }: { resourceId: string }) => resourceId))
+  expect(intents.filter(({ id }) => !told.has(id))).toEqual([])
+})
+
+it('the window of a policy reopens', async () => {
+  const wallet = await fundedWallet()
+  const tokens = ['BASE-SEPOLIA:native']
+  const windows = [{ seconds: 86_400, amountAtomic: '1500000000000000' }]
+  const rules = { mode: 'rules', operations: ['transfer'], destinations: 'any', tokens }
+  const folder = await mkdtemp(join(tmpdir(), 'bezant-clock-'))
+  const policy = join(folder, 'policy.json')
+  await writeFile(policy, JSON.stringify({ ...rules, limits: [{ tokens, windows }] }))
+  const args = ['set', '--wallet', wallet.id, '--policy', policy]
+  const set = await runCommand({ command: 'policy', args, dataDir })
+  await rm(folder, { recursive: true })
+  expect([set.code, set.stderr]).toEqual([0, ''])
+  await transfer(wallet.id)
+  const refused = await http(
+    'POST',
+    '/v1/w3s/developer/transactions/transfer',
+    await sealed({ ...transferOf(wallet.id), idempotencyKey: randomUUID() }),
+  )
+  expect([refused.status, refused.body.code], refused.text).toEqual([403, 155900])
+  await advance({ by: 'P1D' })
+  await transfer(wallet.id)
+})
+
 it('an advance leaves a chain paused, with its transactions unmined', async () => {
   const chain = async () => (await get('/sandbox/chains'))[0]
   const wallet = await fundedWallet()
   await data(http('POST', '/sandbox/chains/BASE-SEPOLIA/pause'))
-  const { id } = await post(
-    '/v1/w3s/developer/transactions/transfer',
-    await sealed({
-      walletId: wallet.id,
-      destinationAddress: freshAddress(),
-      amounts: ['0.001'],
-      feeLevel: 'HIGH',
-    }),
-  )
+  const { id } = await post('/v1/w3s/developer/transactions/transfer', await sealed(transferOf(wallet.id)))
   const stateOf = async () => (await get(`/v1/w3s/transactions/${id}`)).transaction.state
   await until(async () => (await chain()).unmined > 0, 'the node has the transaction')
   const { headNumber } = await chain()
