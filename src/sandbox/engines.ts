@@ -24,7 +24,8 @@ export type SandboxEngines = {
   start(): Promise<void>
   stop(): Promise<void>
   pause(): Promise<void>
-  resume(): Promise<void>
+  /** Returns at once: requests that come meanwhile leave their work in the database. */
+  resume(): void
 }
 
 /** Returns the engines, not started yet. */
@@ -35,9 +36,8 @@ export function openSandboxEngines(
 ): SandboxEngines {
   let running: Service | undefined
   let isWanted = false
-  const resume = async () => {
+  const resume = () => {
     if (isWanted) running ??= startSandboxEngines(ctx, faucet, deliver)
-    await running?.started
   }
   const pause = async () => {
     const last = running
@@ -45,9 +45,10 @@ export function openSandboxEngines(
     await last?.stop()
   }
   return {
-    start: () => {
+    start: async () => {
       isWanted = true
-      return resume()
+      resume()
+      await running?.started
     },
     stop: () => {
       isWanted = false

@@ -68,7 +68,10 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
     // Rules that follow a chain ask the database, as engines do.
     engines: {
       pause: () => chainFaults.pause().then(rest.engines.pause),
-      resume: () => rest.engines.resume().then(chainFaults.resume),
+      resume: () => {
+        rest.engines.resume()
+        return chainFaults.resume()
+      },
     },
     ctx,
     chains,
