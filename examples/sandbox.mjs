@@ -1,5 +1,9 @@
 // Functions that every example uses. The running sandbox returns its address, its public credentials and its chains.
 
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
 const { BEZANT_URL = 'http://127.0.0.1:4020' } = process.env
 
 /**
@@ -69,4 +73,18 @@ export async function waitFor(what, read) {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error(`${what} did not come within 30 seconds`)
+}
+
+/** Starts a command of `bezant` against the same sandbox: from its source where that is, or else from the package. */
+export function startBezant(args) {
+  const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+  const source = at('../src/main.ts')
+  const program = existsSync(source)
+    ? ['--conditions=source', '--import', 'tsx', source]
+    : [at('../dist/main.js')]
+  return spawn(process.execPath, [...program, ...args], {
+    cwd: at('..'),
+    env: { ...process.env, BEZANT_URL },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
 }

@@ -214,10 +214,12 @@ describe('property 176: nothing is lost or doubled while the command is away', (
       const states = await statesOf(ids, subscriptionId)
       return states.size === 1 && states.has('waiting')
     }, 'every message waits')
-    // As after three days, which an advance of the clock would take minutes for.
+    // As after three days, which an advance of the clock would take minutes for. An attempt under way would undo it.
+    await harness.stopEngines()
     await harness.database.run(
       sql`update notification_deliveries set state = 'failed' where subscription_id = ${subscriptionId} and state = 'waiting'`,
     )
+    harness.startEngines()
     const again = await forward('--line', 'v1')
     const arrived = sink.received.length
     const to = new Date(harness.clock.nowMs()).toISOString()

@@ -90,9 +90,15 @@ async function listen(asked: ListenInput, session: string, ending: AbortControll
         sessionId = (await askSandbox<OpenedListener>(asked.args, 'POST', asked.path, asked.body)).session
         continue
       }
-      if (error instanceof SandboxRefused) throw error
+      // A snapshot is being saved or restored: a stream cannot be opened meanwhile.
+      const isBusy = error instanceof SandboxRefused && error.status === 503
+      if (error instanceof SandboxRefused && !isBusy) throw error
       lostMs ??= performance.now()
-      if (!ending.signal.aborted && performance.now() - lostMs > lostMaxMs && error instanceof SandboxAway)
+      if (
+        !ending.signal.aborted &&
+        performance.now() - lostMs > lostMaxMs &&
+        (isBusy || error instanceof SandboxAway)
+      )
         throw error
     }
     await delay(retryMs, undefined, { signal: ending.signal }).catch(() => undefined)

@@ -39,7 +39,8 @@ export function openListeners({ ctx: { database, log }, localUrl, confirmations 
   const saved: SnapshotPart = {
     name: 'listeners',
     save: () => [],
-    restore: () => undefined,
+    // Their subscriptions are those of the restored state: a client that listens subscribes anew.
+    restore: () => listeners.forget(),
     endWaits: () => {
       for (const { waiting } of listeners.list())
         for (const delivery of [...waiting.values()]) delivery.end(undefined)

@@ -64,6 +64,11 @@ export function createListeners() {
       return listener.offered.id
     },
     connect: (name: string, sessionId: string) => connect(find(name), sessionId),
+    /** Ends the streams too: a client that connects again is not known, and opens its listener anew. */
+    forget: () => {
+      for (const { current } of listeners.values()) current?.stream?.destroy()
+      listeners.clear()
+    },
     remove: (name: string) => {
       const found = listeners.get(name)
       listeners.delete(name)

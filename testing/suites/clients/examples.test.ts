@@ -49,7 +49,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 10)
+const walletsExample = drawnTests(1, 11)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -177,6 +177,15 @@ describe('the examples run against a sandbox with the chains that they name', ()
     expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
   })
 
+  walletsExample(
+    'lab-tour: a timeline, a fault, a reorg, a snapshot, three days, a webhook sent again',
+    async () => {
+      expect(await example('lab-tour.mjs')).toMatch(
+        /INITIATED, [\s\S]*COMPLETE\nsaved\nmet answer-lost[\s\S]*has 30 USDC\n[\s\S]*COMPLETE, [\s\S]*COMPLETE\nrestored: [\s\S]*404, [\s\S]*has 10 USDC\n[\s\S]*has expired[\s\S]*replayed: \d/,
+      )
+    },
+  )
+
   businessExample(
     'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
     async () => {
@@ -253,7 +262,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(14)
+    expect(names).toHaveLength(15)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))

@@ -6,10 +6,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { transferActions } from '#testing/builders/transfers'
-import { makeWallet, makeWalletSet, type World, worldOf } from '#testing/builders/world'
+import { makeRecipient, makeWallet, makeWalletSet, type World, worldOf } from '#testing/builders/world'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
+import { startListening } from '#testing/processes/listening'
+import { openWebhookSink } from '#testing/servers/webhook-sink'
 import { readState } from './saved-state.ts'
 
 let harness: Harness
@@ -389,5 +391,29 @@ describe('an export', () => {
       expect((await put('damaged', bytes)).body.message).toContain('The file is no whole snapshot')
     expect(await names()).toEqual(before)
     expect(await readdir(shelf())).toEqual(directories)
+  })
+})
+
+describe('a listener', () => {
+  it('holds up no snapshot, and is told of what happens after a restore of a state without it', async () => {
+    harness.startEngines()
+    await save('without-listener')
+    const sink = await openWebhookSink()
+    const listening = await startListening(harness.url, '--forward-to', sink.url, '--line', 'v1')
+    const told = async (id: string) =>
+      until(() => sink.received.some(({ body }) => body.includes(id)), 'the listener was told')
+    try {
+      await save('with-listener')
+      await told((await makeRecipient(world)).id)
+      await restore('without-listener')
+      const isBack = async () => (await lab('GET', 'listeners'))[0]?.isConnected === true
+      await until(isBack, 'the listener has subscribed again')
+      await told((await makeRecipient(world)).id)
+    } finally {
+      await listening.end()
+      await sink.close()
+      await lab('DELETE', 'listeners/cli')
+      for (const name of await names()) await lab('DELETE', `snapshots/${name}`)
+    }
   })
 })
