@@ -2,8 +2,7 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { listAccounts } from './list-accounts.ts'
-import { listEntries } from './list-entries.ts'
+import { listAccounts, listEntries } from './read-accounts.ts'
 import {
   accountFilters,
   accountParams,

@@ -1,7 +1,7 @@
 import type { Ctx } from '#engines/ctx'
 import { expireOnRequest } from '#engines/treasury/payment-intents/index'
 import { invalid, notFound } from '#lib/errors'
-import { getPaymentIntent } from './get-payment-intent.ts'
+import { getPaymentIntent } from './read-payment-intents.ts'
 
 /** Expires a payment intent; repeatable with the same answer. A later payment is credited without a match. */
 export async function expirePaymentIntent(ctx: Ctx, id: string) {

@@ -4,8 +4,7 @@ import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { createPaymentIntent } from './create-payment-intent.ts'
 import { expirePaymentIntent } from './expire-payment-intent.ts'
-import { getPaymentIntent } from './get-payment-intent.ts'
-import { listPaymentIntents } from './list-payment-intents.ts'
+import { getPaymentIntent, listPaymentIntents } from './read-payment-intents.ts'
 import {
   newPaymentIntentSchema,
   paymentIntentFilters,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { applyRecipientChanges as change } from '#engines/treasury/address-book/index'
 import { notFound } from '#lib/errors'
-import { getRecipient } from './get-recipient.ts'
+import { getRecipient } from './read-recipients.ts'
 import type { recipientChangesSchema } from './schema.ts'
 import { showRecipient } from './show-recipient.ts'
 

@@ -5,8 +5,7 @@ import { endpoint } from '#runtime/http/endpoint'
 import { changeRecipient } from './change-recipient.ts'
 import { createRecipient } from './create-recipient.ts'
 import { deleteRecipient } from './delete-recipient.ts'
-import { getRecipient } from './get-recipient.ts'
-import { listRecipients } from './list-recipients.ts'
+import { getRecipient, listRecipients } from './read-recipients.ts'
 import {
   newRecipientSchema,
   recipientChangesSchema,

@@ -2,12 +2,18 @@ import type { Static } from 'typebox'
 import { readAddress } from '#api/business/business-address'
 import { addressBookChains, parseBusinessAddress } from '#chains/business-chains'
 import type { Ctx } from '#engines/ctx'
-import { findRecipients } from '#engines/treasury/address-book/index'
-import { invalid } from '#lib/errors'
+import { findRecipient, findRecipients } from '#engines/treasury/address-book/index'
+import { invalid, notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { recipientFilters } from './schema.ts'
 import { showRecipient } from './show-recipient.ts'
+
+export async function getRecipient(ctx: Ctx, id: string) {
+  const recipient = await findRecipient(ctx.db, ctx.entity.id, id)
+  if (!recipient) throw notFound('recipient', id, 'recipientNotFound')
+  return showRecipient(recipient)
+}
 
 type Filters = Static<typeof recipientFilters>
 

@@ -1,11 +1,17 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { findPayouts } from '#engines/treasury/disbursements/index'
-import { invalid } from '#lib/errors'
+import { findPayout, findPayouts } from '#engines/treasury/disbursements/index'
+import { invalid, notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { fiatTypes, type payoutFilters } from './schema.ts'
 import { showPayout } from './show-payout.ts'
+
+export async function getPayout(ctx: Ctx, id: string, options: { returnIdentities?: boolean } = {}) {
+  const payout = await findPayout(ctx.db, ctx.entity.id, id)
+  if (!payout) throw notFound('payout', id, 'payoutNotFound')
+  return showPayout(payout, options)
+}
 
 type ListPayoutsQuery = Static<typeof payoutFilters>
 
