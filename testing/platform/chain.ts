@@ -36,6 +36,8 @@ export type TestChain = {
   /** The address that `send` pays from. */
   outsider: Address
   intercept(hook: Intercept | undefined): void
+  /** The process of its node. */
+  pid(): number
 }
 
 export type TestChainOptions = {
@@ -110,6 +112,7 @@ function testChain(chain: LocalChain): TestChain {
     reorgFrom: async (number) => reorg((await height()) - number + 1),
     setAutomine: async (on) => void (await ask('evm_setAutomine', [on])),
     intercept: (hook) => chain.intercept(hook),
+    pid: () => chain.pid,
   }
 }
 

@@ -1,9 +1,11 @@
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import type { LocalChain } from '../chains/index.ts'
 import { noteDatabases } from '../own-database.ts'
 import { withMaintenance } from './maintenance.ts'
 import { autoName, databaseOf, type Manifest, nextSequence } from './shelf.ts'
 import {
+  copyUnchanged,
   describeState,
   type PreparedState,
   prepareDirectories,
@@ -80,8 +82,15 @@ async function swapWith(
     beside: await prepareDirectories(state, source),
   }
   await state.release()
+  const unchanged = await copyUnchanged(state, directory, shelf.directoryOf(asideId))
+  const leaves = (blockchain: string) => !unchanged.includes(blockchain)
+  plan.chains = plan.chains.filter(({ blockchain }) => leaves(blockchain))
   const resumes = await ctx.database.closedWhile(async () => {
-    const swapped = await swapNow(state, plan)
+    const swapped = await swapNow(
+      state,
+      plan,
+      state.chains.filter(({ blockchain }) => leaves(blockchain)),
+    )
     state.onSwapped(source.name)
     return swapped
   })
@@ -95,9 +104,13 @@ async function swapWith(
   return { aside: kept, broken: broken?.reason as Error | undefined }
 }
 
-/** Returns the functions that start the nodes of the chains again. */
-async function swapNow(state: Exchanger, plan: SwapPlan): Promise<(() => Promise<void>)[]> {
-  const { ctx, connection, config, chains, database } = state
+/** Swaps all but chains that go on as they are. Returns the functions that start the nodes of the others again. */
+async function swapNow(
+  state: Exchanger,
+  plan: SwapPlan,
+  chains: readonly LocalChain[],
+): Promise<(() => Promise<void>)[]> {
+  const { ctx, connection, config, database } = state
   await withMaintenance(connection, (maintenance) => maintenance.endSessions(database))
   const resumes = await Promise.all(chains.map((chain) => chain.halt()))
   let isCommitted = false

@@ -105,6 +105,31 @@ describe('a restore', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
+  it('leaves the node of a chain running that is as it was, and starts that of another anew', async () => {
+    for (const { blockchain } of harness.chains) await lab('POST', `chains/${blockchain}/mine`, { blocks: 6 })
+    await harness.stopEngines()
+    await save('two-chains')
+    const saved = await readState(harness)
+    const nodes = () => harness.chains.map((chain) => chain.pid())
+    const [base, eth] = nodes()
+    await lab('POST', 'chains/BASE-SEPOLIA/mine', { blocks: 1 })
+    await restore('two-chains')
+    expect(await readState(harness)).toEqual(saved)
+    const [baseAfter, ethAfter] = nodes()
+    expect(ethAfter).toBe(eth)
+    expect(baseAfter).not.toBe(base)
+    harness.startEngines()
+    for (const chain of ['BASE-SEPOLIA', 'ETH-SEPOLIA'])
+      expect((await lab('POST', `chains/${chain}/reorg`, { depth: 5 })).orphaned).toHaveLength(5)
+    await harness.stopEngines()
+    // The state that the restore replaced has both chains.
+    await restore('@auto-1')
+    await restore('two-chains')
+    expect(await readState(harness)).toEqual(saved)
+    await lab('DELETE', 'snapshots/two-chains')
+    harness.startEngines()
+  })
+
   it('can be undone, and the oldest of what restores replaced is dropped', async () => {
     await harness.stopEngines()
     const present = await readState(harness)
