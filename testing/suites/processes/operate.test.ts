@@ -5,12 +5,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort } from '#sandbox/chains/node'
 import { type Cluster, openCluster, systemPostgres } from '#testing/databases/system-postgres'
 import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { until } from '#testing/platform/until'
 import { endGroup } from '#testing/processes/process-group'
 import { programFile } from '#testing/processes/programs'
+import { quietPort } from '#testing/processes/quiet-port'
 import { isDeep } from '#testing/runner/size'
 
 const page = readFileSync('docs/operate.md', 'utf8')
@@ -58,7 +58,7 @@ function commandsOf(heading: string): string {
 
 async function openShell(bin: string) {
   const { DATABASE_URL: _, ...own } = process.env as Record<string, string>
-  const port = await freePort()
+  const port = await quietPort()
   const more = { BEZANT_PORT: String(port), PROGRAM: await programFile('bezant') }
   const env = { ...own, ...more, PATH: `${bin}:${own['PATH']}` }
   const child = spawn('bash', ['-e'], { cwd: folder, env, detached: true })
