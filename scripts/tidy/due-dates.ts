@@ -8,7 +8,7 @@ const past = new Set(
   used_date`.split(/\s+/),
 )
 
-/** Dates of business time that are compared when somebody asks: at the new time the answer is another one, and no work is due. */
+/** Dates of business time that requests compare: at the new time the answer is another one, and no work is due. */
 const comparedWhenAsked = new Set(
   `challenges.expire_date device_tokens.expire_date login_codes.expire_date login_limits.expire_date
   passkey_challenges.expire_date provider_answers.expire_date refresh_tokens.expire_date
@@ -67,7 +67,7 @@ const dateColumns = (repository: Repository): string[] =>
 
 const declaredTimer = /(?:export )?const (\w+): BusinessTimer = \{([\s\S]*?)\n\}/g
 
-/** What each timer reads as its due date. */
+/** The columns that timers read as due dates, as `table.column`. */
 const registeredDates = (repository: Repository): Set<string> =>
   new Set(
     repository.matching(/^src\/engines\/.*\.ts$/).flatMap(({ text }) =>

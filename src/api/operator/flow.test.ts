@@ -185,7 +185,7 @@ it('refuses ranges and buckets that it cannot show, and says which it can', asyn
     expect([query, status, body.errors?.[0]?.location]).toEqual([query, 400, location])
     expect(body.message).toContain(hint)
   }
-  // What the refusal names is accepted, and the width below it is not.
+  // The width that the refusal names is accepted, and the one below it is not.
   const range = 'from=2026-01-01T00:00:00Z&to=2026-01-10T00:00:00Z'
   const fits = await ask(`${range}&bucket=PT35M`)
   expect([fits.status, fits.body.data.points.length]).toEqual([200, 371])

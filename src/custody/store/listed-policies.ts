@@ -40,7 +40,7 @@ export function listedPoliciesPage(
     scope: sql`p.entity_id = ${entityId}`,
     filters: [subjectId === undefined ? undefined : sql`p.subject_id = ${subjectId}`],
   }
-  // What is not in force any more stays a valid cursor.
+  // A version that was replaced stays a valid cursor.
   const sources = isInForce
     ? [inForce, { ...all, filters: [sql`false`] }]
     : [{ ...all, filters: [ofSubject, isInForce === false ? sql`p.version_id <> v.id` : undefined] }]

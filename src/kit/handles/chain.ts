@@ -17,6 +17,7 @@ export type TestChainState = {
 export type ChainReorg = {
   orphaned: string[]
   returned: string[]
+  replaced: { txHash: string; by: string }[]
   dropped: string[]
   head: { number: number; hash: string }
 }
@@ -48,7 +49,11 @@ export type ChainHandle = {
   /** Sets what the next block, or the next `blocks`, ask for gas. */
   baseFee(gwei: string, options?: { blocks?: number }): Promise<TestChainState>
   /** Replaces the newest blocks; resolves when the platform has followed. */
-  reorg(options: { depth: number; transactions?: 'return' | 'drop'; newBlocks?: number }): Promise<ChainReorg>
+  reorg(options: {
+    depth: number
+    transactions?: 'return' | 'drop' | 'replace'
+    newBlocks?: number
+  }): Promise<ChainReorg>
   /** Removes a transaction that no block includes from the memory of the node. */
   drop(txHash: string): Promise<TestChainState>
   /** Sends a payment or a call from any address, without its key. */

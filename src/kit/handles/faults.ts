@@ -3,12 +3,20 @@ import { type Ask, pathOf } from '../ask.ts'
 /** A rule of a plan: docs/lab.md lists what each place can match and do. */
 export type FaultRuleInput = {
   name: string
-  on: 'request' | 'node' | 'webhook'
+  on: 'request' | 'node' | 'webhook' | 'chain' | 'screening'
   entityId?: string
   also?: boolean
   match?: Readonly<Record<string, string | readonly string[]>>
-  when?: { after?: number; times?: number; every?: number; chance?: number; at?: readonly number[] }
-  do: Readonly<Record<string, string | number>>
+  when?: {
+    after?: number
+    times?: number
+    every?: number
+    chance?: number
+    at?: readonly number[]
+    /** Business time since the plan was applied, such as `['PT0S', 'PT10M']`. */
+    window?: readonly [from: string, to: string]
+  }
+  do: Readonly<Record<string, string | number | true | Readonly<Record<string, string | number>>>>
 }
 
 export type FaultPlanInput = { seed?: number; hidden?: boolean; rules: readonly FaultRuleInput[] }
@@ -25,7 +33,14 @@ export type FaultHit = {
   about: Record<string, string>
 }
 
-export type FaultPreset = 'slow-network' | 'flaky-node' | 'angry-webhooks' | 'rate-limited' | 'lost-answers'
+export type FaultPreset =
+  | 'slow-network'
+  | 'flaky-node'
+  | 'angry-webhooks'
+  | 'rate-limited'
+  | 'lost-answers'
+  | 'reorgs'
+  | 'strict-screening'
 
 export type FaultsHandle = {
   /** Replaces the plan, by an object or by a text in YAML or JSON. */

@@ -56,6 +56,8 @@ export type TimelineDocument = {
   }[]
   /** The states in their order; a reorg makes some of them happen again. */
   states: { state: string; atMs: number; eventId: string }[]
+  /** The faults of the plan at work that it met, in their order. */
+  causes?: { fault: string; hit: number; on: string; atMs: number }[]
 }
 
 /** A request to the API, as the log of the sandbox has it. */

@@ -85,12 +85,6 @@ function watchTimers(database: Database, clock: SettableClock, { fired }: Progre
     return found
   }
   const awaitedOf = (found: readonly DueTimer[]) => found.filter((due) => !givenUp.has(keyOf(due)))
-  /** Time passes at a stop too, and an engine may be done before the next look with what became due meanwhile. */
-  const noteDone = (left: readonly DueTimer[]) => {
-    for (const each of left) seen.delete(keyOf(each))
-    note([...seen.values()], clock.nowMs())
-    seen.clear()
-  }
   const note = (work: readonly DueTimer[], byMs: number) => {
     const due = work.filter((each) => dueMs(each) <= byMs)
     for (const each of due) fired.set(keyOf(each), each)
@@ -98,9 +92,15 @@ function watchTimers(database: Database, clock: SettableClock, { fired }: Progre
   }
   return {
     awaited: async () => {
+      const before = [...seen]
+      seen.clear()
       const found = await look(firedMax)
-      noteDone(found)
-      for (const each of found) seen.set(keyOf(each), each)
+      // Time passes at a stop too, and an engine may be done before the next look with what became due meanwhile.
+      const done = before.filter(([key]) => !seen.has(key))
+      note(
+        done.map(([, each]) => each),
+        clock.nowMs(),
+      )
       return awaitedOf(found)
     },
     note,

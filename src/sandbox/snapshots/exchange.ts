@@ -74,23 +74,19 @@ async function swapWith(
   const sequence = await nextSequence(shelf)
   await writeRest(state, shelf.directoryOf(asideId))
   const aside = { ...present, id: asideId, name: autoName, sequence, bytes: 0 }
+  await state.release()
+  const unchanged = await copyUnchanged(state, directory, shelf.directoryOf(asideId))
+  const isChanged = ({ blockchain }: { blockchain: string }) => !unchanged.includes(blockchain)
   const plan: SwapPlan = {
     ...prepared,
+    chains: prepared.chains.filter(isChanged),
     asideId,
     aside,
     database,
     beside: await prepareDirectories(state, source),
   }
-  await state.release()
-  const unchanged = await copyUnchanged(state, directory, shelf.directoryOf(asideId))
-  const leaves = (blockchain: string) => !unchanged.includes(blockchain)
-  plan.chains = plan.chains.filter(({ blockchain }) => leaves(blockchain))
   const resumes = await ctx.database.closedWhile(async () => {
-    const swapped = await swapNow(
-      state,
-      plan,
-      state.chains.filter(({ blockchain }) => leaves(blockchain)),
-    )
+    const swapped = await swapNow(state, plan, state.chains.filter(isChanged))
     state.onSwapped(source.name)
     return swapped
   })

@@ -79,7 +79,7 @@ export async function copyUnchanged(
 ): Promise<string[]> {
   const isUnchanged = async ({ blockchain, copyTo }: LocalChain) => {
     const copy = chainIn(aside, blockchain)
-    // What cannot be read is swapped like a change: the start of a node says what is wrong with it.
+    // A chain that cannot be read is swapped like a changed one: the start of its node says what is wrong.
     const isSame = await copyTo(copy)
       .then(() => haveSameFiles(copy, chainIn(snapshot, blockchain)))
       .catch(() => false)

@@ -37,7 +37,7 @@ async function start(args: string[], more: Record<string, string> = {}) {
 
 const startRunner = async () => start(['runner', await programFile('kit')])
 const countAt = async (server: string) => ((await (await fetch(server)).json()) as { count: number }).count
-/** What a run leaves in the temporary directory; the files of PostgreSQL that are made once for each machine stay. */
+/** The files that a run leaves in the temporary directory; the files of PostgreSQL that are made once for each machine stay. */
 const left = async () => (await readdir(folder)).filter((name) => !name.includes('-pg-'))
 
 describe('property 181: whatever is killed, no sandbox outlives the process that asked for it', () => {

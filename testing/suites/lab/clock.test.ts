@@ -175,7 +175,7 @@ it('a frozen clock stands still while work goes on, and passes on from there whe
   const second = await transfer(wallet.id)
   expect([first.createDate, second.createDate]).toEqual([now, now])
   expect((await clock()).now).toBe(now)
-  // What takes time is measured in real time.
+  // Durations are measured in real time.
   const { states } = await get(`/operator/movements/${second.id}/timeline`)
   expect(states.at(-1).state).toBe('COMPLETE')
   expect(states.at(-1).atMs).toBeGreaterThan(0)

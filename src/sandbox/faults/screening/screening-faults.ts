@@ -38,7 +38,7 @@ export function openScreeningFaults({ ctx, faults }: ScreeningFaultsInput): { st
       server = await listen((incoming, outgoing) => answer(faults, own, incoming, outgoing))
       config.screeningUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     }
-    // What a former plan decided is asked anew.
+    // Addresses that a former plan decided about are asked about anew.
     if (had || isWanted) await forgetAnswers(database)
   }
   faults.onChange(follow)

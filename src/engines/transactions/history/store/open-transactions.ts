@@ -12,7 +12,7 @@ export const coinsHeldByWallets = (db: Db, entityId: string) =>
       select h.currency, h.amount from held_coins h where h.entity_id = x.entity_id and h.intent_id = x.id offset 0) v
     group by v.currency`)
 
-/** The transactions of wallets of an entity that offer less than the base fee, the oldest first. */
+/** The transactions of wallets of an entity that offer less than the base fee, the oldest first. That a state is not COMPLETE is the condition of the index. */
 export const stuckOf = (db: Db, entityId: string, limit: number) =>
   db.all<{
     id: string
