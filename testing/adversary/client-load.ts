@@ -34,19 +34,23 @@ export function openClientLoad({ wallets, publicKey }: SeededDatabase, slots: re
     const idempotencyKey = randomUUID()
     for (let attempt = from; ; attempt++) {
       const url = slots[attempt % slots.length]!.url()
-      const entitySecretCiphertext = seal(publicKey, Buffer.from(sandboxEntitySecret, 'hex'))
-      const options = { body: { idempotencyKey, entitySecretCiphertext, ...body } }
       const answer =
         url &&
         (await Promise.race([
-          tenantAt(url)
-            .http('POST', address, options)
-            .catch(() => undefined),
+          post(url, address, { idempotencyKey, ...body }),
           sleep(patienceMs, undefined, { ref: false }),
         ]))
       if (answer && answer.status < 500) return answer
       await sleep(30)
     }
+  }
+
+  /** The answer, or undefined where the connection broke. */
+  async function post(url: string, address: string, body: object): Promise<HttpAnswer | undefined> {
+    const entitySecretCiphertext = seal(publicKey, Buffer.from(sandboxEntitySecret, 'hex'))
+    return tenantAt(url)
+      .http('POST', address, { body: { entitySecretCiphertext, ...body } })
+      .catch(() => undefined)
   }
 
   async function submit(planned: PlannedTransfer): Promise<void> {
