@@ -8,6 +8,7 @@ import {
   copyUnchanged,
   describeState,
   type PreparedState,
+  prepareChains,
   prepareDirectories,
   prepareNext,
   readParts,
@@ -76,17 +77,14 @@ async function swapWith(
   const aside = { ...present, id: asideId, name: autoName, sequence, bytes: 0 }
   await state.release()
   const unchanged = await copyUnchanged(state, directory, shelf.directoryOf(asideId))
-  const isChanged = ({ blockchain }: { blockchain: string }) => !unchanged.includes(blockchain)
-  const plan: SwapPlan = {
-    ...prepared,
-    chains: prepared.chains.filter(isChanged),
-    asideId,
-    aside,
-    database,
-    beside: await prepareDirectories(state, source),
-  }
+  const changed = state.chains.filter(({ blockchain }) => !unchanged.includes(blockchain))
+  const chains = await prepareChains(state, source, prepared.nextId, changed).catch((error: Error) => {
+    throw damagedSnapshot(source, error)
+  })
+  const beside = await prepareDirectories(state, source)
+  const plan: SwapPlan = { ...prepared, chains, asideId, aside, database, beside }
   const resumes = await ctx.database.closedWhile(async () => {
-    const swapped = await swapNow(state, plan, state.chains.filter(isChanged))
+    const swapped = await swapNow(state, plan, changed)
     state.onSwapped(source.name)
     return swapped
   })

@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyTransportKeys } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -24,8 +24,7 @@ export type StateParts = SwapPlace & {
   rootKey(): Buffer
 }
 
-const chainsIn = (directory: string) => join(directory, 'chains')
-export const chainIn = (directory: string, blockchain: string) => join(chainsIn(directory), blockchain)
+export const chainIn = (directory: string, blockchain: string) => join(directory, 'chains', blockchain)
 const besideIn = (directory: string, name: string) => join(directory, 'beside', name)
 const partIn = (directory: string, name: string) => join(directory, 'parts', `${name}.jsonl`)
 const rootKeyIn = (directory: string) => join(directory, 'root.key')
@@ -127,44 +126,56 @@ export const sizeOfState = async (
   (await sizeOfTree(shelf.directoryOf(id))) +
   (await withMaintenance(connection, (maintenance) => maintenance.sizeBytes(database)))
 
-export type PreparedState = Pick<SwapPlan, 'nextId' | 'chains' | 'identities' | 'rootKey'>
+export type PreparedState = Pick<SwapPlan, 'nextId' | 'identities' | 'rootKey'>
 
-/** Prepares a copy of a snapshot beside the present state, which goes on meanwhile. */
+/** Prepares a copy of a snapshot, all but its chains, beside the present state, which goes on meanwhile. */
 export async function prepareNext(
   state: StateParts,
   source: Manifest,
   nextId: string,
 ): Promise<PreparedState> {
   const { ctx, connection, config, shelf } = state
-  const [from, to] = [shelf.directoryOf(source.id), shelf.directoryOf(nextId)]
-  const sealedBy = await readRootKeyOf(from)
+  const sealedBy = await readRootKeyOf(shelf.directoryOf(source.id))
   const isOwnKey = sealedBy.equals(state.rootKey())
-  const copyFiles = async () => {
-    await cp(chainsIn(from), chainsIn(to), { recursive: true })
-    for (const { blockchain, directory } of state.chains)
-      await cp(join(directory!, 'rpc-port'), join(chainIn(to, blockchain), 'rpc-port')).catch(ignoreAbsent)
-  }
-  const copyDatabase = async () => {
-    await withMaintenance(connection, (maintenance) =>
-      maintenance.copy(databaseOf(source.id), databaseOf(nextId)),
-    )
-    const copy = openAsOwner(connectionTo(connection, databaseOf(nextId)))
-    try {
-      await adoptCopy(copy)
-      if (isOwnKey) await copyTransportKeys(ctx.database, copy)
-      return (await readContents(copy)).identity
-    } finally {
-      await copy.close()
+  await withMaintenance(connection, (maintenance) =>
+    maintenance.copy(databaseOf(source.id), databaseOf(nextId)),
+  )
+  const copy = openAsOwner(connectionTo(connection, databaseOf(nextId)))
+  try {
+    await adoptCopy(copy)
+    if (isOwnKey) await copyTransportKeys(ctx.database, copy)
+    const identities = async (): Promise<[string, string]> => [
+      (await readContents(ctx.database)).identity,
+      (await readContents(copy)).identity,
+    ]
+    return {
+      nextId,
+      ...(config.databaseUrl !== undefined && { identities: await identities() }),
+      ...(!isOwnKey && { rootKey: sealedBy.toString('hex') }),
     }
+  } finally {
+    await copy.close()
   }
-  const [next] = await Promise.all([copyDatabase(), copyFiles()])
-  const { identity: former } = await readContents(ctx.database)
-  return {
-    nextId,
-    chains: state.chains.map(({ blockchain, directory }) => ({ blockchain, directory: directory! })),
-    ...(config.databaseUrl !== undefined && { identities: [former, next] as [string, string] }),
-    ...(!isOwnKey && { rootKey: sealedBy.toString('hex') }),
+}
+
+/** Copies the files of these chains to the state that is prepared. Each also keeps the port at which it is asked. */
+export async function prepareChains(
+  { shelf }: StateParts,
+  source: Manifest,
+  nextId: string,
+  chains: readonly LocalChain[],
+): Promise<SwapPlan['chains']> {
+  const prepareChain = async ({ blockchain, directory }: LocalChain) => {
+    const [from, to] = [source.id, nextId].map((id) => chainIn(shelf.directoryOf(id), blockchain))
+    await mkdir(to!, { recursive: true, mode: 0o700 })
+    const copy = (path: string, name: string) => copyFile(path, join(to!, name), constants.COPYFILE_FICLONE)
+    // A directory is what a node keeps for itself.
+    const files = (await readdir(from!, { withFileTypes: true })).filter((entry) => entry.isFile())
+    await Promise.all(files.map(({ name }) => copy(join(from!, name), name)))
+    await copy(join(directory!, 'rpc-port'), 'rpc-port').catch(ignoreAbsent)
+    return { blockchain, directory: directory! }
   }
+  return Promise.all(chains.map(prepareChain))
 }
 
 /** Prepares the directories beside the database, while no engine writes into them. */
