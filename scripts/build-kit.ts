@@ -27,7 +27,10 @@ export async function buildKit(outdir: string): Promise<void> {
   await writeDeclarations(outdir)
 }
 
-/** They import each other by the names of the compiled files, and nothing else of this package. */
+/**
+ * Writes each declaration twice, for modules and for CommonJS. They import each other by the names of the compiled files, and
+ * nothing else of this package.
+ */
 async function writeDeclarations(outdir: string): Promise<void> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, process.cwd())
@@ -44,8 +47,8 @@ async function writeDeclarations(outdir: string): Promise<void> {
   })
   for (const path of written) {
     const text = await readFile(path, 'utf8')
-    const compiled = text.replace(/(from '\..*)\.ts'/g, "$1.js'")
-    if (/['"]#/.test(compiled)) throw new Error(`${path} imports what only this package can resolve`)
-    await writeFile(path, compiled)
+    if (/['"]#/.test(text)) throw new Error(`${path} imports what only this package can resolve`)
+    for (const form of ['', 'c'])
+      await writeFile(path.replace(/ts$/, `${form}ts`), text.replace(/(from '\..*)\.ts'/g, `$1.${form}js'`))
   }
 }

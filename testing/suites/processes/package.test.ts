@@ -101,6 +101,20 @@ await startSandbox({ chains: ['BASE-SEPOLIA'] })
 export { offsetMs, tearDown }
 `
 
+/** The same in CommonJS, as Jest runs it. */
+const requiredUse = `
+import kit = require('bezant/testing')
+import setUp = require('bezant/testing/jest')
+
+export async function use(): Promise<string> {
+  await setUp.default()
+  const sandbox: kit.Sandbox = await kit.startSandbox({ blockchains: ['BASE-SEPOLIA'] })
+  // @ts-expect-error the depth is missing
+  await sandbox.chain().reorg({})
+  return sandbox.url
+}
+`
+
 describe.runIf(isDeep)('the package, installed in an empty folder', () => {
   it('serves its console, and contains every document that its documents link to', async () => {
     const options = ['sandbox', '--json', '--ephemeral', '--port', '0', '--chains', 'BASE-SEPOLIA']
@@ -167,9 +181,11 @@ describe.runIf(isDeep)('the package, installed in an empty folder', () => {
 
   it('has types for the kit that need nothing but the package', async () => {
     writeFileSync(join(folder, 'kit.mts'), typedUse)
+    writeFileSync(join(folder, 'required.cts'), requiredUse)
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     const options = '--noEmit --strict --target es2022 --module nodenext --skipLibCheck'
-    const { code, said } = await runStep(`'${process.execPath}' '${tsc}' ${options} kit.mts`, environment)
+    const command = `'${process.execPath}' '${tsc}' ${options} kit.mts required.cts`
+    const { code, said } = await runStep(command, environment)
     expect(code, said).toBe(0)
   })
 })
