@@ -6,7 +6,7 @@ import { contractsOf } from './evm/accounts/deployed-contracts.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
 export { decodePersonalMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'
-export { packSignature, personalMessageDigest } from './evm/signing/sign-message.ts'
+export { packSignature, personalMessageDigest, unpackSignature } from './evm/signing/sign-message.ts'
 export {
   readRawTransaction,
   readTransaction,

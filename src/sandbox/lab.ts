@@ -92,7 +92,7 @@ export function openLab({ ctx, chains, faucet, faults, saved, place, localUrl, .
       ...clockEndpoints(clock),
       ...faultEndpoints(faults),
       ...snapshots,
-      ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, clientKey: sandboxClientKey, chains }),
+      ...triggerEndpoints({ url: localUrl, apiKey: sandboxApiKey, clientKey: sandboxClientKey, ctx, chains }),
     ],
     around: gate.around,
     restores,

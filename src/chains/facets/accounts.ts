@@ -161,6 +161,8 @@ export type ModularAccounts = {
   isDeployed(account: Address): Promise<boolean>
   /** Whether an account is deployed and has each of these owners now: addresses, or coordinates of keys as `x:y`. */
   hasOwners(account: Address, owners: readonly string[]): Promise<boolean[]>
+  /** The call data of an operation in which an account makes this call. */
+  callDataOf(call: AddressedCall): Hex
   /** The id of such an owner in the logs of accounts. */
   ownerId(owner: string): Hex
   /**

@@ -59,6 +59,8 @@ const stateAt: Record<string, [topic: string, state: string]> = {
   'challenge.accelerateTransaction': ['challenges.accelerateTransaction', 'COMPLETE'],
   'challenge.cancelTransaction': ['challenges.cancelTransaction', 'COMPLETE'],
   'modularWallet.inboundTransfer': ['modularWallet.inboundTransfer', 'COMPLETE'],
+  'modularWallet.userOperation': ['modularWallet.userOperation', 'COMPLETE'],
+  'modularWallet.outboundTransfer': ['modularWallet.outboundTransfer', 'COMPLETE'],
 }
 
 /** The states that the messages about a resource reported. */
@@ -127,7 +129,11 @@ describe('values and mistakes', () => {
       ['payment.paid', '--set', 'amount.value=1'],
       'set.amount.value cannot be set: choose from amount.amount, blockchain.',
     ],
-    [1, ['payment.paid', '--set', 'amount.amount=-1'], 'set.amount.amount must be an amount such as 1.25.'],
+    [
+      1,
+      ['payment.paid', '--set', 'amount.amount=-1'],
+      'set.amount.amount must be an amount above 0, such as 1.25.',
+    ],
     [
       1,
       ['payment.paid', '--set', 'blockchain=SOL'],

@@ -12,7 +12,7 @@ export type Coin = (typeof coins)[number]
 /** More than exists of any currency, and far below the numbers at which a contract overflows. */
 const wholeMax = 10n ** 12n
 
-export function engineChain({ chains }: EngineCtx, blockchain: string): Chain {
+export function engineChain({ chains }: Pick<EngineCtx, 'chains'>, blockchain: string): Chain {
   const chain = chains.find(blockchain)
   if (!chain) throw new ApiError('chainNotStarted')
   return chain

@@ -7,5 +7,7 @@ export type Fixture = {
   topics: readonly string[]
   /** Paths that can be set, with their usual values. Each fixture has `blockchain` too. */
   values?: Readonly<Record<string, string>>
+  /** Whether it needs the JSON-RPC of modular wallets, which not every chain has. */
+  modular?: true
   run(steps: Steps): Promise<void>
 }

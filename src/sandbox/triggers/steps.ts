@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Network, requireNetwork } from '#chains/networks/index'
+import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import { engineChain } from '../chain-control/payment.ts'
 import type { LocalChain } from '../chains/index.ts'
 
 /** The sandbox as fixtures use it: over its own API, with its own key. */
@@ -10,6 +12,7 @@ export type TriggerTarget = {
   apiKey: string
   /** The key of pages, which opens the JSON-RPC of modular wallets. */
   clientKey: string
+  ctx: Pick<EngineCtx, 'chains'>
   chains: readonly Pick<LocalChain, 'blockchain' | 'tokens'>[]
 }
 
@@ -63,7 +66,7 @@ function openRequests({ url, apiKey, clientKey }: TriggerTarget, { rpcPath }: Ne
       return (await send(method, path, { ...key, 'X-User-Token': userToken }, body)).data
     },
     /** A method of the JSON-RPC by which pages make modular wallets. */
-    callModular: async (rpcMethod: string, params: readonly object[]): Promise<StepAnswer> => {
+    callModular: async (rpcMethod: string, params: readonly unknown[]): Promise<StepAnswer> => {
       const path = `/v1/rpc/w3s/buidl/${rpcPath}`
       const request = { jsonrpc: '2.0', id: 1, method: rpcMethod, params }
       const { result, error } = await send('POST', path, { authorization: `Bearer ${clientKey}` }, request)
@@ -94,6 +97,8 @@ export function openSteps(target: TriggerTarget, values: TriggerValues, seed: st
     made,
     values,
     network,
+    /** The chain, for what a client computes by itself. */
+    chain: engineChain(target.ctx, network.blockchain),
     usdc: target.chains.find(({ blockchain }) => blockchain === values['blockchain'])!.tokens.USDC,
     ...requests,
     until,

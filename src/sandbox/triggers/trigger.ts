@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { networkOf } from '#chains/networks/index'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 import { businessFixtures } from './business.ts'
 import type { Fixture } from './fixture.ts'
+import { modularWalletFixtures } from './modular-wallets.ts'
 import { openSteps, type TriggerTarget } from './steps.ts'
 import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
@@ -11,32 +13,36 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   ...businessFixtures,
   ...walletFixtures,
   ...userFixtures,
+  ...modularWalletFixtures,
 }
 
 /** The topics that no fixture causes, each with the reason. */
 const untriggeredTopics: Readonly<Record<string, string>> = {
   'challenges.setSecurityQuestions': 'The platform does not send it.',
-  'modularWallet.userOperation':
-    'The owner of a modular wallet signs its operations, in the library of the page; no fixture does so yet.',
-  'modularWallet.outboundTransfer': 'It comes of an operation that the owner of a modular wallet signs.',
   travelRule: 'The platform does not send it.',
   rampSession: 'The platform does not send it.',
 }
 
 /** The events that can be triggered, with their topics and what can be set. */
 export const listTriggers = (target: TriggerTarget) => ({
-  events: Object.entries(fixtures).map(([event, { about, topics, values }]) => ({
+  events: Object.entries(fixtures).map(([event, fixture]) => ({
     event,
-    about,
-    topics,
-    values: valuesOf(target, values),
+    about: fixture.about,
+    topics: fixture.topics,
+    values: valuesOf(target, fixture),
   })),
   notCovered: Object.entries(untriggeredTopics).map(([topic, reason]) => ({ topic, reason })),
 })
 
-const valuesOf = ({ chains }: TriggerTarget, values: Fixture['values'] = {}): Record<string, string> => ({
-  ...values,
-  blockchain: chains[0]!.blockchain,
+/** The names of the chains that a fixture can run on. */
+const blockchainsFor = ({ chains }: TriggerTarget, { modular }: Fixture): string[] =>
+  chains
+    .map(({ blockchain }) => blockchain)
+    .filter((blockchain) => !modular || networkOf(blockchain)?.rpcPath !== undefined)
+
+const valuesOf = (target: TriggerTarget, fixture: Fixture): Record<string, string> => ({
+  ...fixture.values,
+  blockchain: blockchainsFor(target, fixture)[0] ?? target.chains[0]!.blockchain,
 })
 
 type TriggerInput = { event: string; set?: Record<string, string> | undefined; seed?: string | undefined }
@@ -56,8 +62,8 @@ export async function trigger(target: TriggerTarget, { event, set = {}, seed = r
   return { event, seed, made: steps.made, notifications: await notificationsOf(steps) }
 }
 
-function setValues(target: TriggerTarget, { values: usual }: Fixture, set: Record<string, string>) {
-  const values = valuesOf(target, usual)
+function setValues(target: TriggerTarget, fixture: Fixture, set: Record<string, string>) {
+  const values = valuesOf(target, fixture)
   for (const [path, value] of Object.entries(set)) {
     if (!Object.hasOwn(values, path))
       throw invalid({
@@ -65,19 +71,24 @@ function setValues(target: TriggerTarget, { values: usual }: Fixture, set: Recor
         reason: `cannot be set: choose from ${Object.keys(values).join(', ')}`,
         value,
       })
-    if (path.startsWith('amount') && !/^\d{1,9}(\.\d{1,2})?$/.test(value))
-      throw invalid({ at: `set.${path}`, reason: 'must be an amount such as 1.25', value })
+    if (path.startsWith('amount') && !/^(?=.*[1-9])\d{1,9}(\.\d{1,2})?$/.test(value))
+      throw invalid({ at: `set.${path}`, reason: 'must be an amount above 0, such as 1.25', value })
     values[path] = value
   }
-  const { blockchain } = values
-  const blockchains = target.chains.map((each) => each.blockchain as string)
-  if (!blockchains.includes(blockchain!))
-    throw invalid({
-      at: 'set.blockchain',
-      reason: `is no chain of this sandbox: choose from ${blockchains.join(', ')}`,
-      value: blockchain,
-    })
+  requireUsable(target, fixture, values['blockchain']!)
   return values
+}
+
+function requireUsable(target: TriggerTarget, fixture: Fixture, value: string): void {
+  const usable = blockchainsFor(target, fixture)
+  if (usable.includes(value)) return
+  const isStarted = target.chains.some(({ blockchain }) => blockchain === value)
+  const problem = isStarted ? 'has no modular wallets' : 'is no chain of this sandbox'
+  const remedy =
+    usable.length > 0
+      ? `choose from ${usable.join(', ')}`
+      : 'no chain of this sandbox has modular wallets, so start it with one that has them, such as BASE-SEPOLIA'
+  throw invalid({ at: 'set.blockchain', reason: `${problem}: ${remedy}`, value })
 }
 
 type ListedNotification = { id: string; line: string; topic: string; resourceId: string }

@@ -1,4 +1,4 @@
-/** Fixtures of users, who approve challenges with a PIN on a page, and of modular wallets. */
+/** Fixtures of users, who approve challenges with a PIN on a page. */
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto'
 import type { Fixture } from './fixture.ts'
 import type { Steps } from './steps.ts'
@@ -107,30 +107,6 @@ async function change(steps: Steps, what: 'accelerate' | 'cancel'): Promise<void
   }
 }
 
-/** Pays a modular wallet, made as the page of an app makes it. */
-async function payModularWallet(steps: Steps): Promise<void> {
-  const weightedMultisig = { owners: [{ address: steps.address(), weight: 1 }], thresholdWeight: 1 }
-  const params = [
-    {
-      scaConfiguration: {
-        initialOwnershipConfiguration: { weightedMultisig },
-        scaCore: 'circle_6900_v1',
-      },
-    },
-  ]
-  const { id, address } = await steps.callModular('circle_getAddress', params)
-  steps.note('modularWallet', id)
-  const { txHash } = await steps.pay(address, 'USDC', steps.values['amounts.0']!)
-  const found = await steps.until(async () => {
-    const { transfers } = await steps.call(
-      'GET',
-      `/v1/w3s/modular/transfers?walletAddresses=${address}&txHash=${txHash}`,
-    )
-    return transfers[0]
-  }, 'the transfer is listed')
-  steps.note('modularTransfer', found.id)
-}
-
 const challenge = (topic: string, about: string, run: Fixture['run'], values = {}): Fixture => ({
   about: `${about} The user approves it with a PIN.`,
   topics: [`challenges.${topic}`],
@@ -212,10 +188,4 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
     (steps) => change(steps, 'cancel'),
     amounts,
   ),
-  'modularWallet.inboundTransfer': {
-    about: 'A new modular wallet receives coins.',
-    topics: ['modularWallet.inboundTransfer'],
-    values: amounts,
-    run: payModularWallet,
-  },
 }

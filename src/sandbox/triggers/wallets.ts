@@ -8,7 +8,7 @@ const amounts = { 'amounts.0': '0.5' }
 
 type MadeWallet = { id: string; address: string }
 
-async function makeWallet(steps: Steps): Promise<MadeWallet> {
+export async function makeDeveloperWallet(steps: Steps): Promise<MadeWallet> {
   const { walletSet } = await steps.signed('/v1/w3s/developer/walletSets', { name: 'Trigger' })
   const { wallets } = await steps.signed('/v1/w3s/developer/wallets', {
     walletSetId: walletSet.id,
@@ -22,7 +22,7 @@ async function makeWallet(steps: Steps): Promise<MadeWallet> {
 
 /** A wallet with coins, which the platform knows of. */
 async function fundedWallet(steps: Steps): Promise<MadeWallet> {
-  const wallet = await makeWallet(steps)
+  const wallet = await makeDeveloperWallet(steps)
   await steps.pay(wallet.address, 'NATIVE', '1')
   await steps.pay(wallet.address, 'USDC', '1000')
   await steps.until(async () => {
@@ -64,7 +64,7 @@ const complete = async (steps: Steps): Promise<string> => {
 }
 
 async function receive(steps: Steps): Promise<void> {
-  const { id, address } = await makeWallet(steps)
+  const { id, address } = await makeDeveloperWallet(steps)
   await steps.pay(address, 'USDC', steps.values['amounts.0']!)
   const [found] = await steps.until(async () => {
     const { transactions } = await steps.call('GET', `/v1/w3s/transactions?walletIds=${id}&txType=INBOUND`)

@@ -23,7 +23,14 @@ import { AnswerTooLarge } from '../rpc/rpc-errors.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { entryPointAddress, modularContracts, paymasterAddress, paymasterCode } from './deployed-contracts.ts'
-import { bundleCall, bundleInput, postedCall, preVerificationGas, sponsored } from './operation.ts'
+import {
+  bundleCall,
+  bundleInput,
+  encodeExecution,
+  postedCall,
+  preVerificationGas,
+  sponsored,
+} from './operation.ts'
 import { readOperation, showOperation } from './operation-fields.ts'
 import { ownerId, readOwners } from './owners.ts'
 import { simulateBundle } from './simulate.ts'
@@ -34,6 +41,7 @@ export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => (
   createdBy,
   isDeployed: (account) => isModularAccount(rpc, account),
   hasOwners: (account, owners) => hasOwners(rpc, account, owners),
+  callDataOf: encodeExecution,
   ownerId,
   readOperation,
   showOperation,

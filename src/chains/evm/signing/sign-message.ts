@@ -13,3 +13,9 @@ export function packSignature(signature: Signature): Hex {
   const { r, s, yParity } = splitSignature(signature)
   return `${r}${s.slice(2)}${hexOf(Buffer.of(27 + yParity)).slice(2)}`
 }
+
+/** The signature that was packed so. */
+export function unpackSignature(packed: Hex): Signature {
+  const bytes = bytesOf(packed)
+  return Buffer.concat([bytes.subarray(0, 64), Buffer.of(bytes[64]! - 27)])
+}
