@@ -1,8 +1,10 @@
 import type { Address } from '#chains/addresses/types'
 import type { ContractChain } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
+import type { Config } from '#runtime/config'
 import { createCaller } from '#runtime/outbound/call'
 import { createLanes } from '#runtime/scheduling/fair-concurrency'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { SourceFile } from './describe-abi.ts'
 import {
   metadataBytesMax,
@@ -17,13 +19,15 @@ const answerBytesMax = metadataBytesMax + sourcesBytesMax
 /** The operator chose the server, which may be in the network of this one. */
 const call = createCaller('private')
 /** Questions to the server at once; no entity keeps another one from asking. */
-const lanes = createLanes({
-  count: 8,
-  leavesRoom: true,
-  waitingMax: 100,
-  waitMs: timeoutMs,
-  crowded: () => new Error('too many imports ask it at once'),
-})
+const lanesIn = oncePer((_config: Config) =>
+  createLanes({
+    count: 8,
+    leavesRoom: true,
+    waitingMax: 100,
+    waitMs: timeoutMs,
+    crowded: () => new Error('too many imports ask it at once'),
+  }),
+)
 
 type Served = { abi?: unknown; sources?: Record<string, { content?: unknown } | null> | null }
 
@@ -39,7 +43,7 @@ export async function servedSources(
   const { contractSourcesUrl: base } = ctx.config
   if (base === undefined) return undefined
   const name = chain.contracts.checksumAddress(address)
-  const { status, text, isWhole } = await lanes.run(ctx.entity.id, () =>
+  const { status, text, isWhole } = await lanesIn(ctx.config).run(ctx.entity.id, () =>
     call({
       method: 'GET',
       url: `${base}/v2/contract/${chain.network.chainId}/${name}?fields=abi,sources`,

@@ -1,5 +1,7 @@
 import type { Ctx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import type { Config } from '#runtime/config'
+import { oncePer } from '#runtime/scheduling/memoize'
 
 /**
  * Number of requests of one address that may wait for nodes in this process, for reads and for user operations, with the client key
@@ -7,14 +9,15 @@ import { ApiError } from '#lib/errors'
  */
 const waitingMax = { reads: 8, operations: 24 } as const
 const addressesShare = 4
-const waiting = new Map<string, number>()
+const waitingIn = oncePer((_config: Config) => new Map<string, number>())
 
 /** Runs work that waits for a node; refuses it while too much of the same address, or of the same entity, waits. */
 export async function limited<Result>(
-  { entity, page }: Ctx,
+  { config, entity, page }: Ctx,
   what: keyof typeof waitingMax,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  const waiting = waitingIn(config)
   const max = waitingMax[what]
   const limits = [
     [`${what} ${entity.id} ${page}`, max],

@@ -8,7 +8,9 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { EntityScope } from '#runtime/scope'
 import type { CustodyScope } from '../custody.ts'
 import { familyOfKey } from '../families/index.ts'
@@ -174,7 +176,7 @@ async function allowing(
     const remedy = `Choose one with: bezant policy set --entity ${entity.id} --policy permissive|FILE`
     throw new ApiError('policyDenied', `There is no policy, and without one nothing is signed. ${remedy}`)
   }
-  const compiled = await compiledOf(db, entity.id, rows)
+  const compiled = await compiledOf(ctx, rows)
   const policies = rows.map((row, index) => ({ ...row, rules: compiled[index]! }))
   for (const policy of policies) {
     const reason = denialOf(policy.rules, operation)
@@ -199,15 +201,19 @@ function denied(ctx: EntityScope, wallet: Signatory, policy: PolicyRow, reason: 
 }
 
 /** Compiled rules by version id: versions never change, so entries stay valid. */
-const compiledVersions = new Map<string, Compiled>()
+const compiledVersionsIn = oncePer((_config: Config) => new Map<string, Compiled>())
 const compiledMax = 1_000
 
-async function compiledOf(db: Db, entityId: string, rows: readonly PolicyRow[]): Promise<Compiled[]> {
+async function compiledOf(
+  { config, db, entity }: EntityScope,
+  rows: readonly PolicyRow[],
+): Promise<Compiled[]> {
+  const compiledVersions = compiledVersionsIn(config)
   const ids = rows.map(({ versionId }) => versionId)
   // Read before the query: another request may empty the cache meanwhile.
   const known = ids.map((id) => compiledVersions.get(id))
   const missing = ids.filter((_, index) => !known[index])
-  const found = missing.length > 0 ? await rulesOfVersions(db, entityId, missing) : []
+  const found = missing.length > 0 ? await rulesOfVersions(db, entity.id, missing) : []
   const fresh = new Map(found.map(({ id, rules }) => [id, compileRules(rules)]))
   const compiled = ids.map((id, index) => known[index] ?? fresh.get(id)!)
   if (compiledVersions.size + fresh.size > compiledMax) compiledVersions.clear()

@@ -8,6 +8,7 @@ import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Hex } from '#lib/hex'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
@@ -30,7 +31,7 @@ export type Plan =
 const estimatedEachMax = 20
 
 /** Number of consecutive undecided estimates of each transaction. */
-const undecidedTimes = createFailureCounts()
+const undecidedTimesOn = oncePer((_chain: Chain) => createFailureCounts())
 
 /**
  * Simulates the waiting transactions of one sender and sets their gas limit and fee, outside any database transaction.
@@ -89,7 +90,7 @@ async function simulate(
       const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row) : shared
       const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
       if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
-      else undecidedTimes.ended(row.id)
+      else undecidedTimesOn(chain).ended(row.id)
       return { row, plan, reverts: estimate.kind === 'reverted' }
     }),
   )
@@ -123,7 +124,7 @@ async function reportUndecided(
   rows: readonly WaitingTransaction[],
   said: string,
 ): Promise<void> {
-  const tries = Math.max(...rows.map(({ id }) => undecidedTimes.failed(id)))
+  const tries = Math.max(...rows.map(({ id }) => undecidedTimesOn(chain).failed(id)))
   logProviderFailure(ctx, chain, { doing: 'estimating', said, tries })
   const why = `no node of ${chain.network.blockchain} can estimate the gas now: the estimate is repeated until one can`
   if (tries > 1) await showWaitReason(ctx.database, ctx.clock.nowMs(), rows, why)

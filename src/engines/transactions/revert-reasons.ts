@@ -2,6 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { releaseHeld } from '#engines/webhooks/index'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { defer, type Turn } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
 import { callOf } from './intent.ts'
@@ -10,7 +11,7 @@ import { type RevertedTransaction, recordRevertReasons, withoutRevertReason } fr
 
 const batchMax = 20
 /** Number of consecutive failures to read the revert reason of each transaction. */
-const failedReads = createFailureCounts()
+const failedReadsOn = oncePer((_chain: Chain) => createFailureCounts())
 const unknownReason = 'the transaction was reverted in its block'
 
 /**
@@ -51,6 +52,7 @@ export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn
 
 /** Returns the revert reason, or `undefined` when it must be read again. */
 async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction) {
+  const failedReads = failedReadsOn(chain)
   try {
     const errors = await errorsOfCall(ctx.database, chain, row)
     const reason = await chain.effects.explainRevert(

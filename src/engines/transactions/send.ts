@@ -7,6 +7,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { Turn } from '#runtime/turns/store'
 import { failUnsentTransactions } from './fail-unsent.ts'
 import type { JournalWriter } from './journal/writer.ts'
@@ -257,7 +258,7 @@ const refusalsMax = 5
  * Number of refusals of each attempt that this process received; broadcasts without an answer do not count. A restarted
  * process counts from zero, so it cancels later, never sooner.
  */
-const refusals = createFailureCounts()
+const refusalsOn = oncePer((_chain: Chain) => createFailureCounts())
 
 /**
  * Only the first broadcast of bytes can be refused for good: an earlier one without an answer may have arrived. Bytes that
@@ -273,7 +274,7 @@ function resultOf(
   const kept = { entityId, id, fencingToken }
   const resend = resendAfterMs(chain)
   if (outcome.kind === 'accepted') {
-    refusals.ended(id)
+    refusalsOn(chain).ended(id)
     return { ...kept, state: 'sent', retryInMs: resend, error: null }
   }
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
@@ -289,7 +290,7 @@ function resultOf(
     return { ...kept, state: 'rejected', retryInMs: 0, error: outcome.message, reason }
   // A cancel transaction would cost more than the user approved, too: the bytes wait for a lower price.
   const mayCancel = reason && price !== 'fee-exceeded' && attempt.state === 'signed' && isIntent(attempt)
-  if (mayCancel && refusals.failed(id) >= refusalsMax)
+  if (mayCancel && refusalsOn(chain).failed(id) >= refusalsMax)
     return { ...kept, state: 'signed', retryInMs: backoff, error: outcome.message, cancelReason: reason }
   // A nonce reported as used may be used by these bytes, by a foreign transaction, or not at all: only blocks decide.
   const retryInMs = attempt.state === 'sent' ? resend : backoff

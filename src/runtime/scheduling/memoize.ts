@@ -1,3 +1,9 @@
+/** Runs `work` on the first call, and caches its result. Work that throws runs again on the next call. */
+export function once<Result>(work: () => Result): () => Result {
+  let done: { result: Result } | undefined
+  return () => (done ??= { result: work() }).result
+}
+
 /** Computes `of(object)` on first use, and caches the result for the lifetime of the object. */
 export function oncePer<Key extends object, Value>(of: (object: Key) => Value): (object: Key) => Value {
   const known = new WeakMap<Key, { value: Value }>()
@@ -8,7 +14,7 @@ export function oncePer<Key extends object, Value>(of: (object: Key) => Value): 
   }
 }
 
-/** Runs `work` on the first call, and caches its result. Failed work runs again on the next call. */
+/** Does the same as `once` for asynchronous work: work that fails runs again on the next call. */
 export function succeedOnce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let done: Promise<Result> | undefined
   const again = (error: unknown) => {

@@ -8,6 +8,7 @@ import {
   runtimeCodeOf,
   senderCreator,
 } from '#chains/evm/accounts/deployed-contracts'
+import { once } from '#runtime/scheduling/memoize'
 import { create2FactoryCode } from '../artifacts/infrastructure-code.ts'
 
 /** A contract as a genesis file has it; quantities are hexadecimal. */
@@ -31,12 +32,10 @@ const notEntered = word(1n)
 
 /**
  * The contracts of smart accounts, as part of a genesis file: the deterministic deployer, the EntryPoint with the creator of accounts that it deploys,
- * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows.
+ * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows. They are the
+ * same on every chain.
  */
-export const placedAccountContracts = (): Record<string, PlacedContract> => (placed ??= placeContracts())
-
-/** The same on every chain, and made once. */
-let placed: Record<string, PlacedContract> | undefined
+export const placedAccountContracts = once(placeContracts)
 
 function placeContracts(): Record<string, PlacedContract> {
   const artifact = readEntryPoint()

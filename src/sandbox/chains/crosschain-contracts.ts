@@ -23,6 +23,7 @@ import {
 import type { NetworkToken } from '#chains/network'
 import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { issuerAccount } from '../constants.ts'
 import { initializableSlot, type PlacedContract } from './account-contracts.ts'
 
@@ -47,16 +48,16 @@ export function placedCrosschainContracts(
   attester: Hex,
 ): Readonly<Record<string, PlacedContract>> {
   if (!hasDomain(network)) return {}
-  const key = `${network.blockchain} ${attester}`
-  const known = placed.get(key)
+  const placed = placedOn(network)
+  const known = placed.get(attester)
   if (known) return known
   const made = placeContracts(network, attester)
-  placed.set(key, made)
+  placed.set(attester, made)
   return made
 }
 
 /** A process starts chains many times, of few networks. */
-const placed = new Map<string, Record<string, PlacedContract>>()
+const placedOn = oncePer((_network: Network) => new Map<Hex, Record<string, PlacedContract>>())
 
 function placeContracts(network: CrosschainNetwork, attester: Hex): Record<string, PlacedContract> {
   const addresses = crosschainContracts[network.environment]

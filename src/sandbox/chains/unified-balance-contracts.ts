@@ -14,6 +14,7 @@ import {
 } from '#chains/evm/unified-balance/deployed-contracts'
 import type { NetworkToken } from '#chains/network'
 import type { Network } from '#chains/networks/index'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { gatewaySignerAccount, issuerAccount } from '../constants.ts'
 import type { PlacedContract } from './account-contracts.ts'
 
@@ -40,17 +41,13 @@ const implementationPlace = place(0x360894a13ba1a3210667c828492db98dca3e2076cc37
 /** The slot of OpenZeppelin's Initializable (ERC-7201): 1 once initialized, all ones where that is impossible. */
 const initializedPlace = place(0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00n, 8)
 
-/** The contracts of unified balances as part of the genesis file of this network; none where it has no unified balance. */
-export function placedUnifiedBalance(network: Network): Record<string, PlacedContract> {
-  const known = placedByNetwork.get(network)
-  if (known) return known
-  const placed = network.unifiedBalance ? placeContracts(network) : {}
-  placedByNetwork.set(network, placed)
-  return placed
-}
-
-/** Made once for each network: the code is long. */
-const placedByNetwork = new Map<Network, Record<string, PlacedContract>>()
+/**
+ * The contracts of unified balances as part of the genesis file of this network; none where it has no unified balance. Made once
+ * for each network: the code is long.
+ */
+export const placedUnifiedBalance = oncePer((network: Network) =>
+  network.unifiedBalance ? placeContracts(network) : {},
+)
 
 /** The minters of the token that unified balances need: the wallet burns, the minter mints. */
 export function unifiedBalanceMinters({ environment, unifiedBalance }: Network, { symbol }: NetworkToken) {

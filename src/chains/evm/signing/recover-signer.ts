@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
+import { once } from '#runtime/scheduling/memoize'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 
 type Library = typeof import('tiny-secp256k1')
-let library: Library | undefined
 /** Compiled on first use: most processes recover no signer. */
-const libsecp256k1 = () => (library ??= createRequire(import.meta.url)('tiny-secp256k1') as Library)
+const libsecp256k1 = once(() => createRequire(import.meta.url)('tiny-secp256k1') as Library)
 
 /**
  * The address whose key signed the digest, in canonical form; undefined for bytes that are no signature. The contracts refuse

@@ -1,5 +1,7 @@
 import { formatInstant } from '#lib/time'
+import type { Config } from '#runtime/config'
 import { createLanes } from '#runtime/scheduling/fair-concurrency'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { EntityScope } from '#runtime/scope'
 import { readMetadata } from './read.ts'
 import { type KnownMetadata, keepMetadata, knownMetadata } from './store.ts'
@@ -11,15 +13,18 @@ type DescribedItem = { id: string; uri: string }
 const keptMs = 86_400_000
 const firstRetryMs = 60_000
 
-/** Lanes for all fetches of this process: no entity keeps another one from them. */
-const lanes = createLanes({
-  count: 4,
-  leavesRoom: true,
-  waitingMax: 200,
-  waitMs: 60_000,
-  crowded: () => new Error('too much metadata is fetched at once: it is fetched when it is asked for again'),
-})
-const underWay = new Set<string>()
+/** The items whose metadata is fetched, and lanes for all fetches of this process: no entity keeps another one from them. */
+const fetchesIn = oncePer((_config: Config) => ({
+  underWay: new Set<string>(),
+  lanes: createLanes({
+    count: 4,
+    leavesRoom: true,
+    waitingMax: 200,
+    waitMs: 60_000,
+    crowded: () =>
+      new Error('too much metadata is fetched at once: it is fetched when it is asked for again'),
+  }),
+}))
 
 /**
  * Returns the metadata of these items that is known, by their ids, and fetches the rest in the background, where the setting
@@ -36,6 +41,7 @@ export async function metadataOf(
   )
   const known = new Map(rows.map((row) => [row.tokenId, row]))
   const nowMs = ctx.clock.nowMs()
+  const { underWay } = fetchesIn(ctx.config)
   for (const item of items) {
     const row = known.get(item.id)
     const isDue = row?.uri !== item.uri || Date.parse(row.dueAt) <= nowMs
@@ -50,6 +56,7 @@ export async function metadataOf(
 }
 
 function fetchSoon(ctx: EntityScope, item: DescribedItem, known: KnownMetadata | undefined): void {
+  const { lanes, underWay } = fetchesIn(ctx.config)
   underWay.add(item.id)
   lanes
     .run(ctx.entity.id, () => fetchOne(ctx, item, known))

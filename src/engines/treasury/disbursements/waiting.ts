@@ -1,7 +1,9 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
+import type { Config } from '#runtime/config'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { oncePer } from '#runtime/scheduling/memoize'
 import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import { shortageOf } from '../rebalancing/open-rebalancing.ts'
 import { findPolicy, sourceUnderWay } from '../rebalancing/store.ts'
@@ -49,11 +51,11 @@ export async function explainShortage(
   if (waiting.reason === 'coins_on_other_chains') alarm(ctx, chain, disbursement, waiting)
 }
 
-const isNews = createRepeatFilter(600_000)
+const isNews = oncePer((_config: Config) => createRepeatFilter(600_000))
 
 function alarm(ctx: EngineCtx, { network }: Chain, disbursement: Disbursement, waiting: Waiting): void {
   const { kind, entityId, id, blockchain, tokenId } = disbursement
-  if (!isNews(`${entityId}:${blockchain}:${tokenId}`)) return
+  if (!isNews(ctx.config)(`${entityId}:${blockchain}:${tokenId}`)) return
   const token = network.tokens.find((each) => each.id === tokenId)
   const missing = token && formatAmount(BigInt(waiting.missing ?? 0), token.decimals)
   raiseAlarm(
