@@ -20,6 +20,7 @@ import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
+import { stateRule } from './tidy/state.ts'
 import {
   columnNameRule,
   lockedChoiceRule,
@@ -54,6 +55,7 @@ const rules: Rule[] = [
   typeNameRule,
   valueNameRule,
   spreadRule,
+  stateRule,
   leftoverRule,
   commentRule,
   docPathRule,
