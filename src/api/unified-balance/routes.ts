@@ -3,10 +3,9 @@ import { endpoint } from '#runtime/http/endpoint'
 import { createUnifiedTransfer } from './create-transfer.ts'
 import { estimateUnifiedTransfer } from './estimate-transfer.ts'
 import { getInfo } from './get-info.ts'
-import { getUnifiedTransfer } from './get-transfer.ts'
-import { getTransferSpec } from './get-transfer-spec.ts'
 import { listUnifiedBalances } from './list-balances.ts'
 import { listDeposits } from './list-deposits.ts'
+import { getTransferSpec, getUnifiedTransfer } from './read-transfers.ts'
 import {
   attestedSchema,
   balancesSchema,

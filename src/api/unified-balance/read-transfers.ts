@@ -1,7 +1,16 @@
+import { decodeBurnIntents } from '#chains/crosschain/transfer-payload'
+import { transferSpecHash } from '#chains/crosschain/transfer-spec'
 import type { Ctx } from '#engines/ctx'
-import { findUnifiedTransfer, intentsOf, unifiedChains } from '#engines/unified-balance/index'
+import {
+  findIntent,
+  findUnifiedTransfer,
+  intentsOf,
+  signedIntentsOf,
+  unifiedChains,
+} from '#engines/unified-balance/index'
 import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
+import { showIntent } from './read-intents.ts'
 
 /** The state of a transfer. What is not known is absent, never null: clients refuse null. */
 export async function getUnifiedTransfer(ctx: Ctx, id: string) {
@@ -47,5 +56,26 @@ export async function getUnifiedTransfer(ctx: Ctx, id: string) {
       signature: hexOf(signature),
       expirationBlock: String(expirationBlock),
     },
+  }
+}
+
+export async function getTransferSpec(ctx: Ctx, given: string) {
+  const specHash = given.toLowerCase()
+  const intent = await findIntent(ctx.db, specHash)
+  const transfer = intent && (await findUnifiedTransfer(ctx.db, intent.transferId))
+  if (!intent || !transfer)
+    throw invalid({
+      at: 'transferSpecHash',
+      reason: 'matches no transfer specification of this server',
+      value: given,
+      kind: 'unifiedTransferNotFound',
+    })
+  const signed = (await signedIntentsOf(ctx.db, transfer.id)).find(({ entry }) => entry === intent.entry)!
+  const found = decodeBurnIntents(signed.intents).find(({ spec }) => transferSpecHash(spec) === specHash)!
+  return {
+    transferSpecHash: specHash,
+    transferId: transfer.id,
+    status: transfer.state,
+    burnIntent: showIntent(found),
   }
 }
