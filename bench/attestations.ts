@@ -181,8 +181,14 @@ async function prepareBurns(platform: Platform): Promise<(count: number) => Prom
   const patience = { patienceMs: 120_000, everyMs: 50 }
   const call = async (to: Hex, data: Hex, nonce: number) =>
     account.signTransaction({
-      ...{ chainId: node.chainId, type: 'eip1559', to, data, nonce, gas: 300_000n },
-      ...{ maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+      chainId: node.chainId,
+      type: 'eip1559',
+      to,
+      data,
+      nonce,
+      gas: 300_000n,
+      maxFeePerGas: 20_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
     })
   const sendAll = async (raw: readonly string[], last: number) => {
     for (let from = 0; from < raw.length; from += 500) await broadcast(node.url, raw.slice(from, from + 500))
@@ -210,12 +216,24 @@ async function signAndInsert(ctx: EngineCtx, count: number): Promise<void> {
   const [key] = await listAttestationKeys(ctx.database, 'message')
   const emitted = encodeMessage({
     version: messageVersion,
-    ...{ sourceDomain: baseSepolia.domain!, destinationDomain: destination, nonce: word('0x0') },
-    ...{ sender: word(tokenMessenger), recipient: word(tokenMessenger), destinationCaller: word('0x0') },
-    ...{ minFinalityThreshold: 2_000, finalityThresholdExecuted: 0 },
+    sourceDomain: baseSepolia.domain!,
+    destinationDomain: destination,
+    nonce: word('0x0'),
+    sender: word(tokenMessenger),
+    recipient: word(tokenMessenger),
+    destinationCaller: word('0x0'),
+    minFinalityThreshold: 2_000,
+    finalityThresholdExecuted: 0,
     messageBody: encodeBurnBody({
-      ...{ version: burnBodyVersion, burnToken: word('0x1'), mintRecipient: word('0x2'), amount: burnAtomic },
-      ...{ messageSender: word('0x3'), maxFee: 0n, feeExecuted: 0n, expirationBlock: 0n, hookData: '0x' },
+      version: burnBodyVersion,
+      burnToken: word('0x1'),
+      mintRecipient: word('0x2'),
+      amount: burnAtomic,
+      messageSender: word('0x3'),
+      maxFee: 0n,
+      feeExecuted: 0n,
+      expirationBlock: 0n,
+      hookData: '0x',
     }),
   })
   for (let done = 0; done < count; done += batchSize)

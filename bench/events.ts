@@ -48,7 +48,10 @@ export async function monitor(tenant: Caller, contractAddress: string, fromBlock
   const contract = { name: 'Emitter', address: contractAddress, blockchain }
   await callApi(tenant, 'POST', '/v1/w3s/contracts/import', { ...contract, idempotencyKey: randomUUID() })
   const { eventMonitor } = await callApi(tenant, 'POST', '/v1/w3s/contracts/monitors', {
-    ...{ idempotencyKey: randomUUID(), blockchain, contractAddress, eventSignature: emittedEvent },
+    idempotencyKey: randomUUID(),
+    blockchain,
+    contractAddress,
+    eventSignature: emittedEvent,
     ...(fromBlock !== undefined && { fromBlock }),
   })
   return eventMonitor.id

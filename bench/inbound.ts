@@ -53,8 +53,17 @@ export async function startSandbox(run: Run) {
   const dataDir = join(await run.directory(), 'data')
   const { line } = await startProgram(run, {
     args: [
-      ...[...profiling(), (await compiled()).bezant, 'sandbox', '--json', '--ephemeral', '--port', '0'],
-      ...['--data-dir', dataDir, '--chains', 'BASE-SEPOLIA'],
+      ...profiling(),
+      (await compiled()).bezant,
+      'sandbox',
+      '--json',
+      '--ephemeral',
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+      '--chains',
+      'BASE-SEPOLIA',
     ],
     env: { DATABASE_URL: '' },
     readyOn: 'stdout',

@@ -70,8 +70,13 @@ const texts = [
 
 /** Lines, which say nothing. */
 const lines = [
-  ...['divider', 'pinDotBaseBorder', 'inputBorderFocused', 'inputBorderFocusedError', 'dropdownBorderIsOpen'],
-  ...['secondBtnBorder', 'secondBtnBorderOnHover'],
+  'divider',
+  'pinDotBaseBorder',
+  'inputBorderFocused',
+  'inputBorderFocusedError',
+  'dropdownBorderIsOpen',
+  'secondBtnBorder',
+  'secondBtnBorderOnHover',
 ]
 
 /** Texts of a request, which stand on the page's own ground. */

@@ -36,8 +36,12 @@ async function writeDeclarations(outdir: string): Promise<void> {
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, process.cwd())
   const program = ts.createProgram(entries.map(sourceOf), {
     ...options,
-    ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, incremental: false },
-    ...{ outDir: outdir, rootDir: 'src' },
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    incremental: false,
+    outDir: outdir,
+    rootDir: 'src',
     tsBuildInfoFile: undefined as unknown as string,
   })
   const written: string[] = []

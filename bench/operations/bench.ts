@@ -106,8 +106,12 @@ async function prepare(
     const creation = deploys ? await account.getFactoryArgs() : {}
     const callData = await account.encodeCalls([{ to: node.usdc, value: 0n, data }])
     const unpriced = {
-      ...{ sender: account.address, nonce: keys.next++ << 64n, ...creation, callData },
-      ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+      sender: account.address,
+      nonce: keys.next++ << 64n,
+      ...creation,
+      callData,
+      maxFeePerGas: 3_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
     }
     const signature = await account.getStubSignature()
     const stub = inHex({ ...unpriced, signature })
@@ -116,7 +120,8 @@ async function prepare(
     const estimate = (await call(url, headers, 'eth_estimateUserOperationGas', asked)) as Record<string, Hex>
     const unsponsored = {
       ...unpriced,
-      ...{ callGasLimit: 100_000n, verificationGasLimit: deploys ? 500_000n : 100_000n },
+      callGasLimit: 100_000n,
+      verificationGasLimit: deploys ? 500_000n : 100_000n,
       preVerificationGas: BigInt(estimate['preVerificationGas']!),
     }
     const operation = isSponsored

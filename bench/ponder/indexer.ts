@@ -39,7 +39,13 @@ export async function startPonder(run: Run, options: Options): Promise<Ponder> {
   const { stop } = await startProgram(run, {
     args: [
       join(installed, 'node_modules/ponder/dist/esm/bin/ponder.js'),
-      ...['start', '--schema', 'public', '--port', '0', '--log-format', 'json'],
+      'start',
+      '--schema',
+      'public',
+      '--port',
+      '0',
+      '--log-format',
+      'json',
     ],
     cwd: directory,
     env: { PONDER_TELEMETRY_DISABLED: '1' },

@@ -83,7 +83,9 @@ test.each(cases)('%s: %s moves no tokens of another account', async (kind, name,
     const named = airdrop.refusal(caller, name, address, alice.address, content[kind])
     expect(await named).toBe('CallerNotTokenOwner')
     const own = chain.client.simulateContract({
-      ...{ address: airdrop.address, abi: airdrop.abi, functionName: name },
+      address: airdrop.address,
+      abi: airdrop.abi,
+      functionName: name,
       args: [address, content[kind]],
       account: caller,
     })

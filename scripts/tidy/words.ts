@@ -100,17 +100,17 @@ export const valueNameRule: Rule = {
   },
 }
 
+const spreadLiteral = /\.{3}\{/
+
 export const spreadRule: Rule = {
   name: 'a spread adds another object',
   why: 'A spread of a literal is its fields with a detour: a reader looks for the reason and finds none.',
   check: (repository) =>
-    repository
-      .matching(/^src\/.*\.ts$/)
-      .flatMap((file) =>
-        file.lines.flatMap((line, index) =>
-          line.includes('...{') ? [`${file.path}:${index + 1} spreads a literal`] : [],
-        ),
+    handWritten(repository).flatMap((file) =>
+      file.lines.flatMap((line, index) =>
+        spreadLiteral.test(line) ? [`${file.path}:${index + 1} spreads a literal`] : [],
       ),
+    ),
 }
 
 const reminder = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)

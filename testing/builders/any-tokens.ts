@@ -101,9 +101,13 @@ export const deployClaiming = (
 /** The data that creates such a contract. */
 export function deployDataOf(to: string, code: Hex, { amount = 10n ** 18n, count = 1 } = {}): Hex {
   const claim = concatHex([
-    ...[storing(amount), '0x61' as Hex, numberToHex(count, { size: 2 })],
+    storing(amount),
+    '0x61' as Hex,
+    numberToHex(count, { size: 2 }),
     // The loop begins at byte 39 and counts down.
-    ...['0x5b' as Hex, claiming(to), '0x6001900380602757' as Hex],
+    '0x5b' as Hex,
+    claiming(to),
+    '0x6001900380602757' as Hex,
   ])
   const size = numberToHex((code.length - 2) / 2, { size: 2 })
   const start = numberToHex((claim.length - 2) / 2 + 15, { size: 2 })

@@ -54,8 +54,12 @@ export async function openAttester({ config, nodes, starts = true }: AttesterOpt
   const rootKey = randomBytes(32)
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-attester-'))
   const settings = {
-    ...{ port: 0, logLevel: 'error', databaseConnectionsMax: 5, dataDir },
-    ...{ crosschainEnvironment: 'TEST' as const, ...config },
+    port: 0,
+    logLevel: 'error',
+    databaseConnectionsMax: 5,
+    dataDir,
+    crosschainEnvironment: 'TEST' as const,
+    ...config,
   }
   const { ctx, close } = await openContext({
     config: readConfig(settings, {}),
@@ -87,7 +91,12 @@ export async function openAttester({ config, nodes, starts = true }: AttesterOpt
   if (!starts) await stop()
   const service = { url, token }
   return {
-    ...{ ctx, database, connection: clone.connection, rootKey, dataDir, address },
+    ctx,
+    database,
+    connection: clone.connection,
+    rootKey,
+    dataDir,
+    address,
     setting: { publicKey, service },
     newKey: async () => ({ ...(await newKey()), service }),
     ask: (body, asked = token) => httpAs(url, asked)('POST', '/signatures', { body }),

@@ -101,7 +101,8 @@ async function burn(
   // The fees of the speed and of the delivery.
   const maxFee = (fast ? amount / 10_000n + 101n : 0n) + (forwards ? 200_000n : 0n)
   const hash = await messages.burn(from, into, {
-    ...{ amount: amount + 1_000_000n, maxFee },
+    amount: amount + 1_000_000n,
+    maxFee,
     threshold: fast ? confirmedThreshold : finalizedThreshold,
     ...(forwards && { hookData: forwardHookData }),
   })

@@ -77,9 +77,15 @@ const calls: Record<string, (to: Hex, route: Route) => [contract: string, data: 
       ],
       [
         {
-          ...{ amount: 1n, maxFee: 0n, fee: 0n, mintRecipient: wordOf(to), destinationCaller: zero },
-          ...{ burnToken: route.source.tokens.USDC, feeRecipient: freshAddress() },
-          ...{ destinationDomain: domainOf(route.destination), minFinalityThreshold: 2_000 },
+          amount: 1n,
+          maxFee: 0n,
+          fee: 0n,
+          mintRecipient: wordOf(to),
+          destinationCaller: zero,
+          burnToken: route.source.tokens.USDC,
+          feeRecipient: freshAddress(),
+          destinationDomain: domainOf(route.destination),
+          minFinalityThreshold: 2_000,
         },
       ],
     ),

@@ -16,15 +16,18 @@ const tenants = 1_000
 
 /** Tables of the platform with a row for each key, list, process or chain, or of a sandbox: they do not grow with tenants. */
 const ofPlatform = [
-  ...[
-    'schema_migrations',
-    'notified_kinds',
-    'transport_keys',
-    'user_token_keys',
-    'webhook_keys',
-    'signing_certificates',
-  ],
-  ...['attestation_keys', 'journals', 'screening_lists', 'sponsors', 'step_cursors', 'faucet_transactions'],
+  'schema_migrations',
+  'notified_kinds',
+  'transport_keys',
+  'user_token_keys',
+  'webhook_keys',
+  'signing_certificates',
+  'attestation_keys',
+  'journals',
+  'screening_lists',
+  'sponsors',
+  'step_cursors',
+  'faucet_transactions',
 ]
 
 /**

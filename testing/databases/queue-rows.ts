@@ -66,6 +66,25 @@ const attempt = (made: NumberedRow, nonce: number, changes: Row): Row => ({
   ...changes,
 })
 
+/** A payment intent that waits for its payment. */
+export const openIntent = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...dates,
+  type: 'transient',
+  currency: 'USD',
+  settlement_currency: 'USD',
+  chain: 'BASE',
+  blockchain,
+  merchant_wallet_id: '1',
+  decimals: 6,
+  amount: 1,
+  amount_paid: 0,
+  amount_refunded: 0,
+  timeline: [],
+  status: 'pending',
+  expires_on: earlier,
+})
+
 /** Inserts transactions under way with nonce 1. */
 export async function insertSentTransactions(
   db: Db,
@@ -99,16 +118,28 @@ export async function insertHistoryRows(db: Db, all: readonly NumberedRow[]): Pr
     db,
     'event_monitors',
     all.map((made) => ({
-      ...{ ...keyOf(made), ...dates, blockchain, contract_address: addressOf(made), is_enabled: true },
-      ...{ event_signature: 'Moved()', event_signature_hash: hashOf(made), event_name: 'Moved' },
+      ...keyOf(made),
+      ...dates,
+      blockchain,
+      contract_address: addressOf(made),
+      is_enabled: true,
+      event_signature: 'Moved()',
+      event_signature_hash: hashOf(made),
+      event_name: 'Moved',
     })),
   )
   await insertRows(
     db,
     'event_histories',
     all.map((made) => ({
-      ...{ ...keyOf(made), create_date: earlier, monitor_id: idOf(made), blockchain },
-      ...{ next_block: 0, to_block: 9, span: 1, fencing_token: 0 },
+      ...keyOf(made),
+      create_date: earlier,
+      monitor_id: idOf(made),
+      blockchain,
+      next_block: 0,
+      to_block: 9,
+      span: 1,
+      fencing_token: 0,
     })),
   )
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
 import type { Blockchain } from '#chains/blockchains'
-import { openContext, startApi } from '#context'
+import { type ContextInput, openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { readConfig } from '#runtime/config'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
@@ -63,30 +63,25 @@ export async function openTwoMachines(
   const { rpcUrl, blockchain } = chain
   const further = local.chains.slice(1).map((each) => ({ blockchain: each.blockchain, rpcUrl: each.rpcUrl }))
   let closeFront: () => Promise<unknown> = async () => undefined
+  const nodes = [{ blockchain, rpcUrl }, ...further].map((node) => ({ ...node, local: true }))
   const front = async (clone: Clone): Promise<Tenant> => {
-    const settings = { port: 0, databaseConnectionsMax: 6, dataDir: join(home, 'front'), logLevel: 'fatal' }
-    const { ctx, close } = await openContext({
-      config: readConfig(settings, {}),
-      log: testLog('fatal'),
-      connection: clone.connection,
-      rootKey: testRootKey,
-      nodes: [{ blockchain, rpcUrl }, ...further].map((node) => ({ ...node, local: true })),
-    })
-    const indexer = startIndexer(ctx)
-    const api = await startApi(ctx)
+    const { tenant, close } = await openFront(clone, nodes, join(home, 'front'))
     closeFront = async () => {
       closeFront = async () => undefined
-      await Promise.all([api.stop(), indexer.stop()])
       await close()
     }
     cleanups.push(() => closeFront())
-    return tenantOf(api.url, credentials)
+    return tenant
   }
   const open = async (clone: Clone, machine: string, options: OpenOptions = {}): Promise<Worker> => {
     const worker = idle.pop() ?? (await spawnWorker())
     running.add(worker)
     await worker.open({
-      ...{ connection: clone.connection, rpcUrl, blockchain, others: further, dataDir: join(home, machine) },
+      connection: clone.connection,
+      rpcUrl,
+      blockchain,
+      others: further,
+      dataDir: join(home, machine),
       roles: ['transactions'],
       ...options,
     })
@@ -111,6 +106,21 @@ export async function openTwoMachines(
     idle.push(worker)
   }
   return { chain, chains: local.chains, home, front, open, close, closeWorkers, killAll, closeAll }
+}
+
+/** Serves the API and indexes the chains on the database of a clone, in this process. */
+async function openFront({ connection }: Clone, nodes: ContextInput['nodes'], dataDir: string) {
+  const settings = { port: 0, databaseConnectionsMax: 6, dataDir, logLevel: 'fatal' }
+  const log = testLog('fatal')
+  const config = readConfig(settings, {})
+  const context = await openContext({ config, log, connection, rootKey: testRootKey, nodes })
+  const indexer = startIndexer(context.ctx)
+  const api = await startApi(context.ctx)
+  const close = async () => {
+    await Promise.all([api.stop(), indexer.stop()])
+    await context.close()
+  }
+  return { tenant: tenantOf(api.url, credentials), close }
 }
 
 const credentials = {

@@ -108,8 +108,13 @@ const typedData = JSON.stringify({
   message: { item: 'tea' },
 })
 const transaction = JSON.stringify({
-  ...{ to: freshAddress(), value: '1', gas: '21000', nonce: 900, chainId: 84532 },
-  ...{ maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000' },
+  to: freshAddress(),
+  value: '1',
+  gas: '21000',
+  nonce: 900,
+  chainId: 84532,
+  maxFeePerGas: '2000000000',
+  maxPriorityFeePerGas: '1000000000',
 })
 const signTypedData = {
   request: ofUser((_, { id: walletId }) => ({ walletId, data: typedData }), false),

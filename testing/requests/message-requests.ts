@@ -14,12 +14,24 @@ const [source, destination] = ['6', '0']
 
 const message = encodeMessage({
   version: messageVersion,
-  ...{ sourceDomain: 6, destinationDomain: 0, nonce, sender: wordOf('1'), recipient: wordOf('2') },
-  ...{ destinationCaller: wordOf('0'), minFinalityThreshold: 2_000, finalityThresholdExecuted: 2_000 },
+  sourceDomain: 6,
+  destinationDomain: 0,
+  nonce,
+  sender: wordOf('1'),
+  recipient: wordOf('2'),
+  destinationCaller: wordOf('0'),
+  minFinalityThreshold: 2_000,
+  finalityThresholdExecuted: 2_000,
   messageBody: encodeBurnBody({
     version: burnBodyVersion,
-    ...{ burnToken: wordOf('3'), mintRecipient: wordOf('4'), amount: 5n, messageSender: wordOf('6') },
-    ...{ maxFee: 0n, feeExecuted: 0n, expirationBlock: 0n, hookData: '0x' },
+    burnToken: wordOf('3'),
+    mintRecipient: wordOf('4'),
+    amount: 5n,
+    messageSender: wordOf('6'),
+    maxFee: 0n,
+    feeExecuted: 0n,
+    expirationBlock: 0n,
+    hookData: '0x',
   }),
 })
 const digest = messageDigest(message)

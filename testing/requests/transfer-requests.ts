@@ -27,8 +27,13 @@ const transferOfItems: RequestSamples = {
     const { id: walletId, blockchain } = await world.fundedWallet()
     const { address: tokenAddress } = await world.collection()
     return keyed(world, {
-      ...{ walletId, blockchain, tokenAddress, nftTokenIds: ['0', '1'], amounts: ['1', '2'] },
-      ...{ destinationAddress: freshAddress(), feeLevel: 'MEDIUM' },
+      walletId,
+      blockchain,
+      tokenAddress,
+      nftTokenIds: ['0', '1'],
+      amounts: ['1', '2'],
+      destinationAddress: freshAddress(),
+      feeLevel: 'MEDIUM',
     })
   },
   changes: async (world) => ({
@@ -49,8 +54,11 @@ export const transferRequests: Record<string, RequestSamples> = {
   'POST /v1/w3s/transactions/transfer/estimateFee': {
     request: async (world) => ({
       body: {
-        ...{ walletId: (await world.fundedWallet()).id, blockchain: world.harness.chain().blockchain },
-        ...{ tokenAddress: (await world.pictures()).address, nftTokenIds: ['0'], amounts: ['1'] },
+        walletId: (await world.fundedWallet()).id,
+        blockchain: world.harness.chain().blockchain,
+        tokenAddress: (await world.pictures()).address,
+        nftTokenIds: ['0'],
+        amounts: ['1'],
         destinationAddress: freshAddress(),
       },
     }),

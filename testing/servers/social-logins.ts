@@ -19,7 +19,9 @@ export async function openProviderFor({ clock, atClose }: Harness): Promise<Open
 /** Lets the users of an entity log in by a provider, under this name. */
 export const useProvider = (world: World, issuer: string, provider: SocialProviderName) =>
   void world.harness.ctx.config.socialProviders.push({
-    ...{ entityId: world.tenant.entityId, provider, issuer },
+    entityId: world.tenant.entityId,
+    provider,
+    issuer,
     clientIds: [clientIdOf(world)],
   })
 

@@ -20,7 +20,12 @@ export function openFrame(url: string, isVisible: boolean): HTMLIFrameElement {
 export function showFrame(frame: HTMLIFrameElement): void {
   frame.width = frame.height = '100%'
   Object.assign(frame.style, {
-    ...{ display: '', position: 'fixed', border: '0', zIndex: topmost },
-    ...{ top: '50%', left: '50%', transform: 'translate(-50%, -50%)' },
+    display: '',
+    position: 'fixed',
+    border: '0',
+    zIndex: topmost,
+    top: '50%',
+    left: '50%',
+    transform: 'translate(-50%, -50%)',
   })
 }

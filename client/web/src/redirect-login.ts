@@ -38,8 +38,11 @@ function queryOf(
   if (provider === SocialLoginProvider.GOOGLE && google) {
     const { clientId, redirectUri, selectAccountPrompt, authorizationUrl } = google
     return {
-      ...{ client_id: clientId, redirect_uri: redirectUri, nonce },
-      ...{ response_type: 'id_token', scope: 'openid email profile' },
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      nonce,
+      response_type: 'id_token',
+      scope: 'openid email profile',
       ...(selectAccountPrompt && { prompt: 'select_account' }),
       ...(authorizationUrl && { authorizationUrl }),
     }
@@ -47,16 +50,22 @@ function queryOf(
   if (provider === SocialLoginProvider.FACEBOOK && facebook) {
     const { appId, redirectUri, authorizationUrl } = facebook
     return {
-      ...{ client_id: appId, redirect_uri: redirectUri, response_type: 'token', scope: 'email' },
+      client_id: appId,
+      redirect_uri: redirectUri,
+      response_type: 'token',
+      scope: 'email',
       ...(authorizationUrl && { authorizationUrl }),
     }
   }
   if (provider === SocialLoginProvider.APPLE && apple?.clientId && apple.redirectUri) {
     const { clientId, redirectUri, authorizationUrl } = apple
     return {
-      ...{ client_id: clientId, redirect_uri: redirectUri, nonce },
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      nonce,
       // Apple answers in the fragment only when no scope is asked for.
-      ...{ response_type: 'code id_token', response_mode: 'fragment' },
+      response_type: 'code id_token',
+      response_mode: 'fragment',
       ...(authorizationUrl && { authorizationUrl }),
     }
   }

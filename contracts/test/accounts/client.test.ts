@@ -41,9 +41,16 @@ it.each(kinds)('an operation that the client signs for %s deploys the account an
   const { factory, factoryData } = await account.getFactoryArgs()
   const callData = await account.encodeCalls([{ to, value: 5n }])
   const unsigned = {
-    ...{ sender: address, nonce: 0n, factory: factory!, factoryData: factoryData!, callData },
-    ...{ callGasLimit: 200_000n, verificationGasLimit: 1_500_000n, preVerificationGas: 50_000n },
-    ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+    sender: address,
+    nonce: 0n,
+    factory: factory!,
+    factoryData: factoryData!,
+    callData,
+    callGasLimit: 200_000n,
+    verificationGasLimit: 1_500_000n,
+    preVerificationGas: 50_000n,
+    maxFeePerGas: 2_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
   }
   const signature = await account.signUserOperation(unsigned as never)
   const outcome = await execute(chain, {

@@ -33,8 +33,11 @@ beforeAll(async () => {
   account = await deploy(chain, ownersOf([people.alice], []))
   await chain.client.sendTransactionSync({ account: people.carol, ...call })
   await chain.client.writeContract({
-    ...{ account: people.carol, address: paymaster, abi: sponsorPaymasterAbi },
-    ...{ functionName: 'deposit', value: parseEther('1') },
+    account: people.carol,
+    address: paymaster,
+    abi: sponsorPaymasterAbi,
+    functionName: 'deposit',
+    value: parseEther('1'),
   })
 })
 afterAll(() => chain?.stop())

@@ -45,7 +45,8 @@ beforeAll(async () => {
   chain = await startAccountChain()
   const operations = earlier.map((core) => ({
     ...operationOf(people.alice.address, '0x'),
-    ...{ creation: accountCreation(ownersOf([people.alice], []), contractsOf(core)), signature: '0x' as Hex },
+    creation: accountCreation(ownersOf([people.alice], []), contractsOf(core)),
+    signature: '0x' as Hex,
   }))
   for (const { address, call } of contractsNeeded(operations)) {
     await chain.client.sendTransactionSync({ account: people.carol, ...call, gas: 10_000_000n })
@@ -119,8 +120,10 @@ describe.each(earlier)('an account of %s', (core) => {
     expect(await asEntryPoint(chain, account, added)).toBe(true)
     const info = () =>
       chain.client.readContract({
-        ...{ address: contractsOf(core).plugin, abi: ownershipPluginAbi },
-        ...{ functionName: 'ownershipInfoOf', args: [account] },
+        address: contractsOf(core).plugin,
+        abi: ownershipPluginAbi,
+        functionName: 'ownershipInfoOf',
+        args: [account],
       } as const)
     const before = await info()
     expect(before[2]).toBe(4n)

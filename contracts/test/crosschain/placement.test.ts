@@ -53,7 +53,10 @@ const others = networks
   .filter(({ environment, domain }) => environment === 'TEST' && domain !== local.domain)
 
 const transmitterState = [
-  ...[issuer.address, issuer.address, issuer.address, issuer.address],
+  issuer.address,
+  issuer.address,
+  issuer.address,
+  issuer.address,
   [attester.address],
   1n,
   BigInt(messageBodySizeMax),

@@ -157,8 +157,14 @@ describe('a message', () => {
     await chain.client.setAutomine(false)
     const sendRaw = async (message: Hex, attestation: Hex, nonce: number) =>
       chain.client.writeContract({
-        ...{ account: people.stranger, address: transmitter.address, abi: transmitter.abi, chain: null },
-        ...{ functionName: 'receiveMessage', args: [message, attestation], gas: 500_000n, nonce },
+        account: people.stranger,
+        address: transmitter.address,
+        abi: transmitter.abi,
+        chain: null,
+        functionName: 'receiveMessage',
+        args: [message, attestation],
+        gas: 500_000n,
+        nonce,
       })
     const nonce = await chain.client.getTransactionCount({ address: people.stranger.address })
     const hashes = [await sendRaw(atNext!, late, nonce), await sendRaw(after!, timely, nonce + 1)]
@@ -235,7 +241,9 @@ describe('an attestation', () => {
   }
   const problemOf = (message: Hex, attestation: Hex, threshold: number, attesters = three) =>
     attestationProblem({
-      ...{ message, attestation, threshold },
+      message,
+      attestation,
+      threshold,
       attesters: attesters.map(({ address }) => address),
     })
 

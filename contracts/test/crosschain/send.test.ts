@@ -328,7 +328,10 @@ test('whatever is burned, contract and codec write the same bytes', async () => 
       expect(encodeMessage({ ...envelope, messageBody })).toBe(emitted)
       expect(encodeBurnBody(decodeBurnBody(messageBody))).toBe(messageBody)
       expect(eventOf(messenger, 'DepositForBurn', receipt.logs)).toMatchObject({
-        ...{ ...rest, maxFee, minFinalityThreshold, hookData },
+        ...rest,
+        maxFee,
+        minFinalityThreshold,
+        hookData,
       })
     }),
     { numRuns: sizeOf('CROSSCHAIN_SEND_RUNS', { usual: 40, deep: 2_000 }) },

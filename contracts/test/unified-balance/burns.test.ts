@@ -142,8 +142,11 @@ describe('a burn', () => {
         {
           eventName: 'InsufficientBalance',
           args: {
-            ...{ token, depositor: alice.address, value: value + fee },
-            ...{ availableBalance: 700n, withdrawingBalance: 300n },
+            token,
+            depositor: alice.address,
+            value: value + fee,
+            availableBalance: 700n,
+            withdrawingBalance: 300n,
           },
         },
         burned(intent, { value: destroyed, fee: paid, fromAvailable: 700n, fromWithdrawing: 300n }),

@@ -73,7 +73,13 @@ describe('the published constants', () => {
     const { name, version } = burnIntentDomain
     const zero = `0x${'0'.repeat(40)}`
     expect(await read<unknown[]>(chain, wallet, 'eip712Domain')).toEqual([
-      ...['0x03', name, version, 0n, zero, `0x${'0'.repeat(64)}`, []],
+      '0x03',
+      name,
+      version,
+      0n,
+      zero,
+      `0x${'0'.repeat(64)}`,
+      [],
     ])
     for (const [title, magic] of Object.entries(transferMagics))
       expect(keccak256(stringToBytes(`circle.gateway.${title}`)).slice(0, 10)).toBe(
@@ -87,8 +93,20 @@ describe('the published constants', () => {
     const topics = abi.filter((item) => item.type === 'event').map((item) => toEventSelector(item))
     expect(selectors).toEqual(
       expect.arrayContaining([
-        ...['0x47e7ef24', '0xb3db428b', '0x8ef59739', '0x26a3fb30', '0x8a94d4fc', '0x438d4835', '0xe909ebfa'],
-        ...['0x020d308d', '0x74392bf3', '0xc8393ba9', '0x51cff8d9', '0x8ec3dbb9', '0xdf0c6690', '0xfefeec13'],
+        '0x47e7ef24',
+        '0xb3db428b',
+        '0x8ef59739',
+        '0x26a3fb30',
+        '0x8a94d4fc',
+        '0x438d4835',
+        '0xe909ebfa',
+        '0x020d308d',
+        '0x74392bf3',
+        '0xc8393ba9',
+        '0x51cff8d9',
+        '0x8ec3dbb9',
+        '0xdf0c6690',
+        '0xfefeec13',
         '0x9fb01cc5',
       ]),
     )
@@ -276,10 +294,20 @@ function errorsFor(fault: MalformedTransfer['fault'] | undefined): (string | und
 it('bytes and typed data are those of the library for EIP-712 and ABI', async () => {
   const { hashStruct } = await import('viem')
   const fields = [
-    ...['uint32 version', 'uint32 sourceDomain', 'uint32 destinationDomain', 'bytes32 sourceContract'],
-    ...['bytes32 destinationContract', 'bytes32 sourceToken', 'bytes32 destinationToken'],
-    ...['bytes32 sourceDepositor', 'bytes32 destinationRecipient', 'bytes32 sourceSigner'],
-    ...['bytes32 destinationCaller', 'uint256 value', 'bytes32 salt', 'bytes hookData'],
+    'uint32 version',
+    'uint32 sourceDomain',
+    'uint32 destinationDomain',
+    'bytes32 sourceContract',
+    'bytes32 destinationContract',
+    'bytes32 sourceToken',
+    'bytes32 destinationToken',
+    'bytes32 sourceDepositor',
+    'bytes32 destinationRecipient',
+    'bytes32 sourceSigner',
+    'bytes32 destinationCaller',
+    'uint256 value',
+    'bytes32 salt',
+    'bytes hookData',
   ]
   const typed = (text: string) => {
     const [type, name] = text.split(' ')

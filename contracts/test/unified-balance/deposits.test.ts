@@ -93,7 +93,10 @@ it('credits a contract that signs by ERC-1271, with a permit and with an authori
   const wrapped = (signature: Hex): Hex => `0x01${signature.slice(2)}`
   const permit = await permitOf(account)
   await send(chain, bob, wallet, 'depositWithPermit', [
-    ...[token, account, 7n, greatest],
+    token,
+    account,
+    7n,
+    greatest,
     wrapped(permit.signature),
   ])
   const { args, signature } = await authorizationOf(account)

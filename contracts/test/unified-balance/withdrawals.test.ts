@@ -44,8 +44,12 @@ describe('a withdrawal', () => {
     expect(event).toEqual({
       eventName: 'WithdrawalInitiated',
       args: {
-        ...{ token, depositor: alice.address, value: 30n },
-        ...{ remainingAvailable: 70n, totalWithdrawing: 30n, withdrawalBlock: end },
+        token,
+        depositor: alice.address,
+        value: 30n,
+        remainingAvailable: 70n,
+        totalWithdrawing: 30n,
+        withdrawalBlock: end,
       },
     })
     expect(await withdrawalOf('withdrawalBlock')).toBe(end)

@@ -116,7 +116,10 @@ const blocksOf = ({ ask, block }: Reads, finalityDepth: number): Pick<Chain, 'bl
       const { number: blockNumber, orders } = (await ask<LedgerBlock>('block', blockHash))!
       const asked = orders.filter(({ id }) => txHashes.includes(id))
       return asked.map(({ id: txHash, success, fee }) => ({
-        ...{ txHash, success, blockHash, blockNumber },
+        txHash,
+        success,
+        blockHash,
+        blockNumber,
         gasUsed: workOfOrder,
         feeAtomic: BigInt(fee),
       }))
@@ -188,7 +191,9 @@ export function connectLedger(input: ChainInput): Chain {
   }
   const hosts = [new URL(rpcUrl).host]
   const chain: Chain = {
-    ...{ network, local, confirmations },
+    network,
+    local,
+    confirmations,
     endpoints: { hosts, health: () => [], inspect: async () => [], close: async () => undefined },
     ...blocksOf(reads, finalityDepth),
     lane: {

@@ -137,7 +137,9 @@ const worst: Record<string, () => unknown[][]> = {
   rp_getRegistrationVerification: () => [
     [
       {
-        ...{ id: long(1_364), rawId: long(1_364), type: 'public-key' },
+        id: long(1_364),
+        rawId: long(1_364),
+        type: 'public-key',
         response: { clientDataJSON: long(8_192), attestationObject: long(32_768) },
       },
     ],
@@ -146,7 +148,9 @@ const worst: Record<string, () => unknown[][]> = {
   rp_getLoginVerification: () => [
     [
       {
-        ...{ id: long(1_364), rawId: long(1_364), type: 'public-key' },
+        id: long(1_364),
+        rawId: long(1_364),
+        type: 'public-key',
         response: { clientDataJSON: long(8_192), authenticatorData: long(8_192), signature: long(1_024) },
       },
     ],

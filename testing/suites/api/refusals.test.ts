@@ -328,7 +328,9 @@ it('tells who names an address where an id belongs how to get the id', async () 
       ({ location }: { location: string }) => location === 'destination.type',
     )
     expect([answer.status, answer.body.code, type.message]).toEqual([
-      ...[400, 2, expect.stringContaining(`POST ${remedy} `)],
+      400,
+      2,
+      expect.stringContaining(`POST ${remedy} `),
     ])
     expect(answer.body.message).toContain(type.message)
   }

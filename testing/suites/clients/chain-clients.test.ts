@@ -87,9 +87,14 @@ it('a payment that @x402/evm signs settles by transferWithAuthorization', async 
   const treasury = freshAddress() as `0x${string}`
   await chain!.send(payer.account.address, 5_000_000n, 'USDC')
   const requirements = {
-    ...{ scheme: 'exact', network: 'eip155:84532' as const, payTo: treasury, maxTimeoutSeconds: 60 },
+    scheme: 'exact',
+    network: 'eip155:84532' as const,
+    payTo: treasury,
+    maxTimeoutSeconds: 60,
     // The fields that a server of this scheme takes from the table of the package.
-    ...{ asset: chain!.tokens.USDC, amount: '1250000', extra: { name: 'USDC', version: '2' } },
+    asset: chain!.tokens.USDC,
+    amount: '1250000',
+    extra: { name: 'USDC', version: '2' },
   }
   const signer = toClientEvmSigner(payer.account, payer as never)
   const signed = await new Paying(signer).createPaymentPayload(2, requirements)

@@ -135,7 +135,9 @@ const openAccount = () =>
       })
       const transport = modular.toModularTransport(url, key)
       const chain = defineChain({
-        ...{ id: chainId, name: 'Base Sepolia', rpcUrls: { default: { http: [] } } },
+        id: chainId,
+        name: 'Base Sepolia',
+        rpcUrls: { default: { http: [] } },
         nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       })
       const client = createPublicClient({ chain, transport })
@@ -220,7 +222,9 @@ const startApplication = (mode: 'Register' | 'Login' | 'Restore') =>
       localStorage.setItem('credential', JSON.stringify(kept))
       const modularTransport = modular.toModularTransport(url, key)
       const chain = defineChain({
-        ...{ id: chainId, name: 'Base Sepolia', rpcUrls: { default: { http: [] } } },
+        id: chainId,
+        name: 'Base Sepolia',
+        rpcUrls: { default: { http: [] } },
         nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       })
       const client = createPublicClient({ chain, transport: modularTransport })

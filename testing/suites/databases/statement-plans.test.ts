@@ -41,8 +41,13 @@ beforeAll(async () => {
   harness = await openHarness({ blockchains })
   const world = worldOf(harness, await harness.newEntity())
   await Promise.all([
-    ...[world.walletSet(), world.fundedWallet(), world.money(), world.paidIntent(), world.payee()],
-    ...[world.ownAddress(), world.collection()],
+    world.walletSet(),
+    world.fundedWallet(),
+    world.money(),
+    world.paidIntent(),
+    world.payee(),
+    world.ownAddress(),
+    world.collection(),
   ])
   for (const { method, path } of endpoints) {
     const made = await sampleRequests[`${method} ${path}`]?.request(world)

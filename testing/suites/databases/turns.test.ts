@@ -46,6 +46,7 @@ import {
   insertSentTransactions,
   keyOf,
   type NumberedRow,
+  openIntent,
   type Row,
   transaction,
 } from '#testing/databases/queue-rows'
@@ -101,19 +102,15 @@ const kinds: Record<DisbursementKind, { table: string; row: Row }> = {
     table: 'payments',
     row: {
       ...money,
-      ...{ submitted: false, status: 'pending', type: 'refund', decimals: 6 },
-      ...{ merchant_wallet_id: '1', deposit_address: '0xaa' },
+      submitted: false,
+      status: 'pending',
+      type: 'refund',
+      decimals: 6,
+      merchant_wallet_id: '1',
+      deposit_address: '0xaa',
     },
   },
 }
-
-const openIntent = (made: NumberedRow): Row => ({
-  ...keyOf(made),
-  ...dates,
-  ...{ type: 'transient', currency: 'USD', settlement_currency: 'USD', chain: 'BASE', blockchain },
-  ...{ merchant_wallet_id: '1', decimals: 6, amount: 1, amount_paid: 0, amount_refunded: 0, timeline: [] },
-  ...{ status: 'pending', expires_on: earlier },
-})
 
 async function disbursements(all: readonly NumberedRow[], changes: Row = {}) {
   await insertRows(db(), 'payment_intents', all.map(openIntent))
@@ -155,22 +152,29 @@ const recipient = (made: NumberedRow): Row => ({
 })
 const address = (made: NumberedRow): Row => ({
   ...recipient(made),
-  ...{ address_tag: '', currency: 'USD', description: '', needs_identity: false },
+  address_tag: '',
+  currency: 'USD',
+  description: '',
+  needs_identity: false,
 })
 const operationHash = `0x${'ab'.repeat(32)}`
 const operation = (made: NumberedRow): Row => ({
   ...keyOf(made),
-  ...{
-    blockchain,
-    account: addressOf(made),
-    user_op_hash: operationHash,
-    operation: {},
-  },
-  ...{ required_deposit: 1, state: 'signed', was_bundled: false, create_date: earlier },
+  blockchain,
+  account: addressOf(made),
+  user_op_hash: operationHash,
+  operation: {},
+  required_deposit: 1,
+  state: 'signed',
+  was_bundled: false,
+  create_date: earlier,
 })
 const accountCall = (made: NumberedRow): Row => ({
   ...keyOf(made),
-  ...{ blockchain, purpose: 'bundle', settled: false, create_date: earlier },
+  blockchain,
+  purpose: 'bundle',
+  settled: false,
+  create_date: earlier,
 })
 const held = { hold_until: earlier }
 const unlisted = { listed: false, look_alike: false }
@@ -264,7 +268,13 @@ const starved: Record<Queue, Starved> = {
       const id = randomUUID()
       await insertRows(db(), 'tokens', [
         {
-          ...{ id, blockchain, address: id, name: '', symbol: '', decimals: 0, is_native: false },
+          id,
+          blockchain,
+          address: id,
+          name: '',
+          symbol: '',
+          decimals: 0,
+          is_native: false,
           ...dates,
           ...unlisted,
         },
@@ -296,13 +306,12 @@ const starved: Record<Queue, Starved> = {
         all.map((made) => ({
           ...keyOf(made),
           ...dates,
-          ...{
-            endpoint: `http://127.0.0.1/${made.index}`,
-            base_url: '',
-            environment: 'TEST',
-            wake_date: earlier,
-          },
-          ...{ failure_count: 0, fencing_token: 0 },
+          endpoint: `http://127.0.0.1/${made.index}`,
+          base_url: '',
+          environment: 'TEST',
+          wake_date: earlier,
+          failure_count: 0,
+          fencing_token: 0,
         })),
       ),
     claim: (turn) => claimLanes(db(), turn, now, { failing: false, limit, leaseMs: 60_000 }),
@@ -386,8 +395,14 @@ const starved: Record<Queue, Starved> = {
         db(),
         'fiat_deposits',
         all.map((made) => ({
-          ...{ ...money, ...keyOf(made), ...dates, decimals: 6, tracking_ref: '', account_number: '' },
-          ...{ address: '0xaa', state: 'waiting' },
+          ...money,
+          ...keyOf(made),
+          ...dates,
+          decimals: 6,
+          tracking_ref: '',
+          account_number: '',
+          address: '0xaa',
+          state: 'waiting',
         })),
       ),
     claim: async (turn) =>

@@ -38,7 +38,9 @@ beforeAll(async () => {
   pool = openWorkerPool({
     idleWorkers,
     platform: {
-      ...{ connection: harness.connection, blockchain: first!.blockchain, rpcUrl: first!.rpcUrl },
+      connection: harness.connection,
+      blockchain: first!.blockchain,
+      rpcUrl: first!.rpcUrl,
       others: others.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl })),
       logLevel: 'error',
     },
@@ -148,7 +150,8 @@ it(`property 11: ${runs} histories of burns, deposits, transfers, withdrawals, r
   await Promise.race([
     pool.failed,
     fc.assert(fc.asyncProperty(lists, one), {
-      ...{ numRuns: runs, endOnFailure: true },
+      numRuns: runs,
+      endOnFailure: true,
       ...(seed && { seed: Number(seed) }),
     }),
   ])

@@ -90,7 +90,9 @@ const keyed = async () => ({
 async function executed(contractAddress: string, callData: Hex) {
   const { id } = await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
     ...(await keyed()),
-    ...{ contractAddress, callData, feeLevel: 'MEDIUM' },
+    contractAddress,
+    callData,
+    feeLevel: 'MEDIUM',
   })
   const read = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
   await until(async () => (await read()).transactionScreeningEvaluation !== undefined, 'the call is screened')
@@ -130,12 +132,15 @@ describe('property 115: a signature is refused', () => {
   const field = (text: string) => ({ name: text.split(' ')[1]!, type: text.split(' ')[0]! })
   const data = (domain: object, primaryType: string, types: Record<string, string[]>, message: object) =>
     JSON.stringify({
-      ...{ domain, primaryType, message },
+      domain,
+      primaryType,
+      message,
       types: Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, fields.map(field)])),
     })
   const token = () => ({ name: 'USDC', version: '2', chainId: 84532, verifyingContract: base.tokens.USDC })
   const permit2 = () => ({
-    ...{ name: 'Permit2', chainId: 84532 },
+    name: 'Permit2',
+    chainId: 84532,
     verifyingContract: '0x000000000022d473030f116ddee9f6b43ac78ba3',
   })
   const contents: Record<string, (to: Hex) => string> = {
@@ -157,8 +162,12 @@ describe('property 115: a signature is refused', () => {
         'TransferWithAuthorization',
         {
           TransferWithAuthorization: [
-            ...['address from', 'address to', 'uint256 value'],
-            ...['uint256 validAfter', 'uint256 validBefore', 'bytes32 nonce'],
+            'address from',
+            'address to',
+            'uint256 value',
+            'uint256 validAfter',
+            'uint256 validBefore',
+            'bytes32 nonce',
           ],
         },
         { from: freshAddress(), to, value: '1', validAfter: '0', validBefore: '9', nonce: zero },
@@ -182,7 +191,8 @@ describe('property 115: a signature is refused', () => {
         },
         {
           details: [{ token: base.tokens.USDC, amount: '1', expiration: '9', nonce: '0' }],
-          ...{ spender: to, sigDeadline: '9' },
+          spender: to,
+          sigDeadline: '9',
         },
       ),
     'that is a transfer through Permit2, whose witness names it': (to) =>
@@ -191,7 +201,10 @@ describe('property 115: a signature is refused', () => {
         'PermitWitnessTransferFrom',
         {
           PermitWitnessTransferFrom: [
-            ...['TokenPermissions permitted', 'address spender', 'uint256 nonce', 'uint256 deadline'],
+            'TokenPermissions permitted',
+            'address spender',
+            'uint256 nonce',
+            'uint256 deadline',
             'Order witness',
           ],
           TokenPermissions: ['address token', 'uint256 amount'],
@@ -199,7 +212,10 @@ describe('property 115: a signature is refused', () => {
         },
         {
           permitted: { token: base.tokens.USDC, amount: '1' },
-          ...{ spender: freshAddress(), nonce: '0', deadline: '9', witness: { recipient: wordOf(to) } },
+          spender: freshAddress(),
+          nonce: '0',
+          deadline: '9',
+          witness: { recipient: wordOf(to) },
         },
       ),
     'that writes it as a number': (to) =>
@@ -272,7 +288,8 @@ describe('property 115: this server delivers nothing', () => {
     const options = { maxFee: 300_000n, hookData: forwardHookData }
     const to = freshAddress() as Hex
     const hook = await messages.burn(base, avalanche, {
-      ...{ ...options, to },
+      ...options,
+      to,
       hookData: `${forwardHookData}${listed.slice(2)}`,
     })
     const recipient = await messages.burn(base, avalanche, { ...options, to: listed })
@@ -410,8 +427,10 @@ describe('property 115: a refund', () => {
   it('to a listed address fails as denied, and its amount returns', async () => {
     const intent = await world.paidIntent()
     const { id } = await world.call('POST', `/v1/paymentIntents/${intent.id}/refund`, {
-      ...{ idempotencyKey: randomUUID(), destination: { address: listed, chain: 'BASE' } },
-      ...{ amount: { currency: 'USD' }, toAmount: { amount: '1.00', currency: 'USD' } },
+      idempotencyKey: randomUUID(),
+      destination: { address: listed, chain: 'BASE' },
+      amount: { currency: 'USD' },
+      toAmount: { amount: '1.00', currency: 'USD' },
     })
     const read = () => world.call('GET', `/v1/payments/${id}`)
     await until(async () => (await read()).status !== 'pending', 'the refund has ended')

@@ -115,7 +115,10 @@ describe.each([360, 1280])('at %i pixels', (width) => {
 
       const spender = freshAddress()
       const call = await client.createUserTransactionContractExecutionChallenge({
-        ...{ userToken, walletId, contractAddress: tokens.USDC, fee },
+        userToken,
+        walletId,
+        contractAddress: tokens.USDC,
+        fee,
         abiFunctionSignature: 'approve(address,uint256)',
         abiParameters: [spender, '5000000'],
       })

@@ -190,8 +190,11 @@ describe('property 139: no text, color or image of an app takes the place of a f
         await execute(app)
         const values = shown.details!.map(({ value }) => value)
         await look('request', facts, [
-          ...[...values, ...shown.details!.slice(1).map(({ label }) => label), warning],
-          ...['These are words of the app. What you approve is above.', 'Decline'],
+          ...values,
+          ...shown.details!.slice(1).map(({ label }) => label),
+          warning,
+          'These are words of the app. What you approve is above.',
+          'Decline',
         ])
       }
       await answerWith(page, shownTypes[0]!)

@@ -115,7 +115,9 @@ it.runIf(isDeep && postgres)(
     await shell.until(isReady, 'the new installation is ready')
     const intent: { paymentMethods: { address: string }[] } = await call('POST', '/v1/paymentIntents', {
       idempotencyKey: randomUUID(),
-      ...{ type: 'continuous', currency: 'USD', settlementCurrency: 'USD' },
+      type: 'continuous',
+      currency: 'USD',
+      settlementCurrency: 'USD',
       paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
     })
     const { address } = intent.paymentMethods[0]!

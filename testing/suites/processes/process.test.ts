@@ -75,8 +75,11 @@ async function newWalletSet({ tenant }: Program): Promise<string> {
 async function newAccount({ tenant }: Program, walletSetId: string) {
   const { body, text } = await tenant.http('POST', '/v1/w3s/developer/wallets', {
     body: {
-      ...{ idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret(), walletSetId },
-      ...{ blockchains: ['BASE-SEPOLIA'], accountType: 'SCA' },
+      idempotencyKey: randomUUID(),
+      entitySecretCiphertext: await tenant.sealSecret(),
+      walletSetId,
+      blockchains: ['BASE-SEPOLIA'],
+      accountType: 'SCA',
     },
   })
   expect(body?.data?.wallets, text).toHaveLength(1)
