@@ -75,9 +75,6 @@ export const typeNameRule: Rule = {
 
 const valueDeclaration = /^export (?:async )?(?:function\*?|const|let|class) (\w+)/gm
 
-/** Values that have one name in two files. A name only leaves this list. */
-const sharedValueNames = new Set(['isFrozen'])
-
 export const valueNameRule: Rule = {
   name: 'an exported value has a name of its own',
   why: 'A search for the name finds the thing: say of what it is, as createBusinessTransfer does beside createTransfer.',
@@ -88,15 +85,9 @@ export const valueNameRule: Rule = {
       for (const [, name] of text.matchAll(valueDeclaration))
         files.set(name!, [...(files.get(name!) ?? []), path])
     }
-    const pathsOf = (name: string) => files.get(name) ?? []
-    return [
-      ...[...files]
-        .filter(([name, paths]) => new Set(paths).size > 1 && !sharedValueNames.has(name))
-        .map(([name, paths]) => `${name} is exported by ${paths.join(', ')}`),
-      ...[...sharedValueNames]
-        .filter((name) => new Set(pathsOf(name)).size < 2)
-        .map((name) => `${name} has one meaning: take it out of sharedValueNames in scripts/tidy/words.ts`),
-    ]
+    return [...files]
+      .filter(([, paths]) => new Set(paths).size > 1)
+      .map(([name, paths]) => `${name} is exported by ${paths.join(', ')}`)
   },
 }
 

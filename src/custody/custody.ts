@@ -10,7 +10,7 @@ import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
 
-/** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
+/** The keys of this process, with which it signs and decrypts: opened once at boot and passed on in `ctx`. */
 export type Custody = {
   readonly vault: Vault
   readonly signer: Signer
@@ -26,13 +26,16 @@ export type KeyOpener = {
   readonly entityId: string
   /** The user whose keys it opens; absent where it opens those of the entity. */
   readonly userId?: string
+  /** The key that opens the sealed wallet keys: 32 bytes. */
   readonly walletKey: KeyObject
 }
 
 /** An entity secret verified for one request; it opens that entity's wallet keys and holds no bytes of the secret. */
 export type EntitySecret = KeyOpener & {
   readonly userId?: never
+  /** The number of the secret: 1 for the registered one, and one more after each rotation. */
   readonly generation: number
+  /** SHA-256 of the ciphertext that carried the secret: a ciphertext works once. */
   readonly ciphertextSha256: Buffer
 }
 
@@ -52,7 +55,7 @@ type OpenCustodyInput = {
   clock: { nowMs(): number }
 }
 
-/** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
+/** Opens the keys under `rootKey` (32 bytes). Throws `SealBroken` when the database was sealed under another one. */
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const vault = openVault(input.rootKey)
   const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
@@ -70,5 +73,5 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   }
 }
 
-/** The public key that clients encrypt the entity secret to, PEM. */
+/** The RSA public key, in PEM, with which clients encrypt the entity secret. */
 export const transportPublicKey = (custody: Custody): Promise<string> => custody.transport.publicKey()

@@ -1,4 +1,4 @@
-/** The public interface of custody: keys, what opens them, and signatures under policy. Policies, wallets and the keys of the installation have doors of their own. */
+/** The public interface of custody: keys, what opens them, and signatures under policy. Policies, wallets and the keys of the installation have an index.ts each. */
 
 export {
   type Custody,

@@ -25,16 +25,17 @@ const laneCount = 4
 const waitingMax = 1_000
 const waitMs = 30_000
 
-/** The RSA keys that clients encrypt the entity secret to. Decryption runs in Node's thread pool, never on the event loop. */
+/** The RSA keys for which clients encrypt the entity secret. Decryption runs in Node's thread pool, never on the event loop. */
 export type Transport = {
   /** The newest public key, PEM. */
   publicKey(): Promise<string>
   /**
-   * Returns the result of `read` for the plain bytes, which are wiped then; `undefined` when it accepts them for no key.
-   * Every refusal takes the same steps, whatever its cause. `asker` is the entity whose queue the decryption waits in.
+   * Decrypts with each key, newest first, until `read` returns a result for the plain bytes, and returns it; `undefined` when none
+   * does. The bytes are wiped afterwards. Every refusal takes the same steps, whatever its cause. `asker` is the id of the entity
+   * in whose queue the decryption waits; throws `tooManyRequests` when that is full.
    */
   decrypt<Found>(asker: string, ciphertext: Buffer | undefined, read: Read<Found>): Promise<Found | undefined>
-  /** Makes a new key the public one; ciphertexts for older keys are still accepted. */
+  /** Generates a new key, which clients use from now on; ciphertexts for older keys are still accepted. */
   rotate(): Promise<void>
   close(): void
 }
@@ -47,7 +48,7 @@ type TransportInput = { database: Database; vault: Vault; clock: { nowMs(): numb
 
 /**
  * Loads the keys. Generates the first pair when there is none, in the background: that takes seconds, and only calls that
- * need it wait. Throws when the root key is not the one the keys were sealed under.
+ * need it wait. Throws `SealBroken` when the keys were sealed under another root key.
  */
 export async function openTransport(input: TransportInput): Promise<Transport> {
   const { database, vault } = input

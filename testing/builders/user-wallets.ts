@@ -4,7 +4,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import { insertKeys } from '../../src/custody/store/keys.ts'
 import { insertManaged } from '../../src/custody/store/managed-addresses.ts'
-import { countWallets, insertWalletSet } from '../../src/custody/store/wallet-sets.ts'
+import { addToWalletCount, insertWalletSet } from '../../src/custody/store/wallet-sets.ts'
 import { insertWallets } from '../../src/custody/store/wallets.ts'
 import { internalIdOf } from './users.ts'
 import type { Wallet, World } from './world.ts'
@@ -26,7 +26,7 @@ export async function makeUserWallet(world: World, userId: string): Promise<Wall
     const shared = { entityId, walletSetId, batchId, createDate, accountType: 'EOA' as const, scaCore: null }
     const metadata = { name: `of ${userId}`, refId: null }
     await insertWallets(tx, shared, [{ id, keyId, blockchain, address, derivationIndex, ...metadata }])
-    await countWallets(tx, entityId, walletSetId, 1)
+    await addToWalletCount(tx, entityId, walletSetId, 1)
     const managed = { entityId, blockchain, address, keyId, purpose: 'wallet' as const, ownerId: id }
     await insertManaged(tx, [managed], createDate)
   })

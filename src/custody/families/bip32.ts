@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Signer } from '../signers/signer.ts'
 
-/** Added to the index of a child that only the private key of its parent can derive. */
+/** The number that is added to the index of a hardened child, which only the private key of its parent can derive. */
 export const hardened = 0x8000_0000
 
 /** A key pair with the chain code that its children are derived with. The public key has 65 bytes. */
@@ -37,7 +37,7 @@ function wipe({ privateKey, chainCode }: ExtendedKey): void {
 
 type ChildKey = { index: number; privateKey: Buffer; publicKey: Buffer }
 
-/** The children at `indexes` of the key at a path. It yields to the event loop now and then; the caller wipes the private keys. */
+/** Derives the children at `indexes` of the key at `path`. It yields to the event loop now and then; the caller wipes the private keys. */
 export async function deriveChildren(
   signer: Signer,
   seed: Buffer,

@@ -5,7 +5,7 @@ import type { Family } from './family.ts'
 /** A further family is a further file beside this one, and a row here. */
 const families: Record<KeyFamily, Family> = { evm }
 
-/** The family of a key. */
+/** Returns the family of a key; throws for one that this program does not know. */
 export function familyOfKey(key: { family: string }): Family {
   const family = families[key.family as KeyFamily]
   if (!family) throw new Error(`there are no keys of the family ${key.family}`)

@@ -1,7 +1,7 @@
 /**
- * The keys that sign for this installation on chains: cross-chain messages, and attestations and burns of unified balances. They
- * open with the root key. Every digest is recorded before it is signed, and of a transfer of a unified balance there is one digest
- * for good: a second one would mint again what is burned once.
+ * The keys with which this installation signs cross-chain messages, and the transfers and burns of unified balances. They open with
+ * the root key. Every digest is recorded before it is signed, and a transfer of a unified balance has one digest for ever: with a
+ * signature of a second one, coins that are burned once could be minted twice.
  */
 import { randomBytes } from 'node:crypto'
 import { bytesOf, type Hex } from '#lib/hex'
@@ -24,7 +24,7 @@ import {
   retireAttestationKey,
 } from './store/attestation-keys.ts'
 
-/** Makes a key; its contract has to know the address before what it signs counts. */
+/** Creates a key. Contracts accept its signatures once its address is registered with them. */
 export async function createAttestationKey(
   scope: CustodyScope,
   purpose: AttestationPurpose,
@@ -33,7 +33,7 @@ export async function createAttestationKey(
   return addKey(scope, purpose, privateKey).finally(() => privateKey.fill(0))
 }
 
-/** Adds a key that was made elsewhere, such as that of the sandbox, unless it is there. */
+/** Stores a given key (0x and 64 hexadecimal digits), such as the sandbox's, and returns it; does nothing where it is stored. */
 export async function importAttestationKey(
   scope: CustodyScope,
   purpose: AttestationPurpose,
@@ -76,7 +76,10 @@ async function addKey(
   })
 }
 
-/** Ends the use of a key. What it signed counts until its contract forgets the address. */
+/**
+ * Retires a key; returns false when it was retired before. Contracts accept what it signed as long as its address is registered with
+ * them.
+ */
 export const endAttestationKey = ({ db, clock }: CustodyScope, id: string): Promise<boolean> =>
   db.tx(async (tx) => {
     const nowMs = clock.nowMs()
@@ -88,15 +91,15 @@ export const endAttestationKey = ({ db, clock }: CustodyScope, id: string): Prom
   })
 
 type AttestationRequest = {
-  /** Subject of the signature: the nonce of a message, the hash of a transfer, or a burn. */
+  /** The subject of the signature: the nonce of a message, the hash of a transfer's specification, or a burn. */
   subject: string
   /** 32 bytes. */
   digest: Hex
 }
 
 /**
- * Signs in `scope.db`'s `tx`, in which the digests are recorded: use the signatures when that has committed. 65 bytes each: r, s in
- * the lower half of the order, and 27 or 28. Throws for a retired key, and for another digest of a transfer that has one.
+ * Records the digests in `scope.db`'s `tx` and signs them; no signature may be used before that has committed. Each has 65 bytes: r, s
+ * in the lower half of the order, and 27 or 28. Throws for a retired key, and for a second digest of a transfer.
  */
 export async function signAttestations(
   scope: CustodyScope,
@@ -108,7 +111,7 @@ export async function signAttestations(
   return signWith(scope, key, requests)
 }
 
-/** Signs in the same way with the key in use of a purpose; `undefined` without one. */
+/** Does the same with the key that is in use for a purpose; returns `undefined` when there is none. */
 export async function signWithKeyInUse(
   scope: CustodyScope,
   purpose: AttestationPurpose,

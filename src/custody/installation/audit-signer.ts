@@ -3,12 +3,13 @@ import { auditHeadKey } from '../sealing/contexts.ts'
 import { deriveBytes, openVault, type Vault } from '../sealing/sealing.ts'
 
 /**
- * Signs the heads of audit trails with Ed25519. The key is derived from the root key, so that
- * access to the database alone makes no other key that counts.
+ * Signs the newest hashes of audit trails with Ed25519. The key is derived from the root key, so that write access to the database
+ * alone is not enough to forge a trail.
  */
 export type AuditSigner = {
   /** The 32 bytes of the public key. */
   publicKey: Buffer
+  /** Returns a signature of 64 bytes. */
   sign(bytes: Buffer): Buffer
 }
 
@@ -26,12 +27,13 @@ export function openAuditSigner({ root }: Pick<Vault, 'root'>): AuditSigner {
   return { publicKey, sign: (bytes) => sign(null, bytes, key) }
 }
 
-/** The signer's public key, for checks that sign nothing. */
+/** Returns the signer's public key, 32 bytes, for a program that only verifies. */
 export const auditPublicKeyOf = (rootKey: Buffer): Buffer => openAuditSigner(openVault(rootKey)).publicKey
 
-/** Opens 32 bytes of a public key for `isAuditSignature`. */
+/** Makes the key that `isAuditSignature` takes of the 32 bytes of a public key. */
 export const auditVerifyingKey = (publicKey: Buffer): KeyObject =>
   createPublicKey({ key: Buffer.concat([spkiPrefix, publicKey]), format: 'der', type: 'spki' })
 
+/** Whether the signature of the bytes was made with the private key of `key`. */
 export const isAuditSignature = (key: KeyObject, bytes: Buffer, signature: Buffer): boolean =>
   verify(null, bytes, key, signature)

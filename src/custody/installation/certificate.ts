@@ -40,7 +40,7 @@ type CertificateInput = {
   hosts?: readonly string[]
 }
 
-/** Returns a certificate for the key's own public part, valid for signing only, as PEM. It cannot sign certificates. */
+/** Returns a certificate of the key's public key, signed with the key itself, in PEM. It is no authority for other certificates. */
 export function selfSignedCertificate({
   privateKey,
   name,

@@ -1,4 +1,4 @@
-/** The keys of the installation itself: it signs messages, webhooks, the audit trail and notifications with them. */
+/** The keys of the installation itself, which sign cross-chain messages, unified balances, webhooks, notifications and the audit trail. */
 
 export {
   createAttestationKey,

@@ -23,13 +23,13 @@ const validMs = 5 * 365 * dayMs
 /** A certificate is replaced this long before it expires; the old one is still served. */
 const renewMs = 90 * dayMs
 
-/** Signs outgoing messages of this installation, with a key that signs nothing else. */
+/** Signs the notifications of line v1 with a key that signs nothing else. */
 export type Notary = {
-  /** An RSA PKCS #1 v1.5 signature in base64, and the certificate to check it with. */
+  /** Returns an RSA PKCS #1 v1.5 signature in base64, and the id of the certificate that verifies it. */
   sign(text: string, hash: 'sha1' | 'sha256'): Promise<{ signature: string; certificateId: string }>
-  /** The id of the certificate that a message signed now names. */
+  /** Returns the id of the certificate of the key that signs now. */
   certificateId(): Promise<string>
-  /** 64 hexadecimal digits that only this installation can make for the purpose and the id: no token has to be stored. */
+  /** Returns a token of 64 hexadecimal digits that only this installation can compute for a purpose and an id, so it stores none. */
   tokenOf(purpose: string, id: string): string
 }
 

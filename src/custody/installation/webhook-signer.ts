@@ -25,10 +25,10 @@ type WebhookSignatures = {
   ed25519Signature: string
 }
 
-/** Signs webhooks of this installation, with keys that sign nothing else. */
+/** Signs webhooks of line v2 with keys that sign nothing else. */
 export type WebhookSigner = {
   sign(webhook: { id: string; timestampSeconds: number; body: string }): Promise<WebhookSignatures>
-  /** The id of the keys that a webhook signed now names. */
+  /** Returns the id of the keys that sign now. */
   keyId(): Promise<string>
 }
 
@@ -77,8 +77,8 @@ async function firstRow(tx: Db, { vault, clock }: SignerInput): Promise<WebhookK
 }
 
 /**
- * Makes the keys that sign from now on. The public keys of the former ones are served for good: what they signed can
- * arrive later, and receivers check it again from their logs.
+ * Generates new keys, which sign from now on. The public keys of the former ones are still served: webhooks that they signed can arrive
+ * later, and receivers may verify old ones again.
  */
 export const rotateWebhookKeys = ({ custody, db, clock }: RotationScope): Promise<WebhookKeyRow> =>
   db.tx(async (tx) => {

@@ -44,7 +44,7 @@ type DecisionEvidence = { decisionId: string; operation: string; policyVersions:
 
 declare const decided: unique symbol
 
-/** A permission of policy to sign one intent. Only `decide` makes one; it is valid once, in the `tx` that made it. */
+/** The permission of policy to sign one intent. It is valid once, in the `tx` in which `decidePolicy` or `repeatDecision` made it. */
 export type Decision = {
   readonly [decided]: true
   readonly id: string
@@ -53,13 +53,13 @@ export type Decision = {
   readonly keyId: string
   readonly intentId: string
   readonly intent: Buffer
-  /** The part of the audit entry of the request that shows this decision. */
+  /** The data about this decision for the audit entry of the request. */
   readonly evidence: DecisionEvidence
 }
 
 const unused = new WeakMap<Decision, Db>()
 
-/** Consumes the decision; throws when it was not made here, in this `tx`, or was used before. */
+/** Uses up the decision, before a signature or a grant. Throws when it was made elsewhere, in another `tx`, or was used before. */
 export function useDecision(tx: Db, decision: Decision): void {
   const madeIn = unused.get(decision)
   unused.delete(decision)
@@ -67,8 +67,8 @@ export function useDecision(tx: Db, decision: Decision): void {
 }
 
 /**
- * Decides in `ctx.db`'s tx whether to sign for `wallet`, and reserves the outgoing amounts. Throws `policyDenied` with the
- * rule and the remedy, `walletFrozen` when the wallet or its entity is frozen.
+ * Decides in `ctx.db`'s tx whether to sign for `wallet`, and reserves the outgoing amounts of the operation against the limits.
+ * Throws `policyDenied` with the rule and the remedy, `walletFrozen` when the wallet or its entity is frozen.
  */
 export async function decidePolicy(
   ctx: EntityScope,
@@ -99,7 +99,7 @@ export async function decidePolicy(
   return decisionOf(db, row, { keyId: wallet.keyId, intent })
 }
 
-/** The permission that this row records. */
+/** Makes the permission that this row records. */
 function decisionOf(
   db: Db,
   { entityId, id, intentId, wallet, operation, versionIds }: DecisionRow,
@@ -115,9 +115,9 @@ function decisionOf(
 export type SignedIntent = NonceRef & { intentId: string; intent: Buffer; payload: Buffer; family: KeyFamily }
 
 /**
- * Repeats, in `ctx.db`'s tx, the decision on an intent of which a restored database has the signed payload alone: the line of
- * the signing ledger proves the first decision. Rules do not apply again, and what the intent spends is on record already.
- * Returns `undefined` where the ledger has no such line, or the sender no key here.
+ * Makes, in `ctx.db`'s tx, the decision again on an intent of which a restored database has only the signed payload: its entry in
+ * the signing ledger proves that policy allowed it. No rule applies again, and its amounts are reserved already. Returns `undefined`
+ * where the ledger has no such entry, or this database has no key of the sender.
  */
 export async function repeatDecision(ctx: CustodyScope, signed: SignedIntent): Promise<Decision | undefined> {
   const { db } = ctx

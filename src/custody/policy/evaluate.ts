@@ -85,7 +85,7 @@ function memberOf(
   return sets.includes('any') ? 'any' : undefined
 }
 
-/** Sums the outgoing amounts per token. Approvals count like transfers: an approved amount can be taken at any time. */
+/** Sums the outgoing amounts of each token. Approvals count as transfers do: an approved amount can be taken at any time. */
 export function spendsOf(operation: Operation): Spend[] {
   const sums = new Map<string, Spend>()
   for (const effect of operation.effects) {
@@ -98,7 +98,7 @@ export function spendsOf(operation: Operation): Spend[] {
   return [...sums.values()]
 }
 
-/** Returns the amount that counts against the limit; `undefined` when none does. */
+/** Returns the amount, in base units, that counts against the limit; `undefined` when no token of `spends` does. */
 export function countedBy(limit: Limit, spends: readonly Spend[]): bigint | undefined {
   const counted = spends.filter((spend) =>
     limit.tokens.some(

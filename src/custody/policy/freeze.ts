@@ -11,7 +11,7 @@ import {
 } from '../store/freezes.ts'
 import { findWallet } from '../store/wallets.ts'
 
-/** Thrown at signing; nothing of the batch was signed, and its requests keep waiting for their signatures. */
+/** Thrown when a wallet or its entity is frozen at the time of signing. Nothing is signed; the transactions wait for `unfreeze`. */
 export class WalletFrozen extends Error {}
 
 /** A whole entity, or one of its wallets. */
@@ -20,8 +20,8 @@ type FreezeSubject = { entityId: string; walletId?: string | undefined }
 type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
 /**
- * Freezes the subject: nothing is signed for it afterwards. False if it was frozen before; 156001 for an unknown wallet.
- * `isWanted` is asked once signers wait, in the same `tx`; where it says no, nothing is frozen.
+ * Freezes the subject: nothing is signed for it afterwards. Returns false if it was frozen before; throws 156001 for an unknown
+ * wallet. `isWanted` runs in the same `tx` while no signature is under way; where it returns false, nothing is frozen.
  */
 export const freeze = (
   scope: FreezeScope,
@@ -29,7 +29,7 @@ export const freeze = (
   isWanted?: (tx: Db) => Promise<boolean>,
 ): Promise<boolean> => change(scope, subject, true, isWanted)
 
-/** Unfreezes the subject: waiting requests are signed from now on. A wallet stays frozen as long as its entity is. */
+/** Unfreezes the subject: what waits is signed from now on. Returns false if it was not frozen. A wallet stays frozen with its entity. */
 export const unfreeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
   change(scope, subject, false)
 

@@ -1,4 +1,4 @@
-/** Policies: the rules by which an entity signs, freezes, and what is spent of allowances. */
+/** Policies: the rules by which an entity signs, the amounts reserved against their limits, and freezes. */
 
 export { findEntityFreeze } from '../store/freezes.ts'
 export {

@@ -36,9 +36,12 @@ export type OperationDanger = (typeof dangers)[number]
  * every one. Addresses are canonical.
  */
 export type OperationEffect =
-  /** A contract call. Arguments of an unknown function are not decoded. */
+  /** A contract call. `known` is whether its function is one whose arguments are decoded into further effects. */
   | { kind: 'call'; blockchain: string; contract: string; selector: string; known: boolean }
-  /** Outgoing coins; without a destination they are sent along with a call. They arrive on `destinationChain` where it is given. */
+  /**
+   * Outgoing coins, in base units; without a destination they are sent along with a call. They arrive on `destinationChain`, or on
+   * `blockchain` where that is absent.
+   */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string
@@ -58,6 +61,6 @@ export type Operation = {
   kind: OperationKind | 'sweep'
   effects: readonly OperationEffect[]
   dangers: readonly OperationDanger[]
-  /** Further addresses that take part, which screening looks up and no rule names. */
+  /** Further addresses that take part. Screening looks them up; no rule names them. `guessed`: a word of an argument that may be one. */
   parties?: readonly { blockchain: string; address: string; guessed?: true }[]
 }

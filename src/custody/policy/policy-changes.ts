@@ -21,7 +21,7 @@ const freezes = {
 } as const
 type Freeze = keyof typeof freezes
 
-/** Lists policies that were in force, and freezes, newest first; of one subject, or of all. */
+/** Lists the newest `limit` changes, newest first: of one subject by its id, or of the whole entity. */
 export async function policyHistory(
   db: Db,
   entityId: string,

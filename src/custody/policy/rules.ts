@@ -52,17 +52,19 @@ const rulesSchema = Type.Object(
 const permissiveSchema = Type.Object({ mode: Type.Literal('permissive') }, strict)
 const modeSchema = Type.Object({ mode: Type.Enum(['permissive', 'rules']) })
 
+/** Rules as an operator writes them, and as the database keeps them. */
 export type Rules = Static<typeof rulesSchema> | Static<typeof permissiveSchema>
 
 const checkMode = checkOf(modeSchema, 'body')
 const checkRules = checkOf(rulesSchema, 'body')
 const checkPermissive = checkOf(permissiveSchema, 'body')
 
-/** Everything, or the entries written as `BLOCKCHAIN:value`. */
+/** Everything, or the allowed entries, written `BLOCKCHAIN:address`; the blockchain `*` stands for every one. */
 export type Listed = 'any' | ReadonlySet<string>
-/** Everything, or for each contract everything or the names that may be called or signed there. */
+/** Everything; or, for each contract written `BLOCKCHAIN:address`, everything or the allowed selectors or types of typed data. */
 export type Members = 'any' | ReadonlyMap<string, 'any' | ReadonlySet<string>>
 
+/** A limit on what leaves in these tokens together, in base units: in one transaction, and in each rolling window. */
 export type Limit = {
   tokens: readonly { blockchain: string; token: string }[]
   perTransactionAtomic: bigint | undefined
@@ -93,6 +95,7 @@ export function parseRules(value: unknown): Rules {
   return rules
 }
 
+/** Compiles rules for evaluation. Throws an error that names the first entry that is malformed or contradicts another. */
 export function compileRules(rules: Rules): Compiled {
   if (rules.mode === 'permissive') return { mode: 'permissive' }
   const tokens = listed('tokens', rules.tokens ?? [], tokenPattern)

@@ -11,13 +11,14 @@ import { parseRules } from './rules.ts'
 /** The subject of a policy: the entity itself, or one of its wallet sets or wallets. */
 export type PolicySubject = { entityId: string; scope: PolicyScope; subjectId: string }
 
+/** Rules that allow every operation. */
 export const permissive = { mode: 'permissive' } as const
 
 type SettingScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
 /**
  * Puts `rules`, as an operator writes them, in force from the next decision on; accepted requests stay accepted. Returns the
- * version. Throws `invalidRequest` naming each bad field, 156001 or 156005 when there is no such subject.
+ * number of the version, from 1. Throws an error that names each bad field, 156001 or 156005 when there is no such subject.
  */
 export async function setPolicy(
   { db, clock, actor }: SettingScope,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SealContext } from './sealing.ts'
 
-/** Contexts that each kind of sealed value is bound to. Changing one makes values sealed before unreadable. */
+/** The contexts of all kinds of sealed values. A change of one makes the values that were sealed before unreadable. */
 
 export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
   'wallet set entropy',

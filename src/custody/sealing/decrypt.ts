@@ -7,11 +7,11 @@ export const tagBytes = 16
 const unusedKey = Buffer.alloc(32)
 
 /**
- * Opens AES-256-GCM: `sealed` is the ciphertext with its tag behind it. Returns the plain bytes, which the caller wipes, or
- * `undefined` when the tag does not fit.
+ * Decrypts AES-256-GCM. `bound` is the additional authenticated data; `sealed` is the ciphertext, followed by its tag. Returns the
+ * plain bytes, which the caller wipes, or `undefined` when the tag does not match.
  *
  * Node decrypts into one piece of memory, copies the plain bytes into another one, and frees the first unwiped. The allocator
- * gives the piece that was freed last to the next one who asks for as much: a second decryption of that length overwrites it.
+ * gives the piece that was freed last to the next request for as much: a second decryption of that length overwrites it.
  */
 export function decrypt(key: Buffer, nonce: Buffer, bound: Buffer, sealed: Buffer): Buffer | undefined {
   const options = { authTagLength: tagBytes }

@@ -1,4 +1,4 @@
-/** How secrets are sealed at rest. Custody and identity alone seal; see the rule of imports. */
+/** Encryption of secrets in the database: to seal a value is to encrypt it for one context. Only custody and identity import it. */
 
 export { decrypt, nonceBytes, tagBytes } from './decrypt.ts'
 export { followNewest } from './newest-key.ts'

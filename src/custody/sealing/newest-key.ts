@@ -2,8 +2,8 @@
 const heldMs = 1_000
 
 /**
- * Follows the newest key of a kind, so that all processes use a new one within a second or two. `find` gets the key that is
- * held, and returns the same object when that is the newest still.
+ * Returns a function that returns the newest key of a kind, and looks for a newer one after a second: so all processes use a new
+ * key within two. `find` gets the key that is in use, if any, and returns the same object when it is still the newest.
  */
 export function followNewest<Key>(
   clock: { nowMs(): number },

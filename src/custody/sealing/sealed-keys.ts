@@ -11,8 +11,9 @@ export function sealPrivateKey({ root }: Root, context: SealContext, key: KeyObj
   return sealed
 }
 
+/** Opens a private key that `sealPrivateKey` sealed. Throws `SealBroken`. */
 export const openPrivateKey = ({ root }: Root, context: SealContext, sealed: Buffer): KeyObject =>
   withUnsealed(root, context, sealed, (der) => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
 
-/** The SubjectPublicKeyInfo of a public key. */
+/** Returns a public key as SubjectPublicKeyInfo in DER. */
 export const publicBytesOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' })

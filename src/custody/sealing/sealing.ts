@@ -7,16 +7,17 @@ import { decrypt, nonceBytes, tagBytes } from './decrypt.ts'
 
 const version = 1
 
-/** The identity of a sealed value: purpose, entity, id and anything else that it is bound to. */
+/** The identity of a sealed value: its purpose, entity, id and anything else. It opens for the same context only. */
 export type SealContext = readonly [purpose: string, ...bound: string[]]
 
-/** A sealed value that does not open: the key is wrong, or the value was moved or changed. */
+/** Thrown for a sealed value that does not open: the key is wrong, or the value was moved or changed. */
 export class SealBroken extends Error {
   constructor(purpose: string) {
     super(`a sealed ${purpose} does not open: the key is another one, or the value was moved or changed`)
   }
 }
 
+/** Encrypts `plain` for a context under a key of 32 bytes; returns the bytes of the format above. */
 export function seal(key: KeyObject, context: SealContext, plain: Uint8Array): Buffer {
   const bound = encode(context)
   const nonce = randomBytes(nonceBytes)
@@ -25,7 +26,7 @@ export function seal(key: KeyObject, context: SealContext, plain: Uint8Array): B
   return Buffer.concat([Buffer.of(version), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** The plain bytes; the caller wipes them. Throws SealBroken. */
+/** Returns the plain bytes, which the caller wipes. Throws `SealBroken`. */
 export function unseal(key: KeyObject, context: SealContext, sealed: Buffer): Buffer {
   const bound = encode(context)
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== version) throw new SealBroken(context[0])
@@ -37,7 +38,7 @@ export function unseal(key: KeyObject, context: SealContext, sealed: Buffer): Bu
   return plain
 }
 
-/** Runs `work` with the opened bytes and wipes them afterwards. */
+/** Runs `work`, which must not be asynchronous, with the plain bytes, and wipes them afterwards. Throws `SealBroken`. */
 export function withUnsealed<Result>(
   key: KeyObject,
   context: SealContext,
@@ -52,7 +53,7 @@ export function withUnsealed<Result>(
   }
 }
 
-/** Returns 32 unguessable bytes that are always the same for a context; it seals nothing. */
+/** Returns 32 bytes that are always the same for a key and a context, and that nothing reveals without the key. */
 export const deriveBytes = (key: KeyObject, context: SealContext): Buffer => contextKey(key, encode(context))
 
 /** Encodes every part with its length in front, so that no two contexts have the same bytes. */
@@ -101,12 +102,13 @@ export function expand(input: Uint8Array, salt: Uint8Array, info: string): Buffe
 export type Vault = {
   /** Seals values that open without the entity secret: transport keys, platform keys, grants, recovery files. */
   root: KeyObject
-  /** The key that seals an entity's wallet keys: needs the root key and the entity secret. */
+  /** Returns the key that seals an entity's wallet keys. It depends on the root key and the entity secret. */
   walletKeyOf(entityId: string, secret: Buffer): KeyObject
-  /** A value that verifies an entity secret and is of no use for anything else. */
+  /** Returns 32 bytes to store, with which an entity secret can be verified and nothing be opened. */
   checkValueOf(entityId: string, secret: Buffer): Buffer
 }
 
+/** Derives these keys from the root key. Throws unless it has 32 bytes. */
 export function openVault(rootKey: Buffer): Vault {
   if (rootKey.length !== 32) throw new Error('the root key must be 32 bytes')
   const salt = expand(rootKey, Buffer.alloc(0), 'bezant entity secret salt 1')

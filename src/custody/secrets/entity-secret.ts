@@ -7,7 +7,7 @@ import { findEntitySecret, insertSpent, insertSpentOnce } from '../store/entity-
 
 const secretBytes = 32
 
-/** `prepare` of an endpoint whose body carries `entitySecretCiphertext`. The verb calls `spendCiphertext` first. */
+/** The `prepare` step of an endpoint whose body carries `entitySecretCiphertext`. Its verb calls `spendCiphertext` first. */
 export const openSecretOf = (ctx: CustodyCtx, input: { body: { entitySecretCiphertext: string } }) =>
   openEntitySecret(ctx, input.body.entitySecretCiphertext)
 
@@ -29,12 +29,17 @@ const usualField = 'entitySecretCiphertext'
 export const refusedCiphertext = (field = usualField) =>
   invalid({ at: field, reason: 'cannot be used', kind: 'entitySecretWrong' })
 
+/** A secret that a ciphertext carried: what verifies it, and what it opens. */
 export type ShownSecret = {
+  /** `Vault.checkValueOf` the secret. */
   checkValue: Buffer
   opened: Omit<EntitySecret, 'generation'>
 }
 
-/** Decrypts the ciphertext in `field` to 32 bytes that `isRight` accepts, or throws. All refusals take the same steps. */
+/**
+ * Decrypts a ciphertext, in base64, to a secret of 32 bytes that `isRight` accepts. Otherwise throws 156013, which names `field` and
+ * no cause. All refusals take the same steps.
+ */
 export async function decryptSecret(
   ctx: CustodyCtx,
   ciphertext: string,
@@ -69,7 +74,7 @@ function showSecret(
 }
 
 /**
- * Marks the ciphertext as used in `ctx.db`'s tx, keyed on its decoded bytes: 156004 when it was used before. A request that
+ * Marks the ciphertext as used in `ctx.db`'s tx, keyed on its decoded bytes; throws 156004 when it was used before. A request that
  * is refused later marks it as well, through `ctx.afterRollback`; with an idempotency key it may be sent again with the same
  * bytes, whatever its first answer was. Called inside the verb, after the key is claimed, so that a duplicate replays.
  */
@@ -81,7 +86,7 @@ export async function spendCiphertext(ctx: CustodyCtx, secret: EntitySecret): Pr
   if (outcome === 'used') throw new ApiError('ciphertextReused')
 }
 
-/** Marks a ciphertext as used when a secret is registered or rotated. */
+/** Marks a ciphertext as used where a secret is registered or rotated. Throws 156004 when it was used before, by any request. */
 export async function spendFirst(ctx: CustodyCtx, ciphertextSha256: Buffer): Promise<void> {
   const spent = spentOf(ctx, ciphertextSha256)
   ctx.afterRollback.push(() => spendAnyway(ctx, spent))

@@ -12,7 +12,7 @@ const version = 1
 const headerBytes = magic.length + 1 + 4
 const fileBytesMax = 1_024
 
-/** Makes the file with which an entity that lost its secret can set a new one. */
+/** Makes the recovery file, base64, with which an entity that lost its secret can set a new one. */
 export function makeRecoveryFile(
   vault: Vault,
   entityId: string,
@@ -33,7 +33,7 @@ export function makeRecoveryFile(
   }
 }
 
-/** The key that the file holds, or `undefined` when it is not this entity's file of this generation. */
+/** Returns the wallet key in the file, or `undefined` when it is not this entity's file for this generation of its secret. */
 export function openRecoveryFile(
   vault: Vault,
   entityId: string,

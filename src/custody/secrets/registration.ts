@@ -8,7 +8,7 @@ import { findEntitySecret, insertEntitySecret } from '../store/entity-secrets.ts
 import { type ShownSecret, spendFirst } from './entity-secret.ts'
 import { makeRecoveryFile } from './recovery-file.ts'
 
-/** Registers the entity's first secret, in `ctx.db`'s tx; 156015 when it has one. */
+/** Registers the entity's first secret in `ctx.db`'s tx. Throws 156015 when it has one, 156004 when the ciphertext was used before. */
 export async function registerEntitySecret(
   ctx: CustodyCtx,
   shown: ShownSecret,

@@ -15,13 +15,13 @@ import { makeRecoveryFile, openRecoveryFile } from './recovery-file.ts'
 const batchSize = 500
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** Proof of the right to replace a secret: the secret itself, or its recovery file. */
+/** Proof of the right to replace a secret: the secret itself, or its recovery file in base64. */
 export type RotationProof = { secret: EntitySecret } | { recoveryFile: string }
 
 /**
  * Replaces the entity secret and reseals every wallet key of the entity, all in `ctx.db`'s tx: either everything opens with
- * the new secret, or nothing has changed. The old recovery file is void. Requests that use a secret wait for the rotation;
- * grants of accepted requests stay valid, since they need no secret.
+ * the new secret, or nothing has changed. The old recovery file is void. Requests that use a secret wait for the rotation; grants of
+ * accepted requests stay valid, since they need no secret. Throws 156016 without a secret, and refuses a proof that is not valid.
  */
 export async function rotateEntitySecret(
   ctx: CustodyCtx,
@@ -76,28 +76,30 @@ async function oldKeyOf(ctx: CustodyCtx, proof: RotationProof, generation: numbe
   return key
 }
 
-type Shelf = {
+/** Sealed values of one kind, which are read and written in batches by id. */
+type SealedRows = {
   lock: (tx: Db, entityId: string, afterId: string, limit: number) => Promise<Sealed[]>
   store: (tx: Db, entityId: string, rows: readonly Sealed[]) => Promise<number>
   contextOf: (entityId: string, id: string) => SealContext
 }
 
+/** Seals the values again under the key `to`; returns their number. */
 async function resealAll(
   tx: Db,
   entityId: string,
   from: KeyObject,
   to: KeyObject,
-  shelf: Shelf,
+  { lock, store, contextOf }: SealedRows,
 ): Promise<number> {
   let count = 0
   for (let afterId = noId; ; ) {
-    const rows = await shelf.lock(tx, entityId, afterId, batchSize)
+    const rows = await lock(tx, entityId, afterId, batchSize)
     if (rows.length === 0) return count
     const resealed = rows.map(({ id, sealed }) => {
-      const context = shelf.contextOf(entityId, id)
+      const context = contextOf(entityId, id)
       return { id, sealed: withUnsealed(from, context, sealed, (plain) => seal(to, context, plain)) }
     })
-    await shelf.store(tx, entityId, resealed)
+    await store(tx, entityId, resealed)
     count += rows.length
     afterId = rows.at(-1)!.id
   }

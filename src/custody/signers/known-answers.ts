@@ -34,7 +34,7 @@ const generator =
   '0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
   '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
 
-/** Throws the signer's first fault when it does not answer every vector as published. */
+/** Throws an error that names the first published answer from which the signer's differs. */
 export function requireAnswers(signer: Signer): void {
   for (const { privateKey, message, r, s } of knownAnswers) {
     const digest = createHash('sha256').update(message).digest()

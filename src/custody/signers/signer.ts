@@ -1,6 +1,6 @@
 /** An implementation of secp256k1. All give byte-identical signatures (RFC 6979, low `s`), so one can replace another. */
 export type Signer = {
-  /** `digest` and `privateKey` are 32 bytes; the signature is 65: r, s in the lower half of the order, recovery. */
+  /** Signs a digest of 32 bytes. The signature has 65: r, s in the lower half of the order, and the recovery id, 0 or 1. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Buffer
   /** The public key as 65 bytes, uncompressed. */
   publicKeyOf(privateKey: Uint8Array): Buffer
@@ -8,7 +8,7 @@ export type Signer = {
   addToPrivateKey(privateKey: Uint8Array, addend: Uint8Array): void
 }
 
-/** Appends the recovery to a compact signature; it is 0 or 1 because `r` never exceeds the order in practice. */
+/** Appends the recovery id to a signature of 64 bytes; it is 0 or 1 because `r` never exceeds the order in practice. */
 export function signatureOf(compact: Uint8Array, recovery: number): Buffer {
   if (compact.length !== 64 || (recovery !== 0 && recovery !== 1))
     throw new Error('the signer gave a signature of an unknown form')

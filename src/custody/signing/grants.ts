@@ -16,27 +16,27 @@ import { requireKeyOf } from './require-key.ts'
 import { recordOperations, recordPayloads } from './signing-ledger.ts'
 
 /**
- * Stores a grant, with which workers sign for one intent without entity secret or user: the key of one address, sealed under the
- * root key and bound to entity, intent, address and the intent bytes that policy decided on. Signing requires the same bytes.
- * Written in `ctx.db`'s tx; erased by `eraseGrants`.
+ * Stores a grant in `ctx.db`'s tx, so that workers can sign for one intent after the request, without the entity secret or the
+ * user. It is the private key of the address, sealed under the root key, and opens only for the same entity, intent, address and
+ * intent bytes, until `eraseGrants`. Throws 156001 when `opener` may not open the key.
  */
 export async function grantSigning(ctx: CustodyScope, opener: KeyOpener, decision: Decision): Promise<void> {
   const { entityId } = opener
   useDecision(ctx.db, decision)
   const key = await requireKeyOf(ctx.db, opener, decision)
-  await leaveGrant(ctx, decision, key, opener.walletKey, walletPrivateKey(entityId, key.id))
+  await storeGrant(ctx, decision, key, opener.walletKey, walletPrivateKey(entityId, key.id))
 }
 
-/** Stores a grant for a platform key, which no entity secret seals. */
+/** Stores a grant for a platform key, such as a treasury's. The root key alone opens it, so that no opener is needed. */
 export async function grantPlatformSigning(ctx: CustodyScope, decision: Decision): Promise<void> {
   const { entityId, keyId } = decision
   useDecision(ctx.db, decision)
   const key = await findKey(ctx.db, entityId, keyId)
   if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
-  await leaveGrant(ctx, decision, key, ctx.custody.vault.root, platformPrivateKey(entityId, keyId))
+  await storeGrant(ctx, decision, key, ctx.custody.vault.root, platformPrivateKey(entityId, keyId))
 }
 
-async function leaveGrant(
+async function storeGrant(
   ctx: CustodyScope,
   { id: decisionId, entityId, intentId, intent, walletId }: Decision,
   key: KeyRow,
@@ -61,28 +61,30 @@ async function leaveGrant(
   })
 }
 
+/** One payload to sign with the grant of its intent. */
 export type SigningRequest = IntentRef & {
+  /** The intent bytes that policy decided on. */
   intent: Buffer
   /** The bytes to sign: a digest, or a message where keys of the family sign messages. */
   payload: Buffer
-  /** Fields covered by the payload; fees are wei per gas. */
+  /** The chain, nonce and fees that the payload contains; fees in wei per gas. */
   blockchain: string
   nonce: number
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
-  /** The digest of the payload signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
+  /** The digest of the payload that was signed last for this nonce, which this one replaces; omitted for the first one. */
   replaces?: Buffer | undefined
-  /** A no-op transaction, which only uses up the nonce: it may replace a payload of another intent. */
+  /** Whether the transaction has no effect and only uses up the nonce: such a one may replace a payload of another intent. */
   noop?: boolean | undefined
 }
 
-/** Number of signatures after which the event loop gets a turn. */
+/** Number of signatures between two turns of the event loop. */
 const burst = 128
 
 /**
- * Returns one signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws
- * `GrantMissing`, `SecondPayload` when another payload was signed for one of the nonces, `WalletFrozen` when a wallet is frozen and
- * the batch must wait, and another error when a grant was made for other intent bytes. Then nothing is signed.
+ * Records each payload in the signing ledger, in `tx`, and signs it with the grant of its intent. Returns the signatures in the
+ * order of the requests. Returns none and throws `GrantMissing`, `SecondPayload` when another payload was signed for a nonce,
+ * `WalletFrozen` when a wallet is frozen and the batch must wait, or `SealBroken` for other intent bytes than a grant's.
  */
 export async function signForIntents(
   custody: Custody,
@@ -97,10 +99,10 @@ export async function signForIntents(
   return signWithGrants(custody, requests, grants)
 }
 
-/** A user operation of a smart account; its contract executes one operation of an intent at most. */
+/** A user operation (ERC-4337) to sign; the account's contract executes at most one operation of an intent. */
 type OperationSigningRequest = IntentRef & { intent: Buffer; payload: Buffer; blockchain: string }
 
-/** The same for user operations, whose nonce the contract of the account keeps. */
+/** Does the same as `signForIntents` for user operations, whose nonces the account's contract keeps instead of the signing ledger. */
 export async function signOperations(
   custody: Custody,
   tx: Db,
@@ -121,13 +123,14 @@ export async function signOperations(
 export const hasGrant = async (db: Db, intent: IntentRef): Promise<boolean> =>
   (await findGrants(db, [intent])).length > 0
 
-/** There is no grant to sign for an intent: it is final, was never accepted, or was restored from a journal. */
+/** Thrown when an intent has no grant: it is final, was never accepted, or was restored from a journal. */
 export class GrantMissing extends Error {}
 
 type Grants = ReadonlyMap<string, FoundGrant>
 
 /**
- * A grant for each request. Throws `WalletFrozen` when one of the wallets is frozen; none is frozen before the `tx` ends.
+ * Returns the grant of each intent, and delays every freeze of these entities until the `tx` ends. Throws `WalletFrozen` when a
+ * wallet is frozen already, and `GrantMissing`.
  */
 async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Grants> {
   await shareFreezes(
@@ -181,7 +184,7 @@ function payloadOf(request: SigningRequest, grant: FoundGrant): PayloadRow {
   }
 }
 
-/** Erases the grants of final intents, in the tx that makes them final. */
+/** Erases the grants of intents that are final, in the `tx` that makes them final. */
 export async function eraseGrants(tx: Db, intents: readonly IntentRef[]): Promise<void> {
   if (intents.length > 0) await deleteGrants(tx, intents)
 }

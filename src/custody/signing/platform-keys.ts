@@ -66,8 +66,8 @@ async function seedAndTake(tx: Db, custody: Custody, entityId: string, createDat
 }
 
 /**
- * Signs with a platform key, which no customer controls; a wallet's key is refused, because it needs a grant. Throws
- * `WalletFrozen` while the entity is frozen.
+ * Signs with a platform key, which no customer controls. A wallet's key is refused, because it needs a grant. Throws
+ * `WalletFrozen` while the entity is frozen. The signature has the form of the key's family.
  */
 export async function signWithPlatformKey(
   custody: Custody,
@@ -87,7 +87,7 @@ export async function signWithPlatformKey(
   )
 }
 
-/** Registers an address: from now on the indexer watches it and the ledger books it. */
+/** Registers an address: from now on the indexer looks for its transfers, and the ledger books them. */
 export async function watchAddress(
   tx: Db,
   { createDate, ...managed }: ManagedAddress & { createDate: string },

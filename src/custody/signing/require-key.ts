@@ -4,7 +4,10 @@ import type { KeyOpener } from '../custody.ts'
 import type { Decision } from '../policy/decide-policy.ts'
 import { findKey, type KeyRow } from '../store/keys.ts'
 
-/** The key that policy decided on. 156001 unless the opener is of its entity and of its user, or of no user. */
+/**
+ * Returns the key that policy decided on. Throws 156001 unless `opener` is of the key's entity and, for the key of a user, of that
+ * user. Platform keys are refused.
+ */
 export async function requireKeyOf(
   db: Db,
   { entityId, userId }: KeyOpener,

@@ -5,7 +5,10 @@ import { walletPrivateKey } from '../sealing/contexts.ts'
 import { withUnsealed } from '../sealing/sealing.ts'
 import { requireKeyOf } from './require-key.ts'
 
-/** Signs the payload that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
+/**
+ * Signs `decision.intent` within the request and stores no grant, so that nothing can sign it again later. The signature has the
+ * form of the key's family; throws 156001 when `opener` may not open the key.
+ */
 export async function signNow(ctx: CustodyCtx, opener: KeyOpener, decision: Decision): Promise<Buffer> {
   const { db, custody } = ctx
   const { entityId } = opener

@@ -15,7 +15,7 @@ import {
   payloadsOf,
 } from '../store/signatures.ts'
 
-/** A payload that custody refuses to sign, because another one was signed for its nonce. */
+/** Thrown for a payload that custody refuses to sign, because another one was signed for its nonce. */
 export class SecondPayload extends Error {}
 
 /** Records the payloads about to be signed. Throws `SecondPayload` for the first one refused; then none may be signed. */
@@ -46,7 +46,7 @@ export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs:
   throw new SecondPayload(`something else was signed for nonce ${nonce} of ${address} on ${blockchain}`)
 }
 
-/** Records the user operations about to be signed. */
+/** Records the user operations about to be signed: an intent may have several. */
 export async function recordOperations(
   tx: Db,
   rows: readonly Omit<OperationRow, 'createDate'>[],
@@ -71,8 +71,8 @@ export async function recordOperations(
 }
 
 /**
- * Returns the digest of a payload signed before, which a replacement has to name. Within the sequence of a nonce the fee cap
- * (wei per gas) identifies the payload, because it only rises.
+ * Returns the digest of the payload that was signed for a nonce with this fee cap (wei per gas): a replacement has to name it.
+ * Each replacement has a higher cap, so that it identifies one payload. Throws `SecondPayload` when there is none.
  */
 export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigint }): Promise<Buffer> {
   const line = await payloadsOf(db, [ref])
@@ -81,9 +81,10 @@ export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigin
   throw new SecondPayload(`nothing of this price was signed for nonce ${ref.nonce} of ${ref.address}`)
 }
 
+/** A signed payload from a journal or backup, with its place in the sequence of its nonce, from 0. */
 type KeptPayload = PayloadRow & { ordinal: number; createDate: string }
 
-/** Records signed payloads again that a restored backup lacks. A nonce with other payloads on record stays unchanged. */
+/** Records again the signed payloads that a restored database lacks. A nonce that has other payloads there stays unchanged. */
 export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Promise<void> {
   const standing = linesOf(await payloadsOf(tx, rows))
   const missing: KeptPayload[] = []

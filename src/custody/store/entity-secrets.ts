@@ -21,6 +21,7 @@ export async function insertEntitySecret(
   return count === 1
 }
 
+/** Stores the check value and the generation of the secret that takes the place of the former one. */
 export const replaceEntitySecret = (
   tx: Db,
   row: { entityId: string; checkValue: Buffer; generation: number; updateDate: string },
@@ -28,12 +29,12 @@ export const replaceEntitySecret = (
   tx.run(sql`update entity_secrets set check_value = ${row.checkValue}, generation = ${row.generation},
     update_date = ${row.updateDate} where entity_id = ${row.entityId}`)
 
-/** `request` identifies the only request that may show the ciphertext again; absent where none may. */
+/** A ciphertext that was used. `request` is the digest of the only request that may send it again; absent where none may. */
 type Spent = { entityId: string; sha256: Buffer; request?: Buffer | undefined; createDate: string }
 
 /**
- * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx. `outdated`: the secret is no
- * longer of this generation. `used`: another request showed the ciphertext before.
+ * Marks a ciphertext as used and shares a lock on the secret, so that a rotation waits for this tx. `outdated`: the secret is no
+ * longer of this generation. `used`: another request sent the ciphertext before.
  */
 export async function insertSpent(
   tx: Db,
@@ -57,14 +58,14 @@ export async function insertSpent(
   return outcome
 }
 
-/** Spends a ciphertext; false when it was spent before. */
+/** Marks a ciphertext as used; returns false when it was used before. */
 export async function insertSpentOnce(db: Db, spent: Spent): Promise<boolean> {
   const count = await db.run(sql`insert into spent_ciphertexts (entity_id, sha256, request, create_date)
     values (${spent.entityId}, ${spent.sha256}, ${spent.request ?? null}, ${spent.createDate}) on conflict do nothing`)
   return count === 1
 }
 
-/** Spends a ciphertext if it opened; false when it did not, or was spent before, by the same query. */
+/** Marks a ciphertext as used if `opened`; returns false when it was used before or did not open. The query is the same for all. */
 export async function insertSpentIf(tx: Db, spent: Spent, opened: boolean): Promise<boolean> {
   const count = await tx.run(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
     select ${spent.entityId}::uuid, ${spent.sha256}::bytea, ${spent.createDate}::timestamptz where ${opened}::boolean

@@ -3,13 +3,14 @@ import { type Db, sql } from '#runtime/db/db'
 const keyOf = (entity: ReturnType<typeof sql>) => sql`hashtextextended('freeze:' || ${entity}, 0)`
 
 /**
- * Shares the freeze lock. A signer holds it from before it checks for freezes until its `tx` ends; a freeze takes it
- * exclusively. Once a freeze is made, no signature is in progress that did not see it.
+ * Takes the freeze locks of these entities, shared with other signers. A signer holds them from before it checks for freezes until
+ * its `tx` ends; `lockFreezes` waits for it. So no signature that missed a freeze is in progress once the freeze has committed.
  */
 export const shareFreezes = (tx: Db, entityIds: readonly string[]) =>
   tx.run(sql`select pg_advisory_xact_lock_shared(${keyOf(sql`id`)})
     from (select distinct id from unnest(${entityIds}::uuid[]::text[]) as asked(id) order by id) as ordered`)
 
+/** Takes the freeze lock of an entity alone, until the `tx` ends: before a freeze begins or ends. */
 export const lockFreezes = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(${keyOf(sql`${entityId}::uuid::text`)})`)
 
@@ -17,18 +18,19 @@ export async function findEntityFreeze(db: Db, entityId: string): Promise<boolea
   return (await db.maybe(sql`select 1 from entity_freezes where entity_id = ${entityId}`)) !== undefined
 }
 
-/** Freezes an entity; false when it was frozen before. */
+/** Freezes an entity; returns false when it was frozen before. */
 export async function insertEntityFreeze(tx: Db, entityId: string, createDate: string): Promise<boolean> {
   const count = await tx.run(sql`insert into entity_freezes (entity_id, create_date)
     values (${entityId}, ${createDate}) on conflict do nothing`)
   return count === 1
 }
 
+/** Ends the freeze of an entity; returns false when there was none. */
 export async function deleteEntityFreeze(tx: Db, entityId: string): Promise<boolean> {
   return (await tx.run(sql`delete from entity_freezes where entity_id = ${entityId}`)) === 1
 }
 
-/** Sets the state of a wallet, apart from any freeze of its entity. True when it changed. */
+/** Sets the state of a wallet, apart from any freeze of its entity; returns whether it changed. */
 export async function setWalletState(
   tx: Db,
   entityId: string,
@@ -41,14 +43,14 @@ export async function setWalletState(
   return count === 1
 }
 
-/** Whether the wallet of alias `w` is frozen, itself or with its entity. */
-export const isFrozen = sql`(w.state = 'FROZEN'
+/** The condition that the wallet of alias `w` is frozen, itself or with its entity. */
+export const frozenWallet = sql`(w.state = 'FROZEN'
   or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
 
 /** Whether a wallet of this address is frozen on any blockchain: all share one key. */
 export async function isKeyFrozen(db: Db, entityId: string, address: string): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.address = ${address} and ${isFrozen} limit 1`)
+    where w.entity_id = ${entityId} and w.address = ${address} and ${frozenWallet} limit 1`)
   return row !== undefined
 }
 
@@ -59,6 +61,6 @@ export async function isAddressFrozen(
   address: string,
 ): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${isFrozen}`)
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozenWallet}`)
   return row !== undefined
 }

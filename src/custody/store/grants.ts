@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import { isFrozen } from './freezes.ts'
+import { frozenWallet } from './freezes.ts'
 
 type GrantRow = { entityId: string; intentId: string; address: string; sealedKey: Buffer }
 
@@ -11,6 +11,7 @@ export const insertGrant = (tx: Db, row: NewGrant) =>
     values (${row.entityId}, ${row.intentId}, ${row.keyId}, ${row.walletId}, ${row.decisionId}, ${row.address},
       ${row.sealedKey}, ${row.createDate})`)
 
+/** An intent, which is what a request asked to have signed: a transaction, with all its attempts and replacements, by its id. */
 export type IntentRef = { entityId: string; intentId: string }
 
 const pairs = (intents: readonly IntentRef[]) =>
@@ -20,12 +21,12 @@ const pairs = (intents: readonly IntentRef[]) =>
 /** A treasury is no wallet: only its entity can be frozen. */
 const isEntityFrozen = sql`exists (select 1 from entity_freezes f where f.entity_id = g.entity_id)`
 
-/** A grant with the family of its key. */
+/** A grant with the family of its key, and whether its wallet or entity is frozen. */
 export type FoundGrant = GrantRow & { family: string; frozen: boolean }
 
 export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
   db.all<FoundGrant>(sql`select g.entity_id, g.intent_id, g.address, k.family, g.sealed_key,
-      coalesce(${isFrozen}, false) or ${isEntityFrozen} as frozen
+      coalesce(${frozenWallet}, false) or ${isEntityFrozen} as frozen
     from ${pairs(intents)} cross join lateral (select * from grants o where o.entity_id = asked.entity_id
       and o.intent_id = asked.intent_id limit 1) g
     join keys k on k.entity_id = g.entity_id and k.id = g.key_id

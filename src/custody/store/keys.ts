@@ -3,6 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 export type KeyRow = {
   entityId: string
   id: string
+  /** Opened by: `wallet` the root key with the entity secret, `platform` the root key alone, `user` the user's key. */
   class: 'wallet' | 'platform' | 'user'
   walletSetId: string | null
   family: string
@@ -22,8 +23,10 @@ export const findKey = (db: Db, entityId: string, id: string) =>
     left join wallet_sets s on s.entity_id = k.entity_id and s.id = k.wallet_set_id
     where k.entity_id = ${entityId} and k.id = ${id}`)
 
+/** A key of a wallet set at its index. */
 export type IndexedKey = { id: string; derivationIndex: number; address: string }
 
+/** Returns the keys of a wallet set and a family at the indexes `from` to `to`, both inclusive, in no order. */
 export const keysOfSet = (
   tx: Db,
   entityId: string,
@@ -45,6 +48,7 @@ export const insertKeys = (tx: Db, rows: readonly KeyRow[], createDate: string) 
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.address)}::text[],
       ${rows.map((row) => row.sealedPrivateKey)}::bytea[]) as row`)
 
+/** A sealed value by the id of its row. */
 export type Sealed = { id: string; sealed: Buffer }
 
 /** Locks and returns a batch of an entity's wallet keys in the order of their ids, to reseal them. */

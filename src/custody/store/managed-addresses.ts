@@ -14,12 +14,12 @@ export const findManaged = (db: Db, entityId: string, blockchain: string, addres
   db.maybe<ManagedAddress>(sql`select ${columns} from managed_addresses m
     where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.address = ${address}`)
 
-/** The managed ones of these addresses on the blockchain, of any entity. */
+/** Returns those of the addresses on a blockchain that an entity manages here, whichever it is. */
 export const managedAmong = (db: Db, blockchain: string, addresses: readonly string[]) =>
   db.all<ManagedAddress>(sql`select ${columns} from managed_addresses m
     where m.blockchain = ${blockchain} and m.address = any(${addresses}::text[])`)
 
-/** Every managed address of a blockchain in batches by (address, entity), for reconciling. */
+/** Returns the next `limit` managed addresses of a blockchain after one, in the order of address and entity; `undefined` begins. */
 export const managedAfter = (
   db: Db,
   blockchain: string,

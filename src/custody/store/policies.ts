@@ -3,6 +3,7 @@ import type { Spend } from '../policy/evaluate.ts'
 import type { Limit, Rules } from '../policy/rules.ts'
 import type { IntentRef } from './grants.ts'
 
+/** The kind of subject that a policy applies to. */
 export type PolicyScope = 'entity' | 'walletSet' | 'wallet'
 
 /** The policy in force of one subject. */
@@ -19,8 +20,8 @@ const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) 
 type PolicyWallet = { id: string; walletSetId: string; address: string }
 
 /**
- * The policies over a wallet, the widest first. `lock` locks their rows in that order until the `tx` ends, so that decisions
- * count limits one after another.
+ * Returns the policies that apply to a wallet: the entity's, its wallet set's and its own. `lock` locks their rows in that order until
+ * the `tx` ends, so that decisions count limits one after another. `everywhere` adds those of the same address on other chains.
  */
 export const policiesOver = (
   db: Db,
@@ -48,7 +49,7 @@ type NewVersion = {
   createDate: string
 }
 
-/** Puts a new version in force; `onlyFirst` leaves an existing policy unchanged. Returns the version, if one was made. */
+/** Puts a new version in force and returns its number, from 1; with `onlyFirst`, returns `undefined` where there is a policy. */
 export async function insertVersion(
   tx: Db,
   row: NewVersion,
@@ -69,6 +70,7 @@ export async function insertVersion(
   return current.version
 }
 
+/** A version of a policy, by the subject that it applies to and the actor who set it. */
 export type VersionRow = {
   scope: PolicyScope
   subjectId: string
@@ -80,21 +82,21 @@ export type VersionRow = {
 
 const versionColumns = sql`p.scope, v.subject_id, v.version, v.rules, v.actor, v.create_date`
 
-/** Every policy in force of an entity, the widest first. */
+/** Returns the policies of an entity that are in force, up to `limit`: its own, then of wallet sets, then of wallets. */
 export const policiesInForce = (db: Db, entityId: string, limit: number) =>
   db.all<VersionRow>(sql`select ${versionColumns} from policies p
     join policy_versions v on v.entity_id = p.entity_id and v.id = p.version_id
     where p.entity_id = ${entityId}
     order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id limit ${limit}`)
 
-/** Every policy version, newest first; of one subject, or of all. */
+/** Returns the newest `limit` versions of policies, newest first: of one subject by its id, or of the whole entity. */
 export const versionsOf = (db: Db, entityId: string, subjectId: string | undefined, limit: number) =>
   db.all<VersionRow>(sql`select ${versionColumns} from policy_versions v
     join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id
     where v.entity_id = ${entityId} and (${subjectId ?? null}::uuid is null or v.subject_id = ${subjectId ?? null}::uuid)
     order by v.create_date desc, v.id desc limit ${limit}`)
 
-/** The entity that has the wallet or wallet set of this id. */
+/** Returns the entity that has the wallet or wallet set of this id. */
 export const ownerOf = (db: Db, scope: 'walletSet' | 'wallet', id: string) =>
   db.maybe<{ entityId: string }>(
     scope === 'wallet'
@@ -126,8 +128,8 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
 /**
- * Returns the unreleased amount of a limit's tokens allowed since `sinceDate`, exclusive. Includes rows dated later than now:
- * a decision that took its time earlier may have had to wait for the lock.
+ * Returns the amount of a limit's tokens, in base units, that decisions after `sinceDate` reserved under this policy and that was not
+ * released. Includes rows dated later than now: a decision that took its time earlier may have had to wait for the lock.
  */
 export async function spentSince(
   tx: Db,
@@ -159,19 +161,19 @@ const pairs = (intents: readonly IntentRef[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
-/** Sets the release date of the intents' spending; null makes it count again. */
+/** Sets the date since when the amounts of these intents no longer count against limits; with null they count again. */
 export const setReleased = (tx: Db, intents: readonly IntentRef[], releasedDate: string | null) =>
   tx.run(sql`update policy_spending s set released_date = ${releasedDate} from ${pairs(intents)}
     where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
       and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
 
-/** The unreleased spending of these intents, as JSON texts of the rows. */
+/** Returns the reserved amounts of these intents that were not released, each row as JSON for `restoreSpending`. */
 export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
   db.all<IntentRef & { copy: string }>(sql`select s.entity_id, s.intent_id,
       row_to_json(s)::text as copy
     from policy_spending s join ${pairs(intents)} using (entity_id, intent_id) where s.released_date is null`)
 
-/** Restores spending, regardless of the limits: it was decided on before. */
+/** Restores rows of `copySpending` in another database, regardless of the limits: they were decided on before. */
 export async function restoreSpending(tx: Db, copies: readonly string[]): Promise<void> {
   await tx.run(sql`insert into policy_spending select r.* from unnest(${copies}::text[]) as n(text),
       row_of_copy(null::policy_spending, n.text::jsonb) r
@@ -182,6 +184,7 @@ export async function restoreSpending(tx: Db, copies: readonly string[]): Promis
 /** A version of a policy that a decision rests on. */
 export type DecidingVersion = { scope: PolicyScope; subjectId: string; version: number }
 
+/** A decision that let an intent be signed. */
 export type PolicyDecision = {
   id: string
   operation: string

@@ -3,12 +3,14 @@ import { type Db, sql } from '#runtime/db/db'
 /** The subject of a signature: one nonce of one key on one chain. */
 export type NonceRef = { entityId: string; address: string; blockchain: string; nonce: number }
 
+/** A signed payload in the signing ledger; fees in wei per gas, digests of 32 bytes. */
 export type PayloadRow = NonceRef & {
   digest: Buffer
   intentId: string
   noop: boolean
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
+  /** The digest of the payload that it replaces; null for the first one of the nonce. */
   replaces: Buffer | null
 }
 
@@ -68,7 +70,7 @@ export type OperationRow = {
   createDate: string
 }
 
-/** Inserts each row after those that were signed for its intent before. */
+/** Inserts each row with the next ordinal of its intent. */
 export const insertOperations = (tx: Db, rows: readonly OperationRow[]) =>
   tx.run(sql`insert into operation_signatures (entity_id, intent_id, ordinal, blockchain, address, digest, create_date)
     select n.e, n.i, coalesce((select max(s.ordinal) + 1 from operation_signatures s

@@ -1,5 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
+/** A key for which clients encrypt entity secrets; the public one in PEM. */
 export type TransportKeyRow = { id: string; publicKey: string; sealedPrivateKey: Buffer }
 
 const columns = sql`id, public_key, sealed_private_key`

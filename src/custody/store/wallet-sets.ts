@@ -25,7 +25,7 @@ export const listWalletSets = (db: Db, entityId: string, page: PageQuery) =>
     page,
   )
 
-/** Returns the number of wallet sets of the entity itself, and serializes their creation until the tx ends. */
+/** Returns the number of wallet sets of an entity, without its users', and lets no other `tx` create one until this one ends. */
 export async function lockedSetCount(tx: Db, entityId: string): Promise<number> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet-sets:${entityId}`}, 0))`)
   const row = await tx.one<{ count: number }>(
@@ -60,6 +60,7 @@ export const renameWalletSet = (
   tx.maybe<WalletSet>(sql`update wallet_sets s set name = ${name}, update_date = ${updateDate}
     where s.entity_id = ${entityId} and s.id = ${id} returning ${columns}`)
 
+/** The seed of a wallet set, and the number of its wallets on all chains. */
 export type LockedSet = {
   sealedEntropy: Buffer
   walletCount: number
@@ -67,12 +68,13 @@ export type LockedSet = {
   userId: string | null
 }
 
-/** Locks the set and returns its entropy, so that one tx at a time allocates indexes. */
+/** Locks a wallet set until the `tx` ends, so that one at a time allocates indexes; `undefined` when there is none. */
 export const lockWalletSet = (tx: Db, entityId: string, id: string) =>
   tx.maybe<LockedSet>(sql`select sealed_entropy, wallet_count,
       user_id from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
 
-export const countWallets = (tx: Db, entityId: string, id: string, added: number) =>
+/** Adds to the number of wallets of a set. */
+export const addToWalletCount = (tx: Db, entityId: string, id: string, added: number) =>
   tx.run(sql`update wallet_sets set wallet_count = wallet_count + ${added}
     where entity_id = ${entityId} and id = ${id}`)
 

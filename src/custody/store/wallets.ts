@@ -4,10 +4,10 @@ import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import { isOwned, type RowOwner } from '#runtime/row-owner'
 import type { Wallet, WalletMetadata } from '../wallets/types.ts'
-import { isFrozen } from './freezes.ts'
+import { frozenWallet } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id, w.key_id, w.blockchain, w.address, w.derivation_index, w.account_type,
-  w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name,
+  w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${frozenWallet} then 'FROZEN' else 'LIVE' end as state, w.name,
   w.ref_id, w.create_date, w.update_date`
 
 export const findWallet = (db: Db, owner: RowOwner, id: string) =>
@@ -24,7 +24,7 @@ export const ownerOfAccount = (db: Db, entityId: string, blockchain: string, acc
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${account}
       and w.account_type = 'SCA'`)
 
-/** A wallet of an address on any blockchain, a frozen one first; all share one key. */
+/** Returns one of the wallets with this address on any blockchain, a frozen one if there is one: all have the same key. */
 export const findWalletAnywhere = (db: Db, owner: RowOwner, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where ${isOwned('w', owner)} and w.address = ${address}
@@ -34,12 +34,12 @@ export const lockWallet = (tx: Db, owner: RowOwner, id: string) =>
   tx.maybe<Wallet>(sql`select ${columns} from wallets w
     where ${isOwned('w', owner)} and w.id = ${id} for no key update`)
 
-/** The wallets created by one request, by derivation index and then id. */
+/** Returns the wallets that one request created, by derivation index and then id. */
 export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
   db.all<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.batch_id = ${batchId} order by w.derivation_index, w.id`)
 
-/** The wallets created by the same request as this wallet, in the same order. */
+/** Returns the wallets that the same request created as this wallet, by derivation index and then id. */
 export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
   db.all<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId}
     and w.batch_id = (select made.batch_id from wallets made where made.entity_id = ${entityId} and made.id = ${id})
@@ -76,7 +76,7 @@ export const listWallets = (db: Db, owner: RowOwner, filters: WalletFilters, pag
     page,
   )
 
-/** The lowest index that is above every one that accounts of this type use on each of the blockchains. */
+/** Returns the lowest index above all that wallets of this set and account type have on these blockchains; 0 for the first. */
 export async function nextIndex(
   tx: Db,
   entityId: string,
@@ -127,7 +127,7 @@ export const insertWallets = (
     where s.entity_id = ${shared.entityId} and s.id = ${shared.walletSetId}`)
 
 /** Sets the given fields; an empty text clears one. */
-export const describeWallet = (
+export const setWalletMetadata = (
   tx: Db,
   entityId: string,
   id: string,
@@ -140,7 +140,7 @@ export const describeWallet = (
       update_date = ${updateDate}
     where w.entity_id = ${entityId} and w.id = ${id} returning ${columns}`)
 
-/** A wallet whose smart account was upgraded to a version, or is of its first one again. */
+/** The version of a wallet's smart account after an upgrade; null for the version with which it was created. */
 export type WalletCore = { entityId: string; walletId: string; core: ScaCore | null }
 
 /** Sets the versions of smart accounts; returns the wallets that changed. */

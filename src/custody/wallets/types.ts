@@ -1,8 +1,9 @@
 import type { ScaCore } from '#lib/sca-cores'
 
-/** A way to derive keys, to write their addresses and to sign; see `families/`. */
+/** The blockchains whose keys are derived, written as addresses and used for signatures in the same way; see `families/`. */
 export type KeyFamily = 'evm'
 
+/** A set of wallets whose keys derive from one seed. */
 export type WalletSet = {
   id: string
   name: string | null
@@ -21,11 +22,12 @@ export type Wallet = {
   blockchain: string
   /** Canonical, as the family of the blockchain writes it. */
   address: string
+  /** The last element of the key's derivation path, from 0. */
   derivationIndex: number
   accountType: 'EOA' | 'SCA'
   /** The version of a smart account; null for an account that is a key. */
   scaCore: ScaCore | null
-  /** The version that it is created with, from which its address follows; an upgrade changes `scaCore` alone. */
+  /** The version with which it is created on the chain. Its address depends on it, so an upgrade changes `scaCore` alone. */
   firstCore: ScaCore | null
   custodyType: 'DEVELOPER' | 'ENDUSER'
   /** The user who holds the key; null where the developer does. */
@@ -37,14 +39,16 @@ export type Wallet = {
   updateDate: string
 }
 
-/** The signer: a wallet, or an entity's treasury, whose own id then replaces the wallet set's. */
+/** The signer that policy decides about: a wallet, or a treasury, which has its own id in place of a wallet set's. */
 export type Signatory = Pick<Wallet, 'id' | 'walletSetId' | 'keyId' | 'address' | 'state'>
 
+/** The name and the reference that a customer gives a wallet; an empty text stands for none. */
 export type WalletMetadata = { name?: string | undefined; refId?: string | undefined }
 
 /** The chain of a wallet. `onChain` is false for the virtual blockchains, whose wallets only sign and are not watched. */
 export type WalletChain = { blockchain: string; family: KeyFamily; onChain: boolean }
 
+/** The use of a watched address: a customer's wallet, or one of the addresses that the platform works with. */
 export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury' | 'modular' | 'paymaster'
 
 /**
@@ -55,7 +59,7 @@ export type ManagedAddress = {
   entityId: string
   blockchain: string
   address: string
-  /** Null of a modular wallet, whose keys are elsewhere, and of a paymaster, which has none. */
+  /** Null for a modular wallet, whose owner keeps the keys, and for a paymaster, which is a contract. */
   keyId: string | null
   purpose: ManagedPurpose
   ownerId: string

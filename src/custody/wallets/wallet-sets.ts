@@ -9,9 +9,10 @@ import { newEntropy } from '../signing/seed.ts'
 import { findWalletSet, insertWalletSet, lockedSetCount, renameWalletSet } from '../store/wallet-sets.ts'
 import type { WalletSet } from './types.ts'
 
+/** Maximum number of wallet sets of an entity, without those of its users. */
 export const walletSetsMax = 1_000
 
-/** Makes a wallet set with fresh entropy of its own, sealed under entity secret and root key. */
+/** Creates a wallet set with a random seed, sealed under entity secret and root key. Refuses it at `walletSetsMax`. */
 export async function createWalletSet(
   ctx: CustodyCtx,
   secret: EntitySecret,
@@ -24,7 +25,7 @@ export async function createWalletSet(
   return addSet(ctx, secret, name)
 }
 
-/** Makes the wallet set of a user, sealed under the user's key. A user has one. */
+/** Creates the wallet set of a user, sealed under the user's key. A user has one. */
 export const addUserWalletSet = (ctx: CustodyCtx, userKey: UserKey): Promise<WalletSet> =>
   addSet(ctx, userKey, undefined)
 
@@ -47,7 +48,7 @@ async function addSet(ctx: CustodyCtx, opener: KeyOpener, name: string | undefin
   return (await findWalletSet(db, entity.id, id))!
 }
 
-/** Renames a wallet set; an empty name clears it. 156005 when the entity has no such set. */
+/** Renames a wallet set; an empty name clears the name. Throws 156005 when the entity has no such set. */
 export async function updateWalletSet(
   ctx: CustodyCtx,
   id: string,

@@ -11,9 +11,8 @@ import { seal, unseal } from '../sealing/sealing.ts'
 import { deriveKeys } from '../signing/seed.ts'
 import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from '../store/keys.ts'
 import { insertManaged } from '../store/managed-addresses.ts'
-import { countWallets, type LockedSet, lockWalletSet } from '../store/wallet-sets.ts'
+import { addToWalletCount, type LockedSet, lockWalletSet } from '../store/wallet-sets.ts'
 import {
-  describeWallet,
   findWallet,
   findWalletByAddress,
   insertWallets,
@@ -21,6 +20,7 @@ import {
   type NewWallet,
   nextIndex,
   setCores,
+  setWalletMetadata,
   type WalletCore,
   walletsOfBatch,
 } from '../store/wallets.ts'
@@ -35,18 +35,19 @@ export type CreateWalletsInput = {
   chains: readonly WalletChain[]
   /** Wallets on each chain. */
   count: number
-  /** The name and reference of a wallet, by the position of its chain and its own among `count`. */
+  /** Returns the name and reference of a wallet, by the index of its chain in `chains` and its own from 0 to `count` - 1. */
   metadataOf?: ((chain: number, wallet: number) => WalletMetadata | undefined) | undefined
-  /** The wallets are contracts that the keys own; without it, they are the addresses of the keys. */
+  /** Given for wallets that are contracts owned by the keys; without it, the wallets are the addresses of the keys. */
   smartAccount?: SmartAccountKind | undefined
 }
 
-/** The version of new smart accounts, and the address of the one that a key owns. */
+/** The version of new smart accounts. `addressOf` returns the address of the account that the key with the address `owner` owns. */
 export type SmartAccountKind = { core: ScaCore; addressOf: (owner: string) => string }
 
 /**
- * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
- * on all chains of a family. `walletsMadeWith` finds them again, in the same order.
+ * Creates `count` wallets on each chain, at the next indexes that are free on all of them: so a wallet has the same address on all
+ * chains of a family. `walletsMadeWith` returns them again, in the same order. Throws 156005 when `opener` has no such wallet set,
+ * 155502 when it has no room.
  */
 export async function createWallets(
   ctx: CustodyCtx,
@@ -92,7 +93,7 @@ function requireRoom(set: LockedSet, added: number): void {
   }
 }
 
-/** The keys of a family at `count` indexes from `first`; those that no chain has used yet are derived and stored. */
+/** Returns the keys of a family at `count` indexes from `first`, and derives and stores those that no chain has used yet. */
 async function keysFor(
   ctx: CustodyCtx,
   opener: KeyOpener,
@@ -152,7 +153,7 @@ async function addWallets(
     { entityId: entity.id, walletSetId, batchId, createDate, accountType, scaCore },
     rows,
   )
-  await countWallets(db, entity.id, walletSetId, rows.length)
+  await addToWalletCount(db, entity.id, walletSetId, rows.length)
   const onChain = new Set(chains.filter((chain) => chain.onChain).map((chain) => chain.blockchain))
   const watched = rows
     .filter((row) => onChain.has(row.blockchain))
@@ -188,8 +189,8 @@ const recordWallets = (ctx: CustodyCtx, nowMs: number, type: string, ids: readon
   )
 
 /**
- * Creates a wallet for the key of `source` on another chain of its family: the same index, the same address. `made` is false
- * when the wallet existed already; given metadata then replaces its own.
+ * Creates a wallet for the key of `source` on another chain of its family, with the same index and address. `made` is false when
+ * the wallet existed already; then only its metadata is updated. Throws 155502 when the wallet set is full.
  */
 export async function deriveWallet(
   ctx: CustodyCtx,
@@ -225,7 +226,7 @@ export async function deriveWallet(
   return { made: true, wallet: wallet! }
 }
 
-/** Sets the given fields and clears those given empty; 156001 when there is no such wallet, 155501 when it is frozen. */
+/** Sets the given fields; an empty text clears one. Throws 156001 when there is no such wallet, 155501 when it is frozen. */
 export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
   const { db, entity } = ctx
   const wallet = await lockWallet(db, readableBy(ctx), id)
@@ -234,7 +235,7 @@ export async function updateWallet(ctx: CustodyCtx, id: string, metadata: Wallet
   if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
   const nowMs = ctx.clock.nowMs()
   await recordWallets(ctx, nowMs, 'wallet.updated', [id])
-  return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
+  return setWalletMetadata(db, entity.id, id, metadata, formatInstant(nowMs))
 }
 
 /** Records that smart accounts were upgraded, or that a reorg undid their upgrades, in the `tx` that follows the block. */
@@ -254,7 +255,7 @@ export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly Wall
   )
 }
 
-/** Returns the wallet; 156001 when the owner, by default the one that the request reads for, has no such wallet. */
+/** Returns the wallet. Throws 156001 when `owner`, by default the one whose rows the request may read, has no such wallet. */
 export async function requireWallet(ctx: CustodyCtx, id: string, owner = readableBy(ctx)): Promise<Wallet> {
   const wallet = await findWallet(ctx.db, owner, id)
   if (!wallet) throw notFound('wallet', id, 'walletNotFound')

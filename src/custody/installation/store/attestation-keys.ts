@@ -1,12 +1,13 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
+/** The use of a key: `message` signs cross-chain messages, `balance` transfers and burns of unified balances. */
 export type AttestationPurpose = 'message' | 'balance'
 
 export type AttestationKey = {
   id: string
   purpose: AttestationPurpose
-  /** Canonical address of the key, which contracts know it by. */
+  /** Canonical address of the key, which is registered with contracts. */
   address: string
   /** Uncompressed, 65 bytes. */
   publicKey: Buffer
@@ -24,14 +25,14 @@ export const listAttestationKeys = (db: Db, purpose: AttestationPurpose) =>
   db.all<AttestationKey>(sql`select ${columns} from attestation_keys where purpose = ${purpose}
     order by create_date desc, id desc`)
 
-/** The keys of a purpose that sign, or may sign next, newest first. */
+/** Returns the keys of a purpose that are not retired, newest first. */
 export const attestationKeysInUse = async (db: Db, purpose: AttestationPurpose) =>
   (await listAttestationKeys(db, purpose)).filter(({ retiredDate }) => retiredDate === null)
 
 const inUse = (purpose: AttestationPurpose) =>
   sql`from attestation_keys where purpose = ${purpose} and retired_date is null order by create_date, id limit 1`
 
-/** The oldest key in use: a further one is made known to the contracts first, and signs when this one is retired. */
+/** Returns the oldest key that is not retired, which signs. A newer one is registered with the contracts meanwhile, and takes its place. */
 export const attestationKeyInUse = (db: Db, purpose: AttestationPurpose) =>
   db.maybe<AttestationKey>(sql`select ${columns} ${inUse(purpose)}`)
 
@@ -43,7 +44,7 @@ export const findAttestationKey = (db: Db, id: string) =>
   db.maybe<AttestationKeyRow>(sql`select ${columns}, sealed_private_key
     from attestation_keys where id = ${id}`)
 
-/** Inserts a key; `false` when the purpose has one with this address. */
+/** Inserts a key; returns false when the purpose has one with this address. */
 export async function insertAttestationKey(
   tx: Db,
   row: Omit<AttestationKeyRow, 'retiredDate'>,
@@ -56,7 +57,7 @@ export async function insertAttestationKey(
   return count === 1
 }
 
-/** Retires a key; `false` when it was retired before. */
+/** Retires a key; returns false when it was retired before. */
 export const retireAttestationKey = async (tx: Db, id: string, nowMs: number): Promise<boolean> =>
   (await tx.run(sql`update attestation_keys set retired_date = ${formatInstant(nowMs)}
     where id = ${id} and retired_date is null`)) === 1
@@ -74,7 +75,7 @@ export const insertAttestationSignatures = (
     order by subject
     on conflict (purpose, subject, key_id, digest) do nothing`)
 
-/** The latest digests that keys of a purpose signed for a subject, up to `limit`. */
+/** Returns the newest `limit` digests that keys of a purpose signed for a subject, newest first. */
 export const attestedDigests = async (
   db: Db,
   purpose: AttestationPurpose,

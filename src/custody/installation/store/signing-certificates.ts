@@ -5,6 +5,7 @@ export type SigningCertificateRow = {
   /** PEM. */
   certificate: string
   sealedPrivateKey: Buffer
+  /** The date at which it expires. */
   notAfter: string
 }
 
