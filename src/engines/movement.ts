@@ -95,7 +95,7 @@ const usualColumns: Record<MovementColumn, Sql> = {
   txHash: sql`m.transaction_hash`,
 }
 
-type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addressed' | 'addresses'> & {
+type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state'> & {
   /** The table, under the alias `m`. */
   from: Sql
   /** The kind of a row, where the table has several. */
@@ -106,6 +106,10 @@ type MovementSpec = Pick<MovementTable, 'kinds' | 'states' | 'state' | 'addresse
   /** The condition on rows that are movements at all. */
   shown?: Sql
   walletId?: Sql
+  /** Default: the receiver and the sender. */
+  addresses?: MovementTable['addresses']
+  /** Default: one of `addresses` equals the address, and none before it does. */
+  addressed?: MovementTable['addressed']
   sentAs?: MovementTable['sentAs']
   sentBetween?: MovementTable['sentBetween']
   /** Default: the column `amount`, in millionths. */
@@ -125,6 +129,7 @@ export function movementTable({
   ...spec
 }: MovementSpec): MovementTable {
   const columns = { ...usualColumns, ...own }
+  const addresses = spec.addresses ?? [columns.to, columns.from]
   const [only] = Object.keys(spec.kinds)
   const selected = sql`m.id, ${kind ?? raw(`'${only}'`)}::text as kind, ${direction}::text as direction,
     ${spec.state} as state, ${columns.amounts}::text[] as amounts, ${columns.amount}::numeric as amount,
@@ -132,6 +137,12 @@ export function movementTable({
     m.blockchain, ${columns.from}::text as from_address, ${columns.to}::text as to_address,
     ${columns.txHash}::text as tx_hash, m.create_date, m.update_date`
   return {
+    addresses,
+    addressed: (address) =>
+      addresses.map((column, index) => {
+        const before = addresses.slice(0, index).map((other) => sql`${other} <> ${address}`)
+        return allOf([sql`${column} = ${address}`, ...before])
+      }),
     sentAs: (txHash) => sql`${columns.txHash} = ${txHash}`,
     sentBetween: (from, before) => sql`${columns.txHash} >= ${from} and ${columns.txHash} < ${before}`,
     amountOf: inMillionths,

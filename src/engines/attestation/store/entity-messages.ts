@@ -34,9 +34,4 @@ export const messageMovements = movementTable({
   state: sql`m.state`,
   states: { open: ['pending', 'attested'], done: ['delivered'], failed: ['lost'] },
   columns: { txHash: sql`m.tx_hash` },
-  addresses: [sql`m.to_address`, sql`m.from_address`],
-  addressed: (address) => [
-    sql`m.to_address = ${address}`,
-    sql`m.from_address = ${address} and m.to_address <> ${address}`,
-  ],
 })

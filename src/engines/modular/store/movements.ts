@@ -13,7 +13,6 @@ const userOperations = movementTable({
   columns: { amount: none, tokenId: none, from: sql`m.sender`, to: none, txHash: sql`m.tx_hash` },
   walletId: sql`m.wallet_id`,
   addresses: [sql`m.sender`],
-  addressed: (address) => [sql`m.sender = ${address}`],
   amountOf: () => undefined,
 })
 
@@ -25,11 +24,6 @@ const transfers = movementTable({
   states: { open: ['CONFIRMED'], done: ['COMPLETE'], failed: ['FAILED'] },
   columns: { txHash: sql`m.tx_hash` },
   walletId: sql`m.wallet_id`,
-  addresses: [sql`m.to_address`, sql`m.from_address`],
-  addressed: (address) => [
-    sql`m.to_address = ${address}`,
-    sql`m.from_address = ${address} and m.to_address <> ${address}`,
-  ],
 })
 
 export const modularMovements = [userOperations, transfers]

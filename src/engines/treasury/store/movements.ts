@@ -13,11 +13,6 @@ const payments = movementTable({
   state: sql`m.status`,
   states: { open: ['pending', 'confirmed', 'action_required'], done: ['paid'], failed: ['failed'] },
   columns: { to: sql`m.deposit_address` },
-  addresses: [sql`m.deposit_address`, sql`m.from_address`],
-  addressed: (address) => [
-    sql`m.deposit_address = ${address}`,
-    sql`m.from_address = ${address} and m.deposit_address <> ${address}`,
-  ],
 })
 
 const payouts = movementTable({
@@ -27,7 +22,6 @@ const payouts = movementTable({
   direction: sql`'out'`,
   columns: { from: none },
   addresses: [sql`m.to_address`],
-  addressed: (address) => [sql`m.to_address = ${address}`],
 })
 
 /** Transfers to the merchant's own addresses, and what arrived at the deposit addresses of the account. */
@@ -37,11 +31,6 @@ const transfers = movementTable({
   direction: sql`m.direction`,
   state: sql`m.status`,
   states: { ...status.states, open: ['pending', 'running'] },
-  addresses: [sql`m.to_address`, sql`m.from_address`],
-  addressed: (address) => [
-    sql`m.to_address = ${address}`,
-    sql`m.from_address = ${address} and m.to_address <> ${address}`,
-  ],
 })
 
 /** Money that came by wire: a sandbox mints it to the treasury. */
@@ -60,7 +49,6 @@ const deposits = movementTable({
   },
   // All come to the treasury: its address would name them all.
   addresses: [],
-  addressed: () => [],
 })
 
 /** The transaction of a sweep has its id, and the hash is there. */
@@ -74,7 +62,6 @@ const sweeps = movementTable({
   },
   // All go to the treasury: its address would name them all.
   addresses: [sql`m.from_address`],
-  addressed: (address) => [sql`m.from_address = ${address}`],
   // With the entity as a value: as a column of the sweep, the list of ids would be made anew for each of them.
   sentAs: (txHash, entityId) => sql`m.id = any(array(select t.id from platform_transactions t
     where t.entity_id = ${entityId} and t.tx_hash = ${txHash}))`,

@@ -32,9 +32,4 @@ export const unifiedMovements = movementTable({
   state: sql`m.state`,
   states: { open: ['pending', 'confirmed'], done: ['finalized'], failed: ['failed', 'expired'] },
   columns: { txHash: sql`m.mint_tx_hash` },
-  addresses: [sql`m.to_address`, sql`m.from_address`],
-  addressed: (address) => [
-    sql`m.to_address = ${address}`,
-    sql`m.from_address = ${address} and m.to_address <> ${address}`,
-  ],
 })
