@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '#sandbox/chains/node'
+import { freePort } from '#sandbox/free-port'
 import { until } from '#testing/platform/until'
 
 const root = '/usr/lib/postgresql'

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
 import { anvilBinary } from './binary.ts'
 import { call } from './rpc.ts'
 
@@ -112,16 +112,4 @@ async function answering(url: string, chainId: number, signal?: AbortSignal): Pr
     if (performance.now() > deadline) throw new Error(`No local node answers at ${url} for chain ${chainId}`)
     await delay(10)
   }
-}
-
-/** Returns a free loopback port: the preferred one, or any. */
-export function freePort(preferred?: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', (error) => (preferred ? resolve(freePort()) : reject(error)))
-    server.listen(preferred ?? 0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

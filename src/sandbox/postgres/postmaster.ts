@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
 import type { Binaries } from './binaries.ts'
 import { type Cluster, port } from './cluster.ts'
 import { here, start } from './command.ts'
@@ -75,14 +75,6 @@ async function chooseListening(cluster: Cluster, connectionsMax: number | undefi
     settings: { ...settings, port: String(free), listen_addresses: '127.0.0.1', unix_socket_directories: '' },
     address: { host: '127.0.0.1', port: free },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 /** Forwards the server's log, and keeps its last 20 lines to explain a failed start. */
