@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { suggest } from '#lib/suggest'
 import { type Config, readConfig } from '#runtime/config'
 import type { Log } from '#runtime/log/log'
+import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import { settings as knownSettings } from '#runtime/settings'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { readPlan } from '#sandbox/faults/index'
@@ -36,17 +37,24 @@ const instancesMax = 40
 
 /** More starts at once take longer for each, and no less in all: they compete for this process. */
 const startsAtOnce = 2
+/** The longest time that a timer takes: a start waits for its turn as long as its caller does. */
+const waitMs = 2 ** 31 - 1
 const templateName = 'bezant_template'
 
 /** Starts the database server, and prepares the database that those of the instances are copies of. */
 export async function openInstances(directory: string, log: Log): Promise<Instances> {
   const place = await openPlace(directory, log)
   const running = new Set<Running>()
-  const inTurn = takeTurns(startsAtOnce)
+  const limits = { count: startsAtOnce, leavesRoom: false, waitingMax: instancesMax, waitMs }
+  const lanes = createLanes({ ...limits, crowded: tooMany })
   let starting = 0
-  const startOne = async (request: InstanceRequest, interruption: AbortSignal) => {
+  const startOne = async (
+    settings: InstanceRequest['settings'],
+    chosen: Chosen,
+    interruption: AbortSignal,
+  ) => {
     interruption.throwIfAborted()
-    const started = await startOn(place, request, interruption)
+    const started = await startOn(place, settings, chosen, interruption)
     let stopping: Promise<void> | undefined
     const stop = () => (stopping ??= started.stop().finally(() => running.delete(instance)))
     const instance = { ...started, stop }
@@ -56,13 +64,11 @@ export async function openInstances(directory: string, log: Log): Promise<Instan
   return {
     start: async (request, interruption) => {
       requireSettings(request.settings)
-      chosenOf(request)
-      if (running.size + starting >= instancesMax)
-        throw new Error(
-          `${instancesMax} sandboxes run already, which is the most of one test run: call stop() in afterAll of each test file, or let fewer files run at once`,
-        )
+      const chosen = chosenOf(request)
+      if (running.size + starting >= instancesMax) throw tooMany()
       starting++
-      return inTurn(() => startOne(request, interruption)).finally(() => starting--)
+      const start = () => startOne(request.settings, chosen, interruption)
+      return lanes.run('', start).finally(() => starting--)
     },
     count: () => running.size + starting,
     broken: place.postgres.exited.then(({ expected }) =>
@@ -74,6 +80,11 @@ export async function openInstances(directory: string, log: Log): Promise<Instan
     },
   }
 }
+
+const tooMany = () =>
+  new Error(
+    `${instancesMax} sandboxes run already, which is the most of one test run: call stop() in afterAll of each test file, or let fewer files run at once`,
+  )
 
 /** The parts that all instances share. */
 type InstancePlace = {
@@ -109,11 +120,12 @@ async function openPlace(directory: string, log: Log): Promise<InstancePlace> {
 /** Starts an instance on a copy of the prepared database, which is dropped with it. */
 async function startOn(
   { postgres: { connection }, log, configOf, nextName }: InstancePlace,
-  request: InstanceRequest,
+  settings: InstanceRequest['settings'],
+  chosen: Chosen,
   interruption: AbortSignal,
 ): Promise<Running> {
   const name = nextName()
-  const config = configOf(name, request.settings)
+  const config = configOf(name, settings)
   const drop = async () => {
     await dropDatabase(connection, name)
     await rm(config.dataDir, { recursive: true, force: true, maxRetries: 3 })
@@ -121,13 +133,15 @@ async function startOn(
   try {
     const database = await copyDatabase(connection, templateName, name)
     const own = { config, log: log.child({ instance: name }), database, interruption }
-    const sandbox = await startSandbox({ ...chosenOf(request), ...own, ephemeral: true, isExposed: false })
+    const sandbox = await startSandbox({ ...chosen, ...own, ephemeral: true, isExposed: false })
     return { name, answer: sandbox.answer, stop: () => sandbox.stop().finally(drop) }
   } catch (error) {
     await drop().catch(() => undefined)
     throw error
   }
 }
+
+type Chosen = ReturnType<typeof chosenOf>
 
 /** The options of an instance as those of a sandbox; throws for each mistake. */
 function chosenOf({ blockchains, blockTimeMs, faults, seed }: InstanceRequest) {
@@ -161,22 +175,5 @@ function requireSettings(given: Record<string, string> = {}): void {
     if (allowed.includes(name)) continue
     const remedy = suggest(name, allowed) || ': docs/settings.md lists them'
     throw new Error(`settings cannot have ${name}${remedy}`)
-  }
-}
-
-/** Runs so many works at once; the others wait in their order. */
-function takeTurns(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let free = count
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
   }
 }
