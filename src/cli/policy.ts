@@ -1,6 +1,6 @@
 import {
-  findEntityFreeze,
   freeze,
+  isEntityFrozen,
   ownerOf,
   type PolicyScope,
   type PolicySubject,
@@ -83,7 +83,7 @@ const actions: Record<string, PolicyAction> = {
   show: async (database, args) => {
     const { entityId } = await subjectOf(database, args)
     const policies = await policiesInForce(database, entityId, 1_000)
-    printRow(args, { entityId, frozen: await findEntityFreeze(database, entityId) })
+    printRow(args, { entityId, frozen: await isEntityFrozen(database, entityId) })
     if (args.flags['json'] === true) printRows(args, policies, [])
     else process.stdout.write(policies.map(policyText).join(''))
     if (policies.length === 0)

@@ -17,6 +17,7 @@ export type AuditSigner = {
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
+/** Derives the key and opens its signer. */
 export function openAuditSigner({ root }: Pick<Vault, 'root'>): AuditSigner {
   const seed = deriveBytes(root, auditHeadKey)
   const der = Buffer.concat([pkcs8Prefix, seed])

@@ -35,6 +35,7 @@ export type Notary = {
 
 type Held = { id: string; key: KeyObject; notAfterMs: number }
 
+/** Opens the notary. Its key is created with the first signature, and replaced before its certificate expires. */
 export function openNotary(input: { database: Database; vault: Vault; clock: { nowMs(): number } }): Notary {
   const { database, vault, clock } = input
   let held: Promise<Held> | undefined

@@ -40,6 +40,7 @@ type OpenKeys = { id: string; key: KeyObject; ed25519Key: KeyObject }
 type RotationScope = { custody: { readonly vault: Vault }; db: Db; clock: { nowMs(): number } }
 type SignerInput = { database: Database; vault: Vault; clock: { nowMs(): number } }
 
+/** Opens the signer. Its keys are created with the first signature; new keys of other processes are used within two seconds. */
 export function openWebhookSigner(input: SignerInput): WebhookSigner {
   const { database, vault, clock } = input
   const current = followNewest<OpenKeys>(clock, async (held) => {

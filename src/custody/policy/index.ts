@@ -1,6 +1,6 @@
 /** Policies: the rules by which an entity signs, the amounts reserved against their limits, and freezes. */
 
-export { findEntityFreeze } from '../store/freezes.ts'
+export { isEntityFrozen } from '../store/freezes.ts'
 export {
   type ListedDecision,
   type ListedPolicy,

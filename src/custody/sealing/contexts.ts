@@ -24,13 +24,12 @@ export const platformPrivateKey = (entityId: string, keyId: string): SealContext
 ]
 
 /** A grant opens only for the same entity, intent, address and intent bytes. */
-export const grantOf = (entityId: string, intentId: string, address: string, intent: Buffer): SealContext => [
-  'grant',
-  entityId,
-  intentId,
-  address,
-  createHash('sha256').update(intent).digest('hex'),
-]
+export const grantedKey = (
+  entityId: string,
+  intentId: string,
+  address: string,
+  intent: Buffer,
+): SealContext => ['grant', entityId, intentId, address, createHash('sha256').update(intent).digest('hex')]
 
 export const attestationPrivateKey = (purpose: string, id: string): SealContext => [
   'attestation private key',
@@ -46,7 +45,7 @@ export const auditHeadKey: SealContext = ['audit head key', 'Ed25519']
 
 export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
 
-export const recoveryBundle = (entityId: string, generation: number): SealContext => [
+export const recoveryFile = (entityId: string, generation: number): SealContext => [
   'recovery file',
   entityId,
   String(generation),

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { parseBase64 } from '#lib/base64'
-import { recoveryBundle } from '../sealing/contexts.ts'
+import { recoveryFile } from '../sealing/contexts.ts'
 import { SealBroken, seal, takeKey, unseal, type Vault } from '../sealing/sealing.ts'
 
 // A recovery file is base64 of: "BZNT" | version (1) | generation (4, big-endian) | sealed wallet-key encryption key.
@@ -25,7 +25,7 @@ export function makeRecoveryFile(
   header.writeUInt32BE(generation, magic.length + 1)
   const key = walletKey.export()
   try {
-    return Buffer.concat([header, seal(vault.root, recoveryBundle(entityId, generation), key)]).toString(
+    return Buffer.concat([header, seal(vault.root, recoveryFile(entityId, generation), key)]).toString(
       'base64',
     )
   } finally {
@@ -45,7 +45,7 @@ export function openRecoveryFile(
   const known = bytes.subarray(0, magic.length).equals(magic) && bytes[magic.length] === version
   if (!known || bytes.readUInt32BE(magic.length + 1) !== generation) return undefined
   try {
-    return takeKey(unseal(vault.root, recoveryBundle(entityId, generation), bytes.subarray(headerBytes)))
+    return takeKey(unseal(vault.root, recoveryFile(entityId, generation), bytes.subarray(headerBytes)))
   } catch (error) {
     if (error instanceof SealBroken) return undefined
     throw error

@@ -4,6 +4,7 @@ import { nativeSigner } from './native.ts'
 import type { Signer } from './signer.ts'
 import { webAssemblySigner } from './web-assembly.ts'
 
+/** An implementation to try; `make` rejects where it does not load. */
 export type Candidate = { name: string; make: () => Promise<Signer> }
 
 /** Builds of libsecp256k1, the fastest first. */

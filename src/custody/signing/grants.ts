@@ -6,7 +6,7 @@ import type { Custody, CustodyScope, KeyOpener } from '../custody.ts'
 import { familyOfKey } from '../families/index.ts'
 import { type Decision, useDecision } from '../policy/decide-policy.ts'
 import { WalletFrozen } from '../policy/freeze.ts'
-import { grantOf, platformPrivateKey, walletPrivateKey } from '../sealing/contexts.ts'
+import { grantedKey, platformPrivateKey, walletPrivateKey } from '../sealing/contexts.ts'
 import { type SealContext, seal, withUnsealed } from '../sealing/sealing.ts'
 import { shareFreezes } from '../store/freezes.ts'
 import { deleteGrants, type FoundGrant, findGrants, type IntentRef, insertGrant } from '../store/grants.ts'
@@ -43,7 +43,7 @@ async function storeGrant(
   sealedUnder: KeyObject,
   sealedAs: SealContext,
 ): Promise<void> {
-  const context = grantOf(entityId, intentId, key.address, intent)
+  const context = grantedKey(entityId, intentId, key.address, intent)
   const sealedKey = withUnsealed(sealedUnder, sealedAs, key.sealedPrivateKey, (privateKey) =>
     seal(ctx.custody.vault.root, context, privateKey),
   )
@@ -159,7 +159,7 @@ async function signWithGrants(
   for (const [turn, { entityId, intentId, intent, payload }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))
     const grant = grants.get(keyOf({ entityId, intentId }))!
-    const context = grantOf(entityId, intentId, grant.address, intent)
+    const context = grantedKey(entityId, intentId, grant.address, intent)
     const sign = (privateKey: Buffer) => familyOfKey(grant).sign(custody.signer, payload, privateKey)
     signatures.push(withUnsealed(custody.vault.root, context, grant.sealedKey, sign))
   }

@@ -7,7 +7,7 @@ import { familyOfKey } from '../families/index.ts'
 import { WalletFrozen } from '../policy/freeze.ts'
 import { platformEntropy, platformPrivateKey } from '../sealing/contexts.ts'
 import { seal, unseal, withUnsealed } from '../sealing/sealing.ts'
-import { findEntityFreeze, shareFreezes } from '../store/freezes.ts'
+import { isEntityFrozen, shareFreezes } from '../store/freezes.ts'
 import { findKey, insertKeys } from '../store/keys.ts'
 import { insertManaged } from '../store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from '../store/platform-seeds.ts'
@@ -75,8 +75,7 @@ export async function signWithPlatformKey(
   { entityId, keyId, payload }: { entityId: string; keyId: string; payload: Buffer },
 ): Promise<Buffer> {
   await shareFreezes(db, [entityId])
-  if (await findEntityFreeze(db, entityId))
-    throw new WalletFrozen(`the entity ${entityId} is frozen: it waits`)
+  if (await isEntityFrozen(db, entityId)) throw new WalletFrozen(`the entity ${entityId} is frozen: it waits`)
   const key = await findKey(db, entityId, keyId)
   if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
   return withUnsealed(

@@ -14,7 +14,8 @@ export const shareFreezes = (tx: Db, entityIds: readonly string[]) =>
 export const lockFreezes = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(${keyOf(sql`${entityId}::uuid::text`)})`)
 
-export async function findEntityFreeze(db: Db, entityId: string): Promise<boolean> {
+/** Whether a freeze of the whole entity is in force. */
+export async function isEntityFrozen(db: Db, entityId: string): Promise<boolean> {
   return (await db.maybe(sql`select 1 from entity_freezes where entity_id = ${entityId}`)) !== undefined
 }
 

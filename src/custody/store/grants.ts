@@ -19,14 +19,15 @@ const pairs = (intents: readonly IntentRef[]) =>
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
 /** A treasury is no wallet: only its entity can be frozen. */
-const isEntityFrozen = sql`exists (select 1 from entity_freezes f where f.entity_id = g.entity_id)`
+const frozenEntity = sql`exists (select 1 from entity_freezes f where f.entity_id = g.entity_id)`
 
 /** A grant with the family of its key, and whether its wallet or entity is frozen. */
 export type FoundGrant = GrantRow & { family: string; frozen: boolean }
 
+/** Returns the grants of those intents that have one, in no order. */
 export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
   db.all<FoundGrant>(sql`select g.entity_id, g.intent_id, g.address, k.family, g.sealed_key,
-      coalesce(${frozenWallet}, false) or ${isEntityFrozen} as frozen
+      coalesce(${frozenWallet}, false) or ${frozenEntity} as frozen
     from ${pairs(intents)} cross join lateral (select * from grants o where o.entity_id = asked.entity_id
       and o.intent_id = asked.intent_id limit 1) g
     join keys k on k.entity_id = g.entity_id and k.id = g.key_id

@@ -1,5 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
+/** A key with its private key sealed: under the context `walletPrivateKey`, or `platformPrivateKey`. */
 export type KeyRow = {
   entityId: string
   id: string

@@ -104,6 +104,7 @@ export const ownerOf = (db: Db, scope: 'walletSet' | 'wallet', id: string) =>
       : sql`select entity_id from wallet_sets where id = ${id}`,
   )
 
+/** A decision to store, with the versions of the policies that allowed it. */
 export type DecisionRow = {
   entityId: string
   id: string

@@ -91,6 +91,7 @@ export async function nextIndex(
   return row.next
 }
 
+/** The fields in which the wallets of one request differ. */
 export type NewWallet = {
   id: string
   keyId: string

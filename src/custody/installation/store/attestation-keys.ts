@@ -4,6 +4,7 @@ import { type Db, jsonOf, sql } from '#runtime/db/db'
 /** The use of a key: `message` signs cross-chain messages, `balance` transfers and burns of unified balances. */
 export type AttestationPurpose = 'message' | 'balance'
 
+/** The public part of an attestation key. */
 export type AttestationKey = {
   id: string
   purpose: AttestationPurpose
