@@ -22,6 +22,20 @@ export type MovementKind = (typeof movementKinds)[number]
 export const movementPhases = ['open', 'stuck', 'done', 'failed'] as const
 export type MovementPhase = (typeof movementPhases)[number]
 
+export type MovementDirection = 'in' | 'out' | 'internal'
+
+/** The direction of the same money for each entity whose addresses pay or receive it. */
+export function directionsByEntity(
+  paying: Iterable<string>,
+  receiving: Iterable<string>,
+): Map<string, MovementDirection> {
+  const directions = new Map<string, MovementDirection>()
+  for (const entityId of paying) directions.set(entityId, 'out')
+  for (const entityId of new Set(receiving))
+    directions.set(entityId, directions.has(entityId) ? 'internal' : 'in')
+  return directions
+}
+
 /**
  * One movement. `amounts` are decimal strings where the resource has them. Otherwise `amount` is in base units, of the token or of a
  * currency with `decimals`.
@@ -29,7 +43,7 @@ export type MovementPhase = (typeof movementPhases)[number]
 export type Movement = {
   id: string
   kind: MovementKind
-  direction: 'in' | 'out' | 'internal'
+  direction: MovementDirection
   state: string
   amounts: string[] | null
   amount: bigint | null

@@ -3,6 +3,7 @@ import { nativeForm } from '#chains/crosschain/native-address'
 import { tokenAddress } from '#chains/network'
 import { type ManagedAddress, managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
+import { directionsByEntity } from '#engines/movement'
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -33,12 +34,8 @@ export async function linkToEntities(
   const links = burns.flatMap(({ destination, ...burn }): MessageLink[] => {
     const paying = entitiesAt(senders, source.blockchain, burn.from)
     const paid = destination === undefined ? [] : entitiesAt(receivers, destination, burn.to)
-    return [...new Set([...paying, ...paid])].map((entityId) => ({
-      ...burn,
-      entityId,
-      direction: !paid.includes(entityId) ? 'out' : paying.includes(entityId) ? 'internal' : 'in',
-      createDate,
-    }))
+    const directions = directionsByEntity(paying, paid)
+    return [...directions].map(([entityId, direction]) => ({ ...burn, entityId, direction, createDate }))
   })
   if (links.length > 0) await insertEntityMessages(tx, links)
 }

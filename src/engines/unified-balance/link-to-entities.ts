@@ -1,5 +1,6 @@
 import { nativeForm } from '#chains/crosschain/native-address'
 import { managedAmong } from '#custody/wallets/index'
+import { directionsByEntity } from '#engines/movement'
 import type { Db } from '#runtime/db/db'
 import { tokenSymbol, type UnifiedChain } from './networks.ts'
 import { insertEntityTransfers, type TransferLink } from './store/entity-transfers.ts'
@@ -30,16 +31,15 @@ export async function linkTransfer(
     })),
   )
   const [first] = intents
-  const links = [...new Set([...paid.keys(), ...received.keys()])].map((entityId): TransferLink => {
-    const direction = !received.has(entityId) ? 'out' : paid.has(entityId) ? 'internal' : 'in'
-    return {
+  const links = [...directionsByEntity(paid.keys(), received.keys())].map(
+    ([entityId, direction]): TransferLink => ({
       entityId,
       direction,
       amountAtomic: (paid.get(entityId) ?? received.get(entityId))!,
       from: first!.depositor,
       to: nativeForm(first!.spec.destinationRecipient),
-    }
-  })
+    }),
+  )
   if (links.length > 0) await insertEntityTransfers(tx, { id, tokenId: token.id }, links)
 }
 

@@ -1,4 +1,4 @@
-import { movementTable } from '#engines/movement'
+import { type MovementDirection, movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
 
 /** A burn from or to an address of an entity. */
@@ -6,7 +6,7 @@ export type MessageLink = {
   entityId: string
   /** Names the message. */
   nonce: string
-  direction: 'in' | 'out' | 'internal'
+  direction: MovementDirection
   tokenId: string
   from: string
   to: string

@@ -1,10 +1,10 @@
-import { movementTable } from '#engines/movement'
+import { type MovementDirection, movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
 
 /** A transfer from or to an address of an entity. */
 export type TransferLink = {
   entityId: string
-  direction: 'in' | 'out' | 'internal'
+  direction: MovementDirection
   amountAtomic: bigint
   from: string
   to: string
