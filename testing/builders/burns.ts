@@ -1,4 +1,5 @@
 /** Burns on local chains through their real contracts, and what anybody sees of their messages without a key. */
+import { randomUUID } from 'node:crypto'
 import { encodeFunctionData } from 'viem'
 import type { Blockchain } from '#chains/blockchains'
 import { finalizedThreshold } from '#chains/crosschain/message'
@@ -11,7 +12,7 @@ import { devAccounts } from '#sandbox/constants'
 import type { TestChain } from '#testing/platform/chain'
 import type { Harness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
-import { freshAddress } from './world.ts'
+import { freshAddress, type Wallet, type World } from './world.ts'
 
 export type Hex = `0x${string}`
 
@@ -77,6 +78,67 @@ async function prepareBurn(
     if (!ok) throw new Error(`the burn was reverted: ${hash}`)
     return hash
   }
+}
+
+/** Calls a contract from a developer-controlled wallet; returns the hash of the transaction once it is complete. */
+async function callFromWallet(
+  world: World,
+  walletId: string,
+  contractAddress: string,
+  { signature, parameters }: { signature: string; parameters: readonly unknown[] },
+): Promise<Hex> {
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await world.tenant.sealSecret(),
+    walletId,
+    contractAddress,
+    abiFunctionSignature: signature,
+    abiParameters: parameters,
+    feeLevel: 'MEDIUM',
+  })
+  let txHash = ''
+  await until(async () => {
+    const { transaction } = await world.call('GET', `/v1/w3s/transactions/${id}`)
+    txHash = transaction.txHash
+    return transaction.state === 'COMPLETE'
+  }, 'the call is complete')
+  return txHash as Hex
+}
+
+/** Burns coins of a wallet on one chain for a receiver on another; returns the hash of the transaction. */
+export async function burnFromWallet(
+  world: World,
+  { id, blockchain }: Wallet,
+  into: TestChain,
+  {
+    to = freshAddress() as Hex,
+    amount = 10_000_000n,
+    maxFee = 0n,
+    threshold = finalizedThreshold,
+    hookData,
+  }: Burn,
+): Promise<Hex> {
+  const { USDC } = world.harness.chain(blockchain as Blockchain).tokens
+  const approve = { signature: 'approve(address,uint256)', parameters: [tokenMessenger, String(amount)] }
+  await callFromWallet(world, id, USDC, approve)
+  const parameters = [
+    String(amount),
+    String(domainOf(into)),
+    wordOf(to),
+    USDC,
+    zeroWord,
+    String(maxFee),
+    String(threshold),
+  ]
+  const types = 'uint256,uint32,bytes32,address,bytes32,uint256,uint32'
+  return callFromWallet(
+    world,
+    id,
+    tokenMessenger,
+    hookData
+      ? { signature: `depositForBurnWithHook(${types},bytes)`, parameters: [...parameters, hookData] }
+      : { signature: `depositForBurn(${types})`, parameters },
+  )
 }
 
 const burn = async (...burning: Parameters<typeof prepareBurn>): Promise<Hex> =>

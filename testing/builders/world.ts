@@ -132,13 +132,17 @@ export async function makeWalletSet(world: World, name = 'A set') {
   return call('POST', '/v1/w3s/developer/walletSets', body)
 }
 
-export async function makeWallet(world: World, name?: string): Promise<Wallet> {
-  const { tenant, call, harness } = world
+export async function makeWallet(
+  world: World,
+  name?: string,
+  blockchain = world.harness.chain().blockchain,
+): Promise<Wallet> {
+  const { tenant, call } = world
   const { wallets } = await call('POST', '/v1/w3s/developer/wallets', {
     idempotencyKey: randomUUID(),
     entitySecretCiphertext: await tenant.sealSecret(),
     walletSetId: (await world.walletSet()).id,
-    blockchains: [harness.chain().blockchain],
+    blockchains: [blockchain],
     count: 1,
     ...(name && { metadata: [{ name }] }),
   })

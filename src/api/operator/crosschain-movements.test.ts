@@ -4,12 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import {
   burner,
+  burnFromWallet,
   type CrosschainMessages,
   crosschainMessages,
-  domainOf,
   type Hex,
-  tokenMessenger,
-  wordOf,
 } from '#testing/builders/burns'
 import {
   intentOf,
@@ -41,54 +39,11 @@ afterAll(() => harness?.close())
 
 const list = (query: string, own = world) => own.call('GET', `/operator/movements?${query}`)
 
-const execute = async (
-  walletId: string,
-  contractAddress: string,
-  signature: string,
-  parameters: unknown[],
-) => {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await world.tenant.sealSecret(),
-    walletId,
-    contractAddress,
-    abiFunctionSignature: signature,
-    abiParameters: parameters,
-    feeLevel: 'MEDIUM',
-  })
-  let txHash = ''
-  await until(async () => {
-    const { transaction } = await world.call('GET', `/v1/w3s/transactions/${id}`)
-    txHash = transaction.txHash
-    return transaction.state === 'COMPLETE'
-  }, 'the call is complete')
-  return txHash
-}
-
 it('lists a burn of a wallet from its block to its delivery, and for its receiver', async () => {
   const wallet = await world.fundedWallet()
   const receiver = worldOf(harness, await harness.newEntity())
-  const { walletSet } = await receiver.call('POST', '/v1/w3s/developer/walletSets', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await receiver.tenant.sealSecret(),
-    name: 'Receiving',
-  })
-  const { wallets } = await receiver.call('POST', '/v1/w3s/developer/wallets', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await receiver.tenant.sealSecret(),
-    walletSetId: walletSet.id,
-    blockchains: ['AVAX-FUJI'],
-    count: 1,
-  })
-  const to = wallets[0].address as Hex
-  await execute(wallet.id, base.tokens.USDC, 'approve(address,uint256)', [tokenMessenger, '2500000'])
-  const zero = `0x${'0'.repeat(64)}`
-  const txHash = await execute(
-    wallet.id,
-    tokenMessenger,
-    'depositForBurn(uint256,uint32,bytes32,address,bytes32,uint256,uint32)',
-    ['2500000', String(domainOf(avalanche)), wordOf(to), base.tokens.USDC, zero, '0', '2000'],
-  )
+  const { address: to } = (await makeWallet(receiver, undefined, 'AVAX-FUJI')) as { address: Hex }
+  const txHash = await burnFromWallet(world, wallet, avalanche, { to, amount: 2_500_000n })
   const shown = await messages.attested(base, txHash)
   const [burn, ...others] = await list(`kind=message&txHash=${txHash}`)
   expect(others).toEqual([])
