@@ -62,6 +62,8 @@ const exempt: Record<string, string> = {
     'messages belong to no tenant, and all late ones are dropped',
   'src/engines/attestation/store/proposals.ts claimProposals': 'messages belong to no tenant',
   'src/engines/attestation/store/proposals.ts claimSigned': 'messages belong to no tenant',
+  'src/engines/attestation/store/message-history.ts messagesDeliveredBy': 'one transaction',
+  'src/engines/unified-balance/store/transfer-history.ts transfersBurnedBy': 'one transaction',
   'src/engines/unified-balance/store/burns.ts claimBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/burns.ts lockFailedBurns': 'one treasury pays for all',
   'src/engines/unified-balance/store/forwards.ts claimForwards': 'one treasury pays for all',

@@ -44,7 +44,7 @@ export const operatorMovementEndpoints = [
     operationId: 'getOperatorTimeline',
     summary: 'Get the timeline of a movement',
     description:
-      'Returns what happened to a movement: its policy decisions, holds, signed attempts, blocks, bookings and webhooks, each with its times. Nothing is deleted by a reorg: the block that was taken back is a lane of its own, and states repeat.',
+      'Returns what happened to a movement: its policy decisions, holds, signed attempts, blocks, bookings and webhooks, each with its times; of a cross-chain message or a transfer of a unified balance also its attestation, each attester, its delivery and the burns that settle it, on all chains. Linked lanes name the movements that burn or mint the same coins. Nothing is deleted by a reorg: the block that was taken back is a lane of its own, and states repeat.',
     tag,
     auth: 'operator:read',
     params: movementParams,

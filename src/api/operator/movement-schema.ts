@@ -82,7 +82,8 @@ const toneField = Type.Enum([...tones], {
   description: 'How it is meant: info, good, warn, bad, idle, or lab for what a fault did.',
 })
 const refsField = Type.Record(Type.String(), Type.String(), {
-  description: 'The resources that it is about, such as attemptId, txHash or blockHash.',
+  description:
+    'The resources that it is about, such as attemptId, txHash or blockHash; in linked lanes the id of the other movement, such as messageId.',
 })
 const textField = Type.String({ description: 'A sentence that says what happened.' })
 const sinceStart = (description: string) =>
@@ -147,7 +148,11 @@ export const timelineSchema = Type.Object(
         {
           state: Type.String({ description: 'The state.' }),
           atMs: sinceStart('The moment it was entered'),
-          eventId: idField('The event that tells it.'),
+          eventId: optional(
+            idField(
+              'The event that tells it; absent of messages and transfers of unified balances, whose states follow from blocks and signatures.',
+            ),
+          ),
         },
         { title: 'TimelineState', description: 'A state that the movement entered.' },
       ),

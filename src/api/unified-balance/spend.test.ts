@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callDataBytesMax } from '#chains/evm/payments/build'
 import { sql } from '#runtime/db/db'
@@ -14,6 +15,7 @@ import {
   wallet,
   word,
 } from '#testing/builders/unified-balances'
+import { worldOf } from '#testing/builders/world'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
@@ -231,7 +233,7 @@ describe('a transfer', () => {
     })
   })
 
-  it('a transfer that the minter refuses is shown as failed, and returned after its last block', async () => {
+  it('property 193: a transfer that the minter refuses is shown as failed, and returned after its last block', async () => {
     await unified.fund(avax(), erin.address, 3_000_000n, '3')
     // The token refuses to mint for its own contract.
     const intent = intentOf(
@@ -239,6 +241,10 @@ describe('a transfer', () => {
     )
     await blockOnToken(op().tokens.USDC)
     const raised = countAlarm('forward-failed')
+    const world = worldOf(harness)
+    // An address of the entity whose owner signs elsewhere.
+    await harness.database.run(sql`insert into managed_addresses (entity_id, blockchain, address, purpose, owner_id, create_date)
+      values (${world.tenant.entityId}, ${avax().blockchain}, ${erin.address.toLowerCase()}, 'modular', ${randomUUID()}, now())`)
     const answer = await unified.transfer([await signedIntent(erin, intent)], '?enableForwarder=true')
     await unified.untilState(answer.body.transferId, 'failed')
     await until(() => raised() > 0, 'the alarm is raised')
@@ -246,9 +252,22 @@ describe('a transfer', () => {
       expect.any(String),
     )
     expect(await unified.balance(avax(), erin.address)).toBe('1.77845')
+    const timeline = () => world.call('GET', `/operator/movements/${answer.body.transferId}/timeline`)
+    const laneOf = async (kind: string) =>
+      (await timeline()).lanes.find((lane: { kind: string }) => lane.kind === kind)
+    const failed = await laneOf('delivery')
+    expect(failed.marks).toMatchObject([{ what: 'failed', tone: 'bad' }])
+    expect(failed.spans[0].text).toMatch(
+      /^The treasury of this server did not mint 1 USDC on OP-SEPOLIA .* because its transaction failed: .*\. Anybody can do it\.$/,
+    )
     await op().mine(Number(answer.body.expirationBlock) - (await op().height()) + 1)
     await unified.untilState(answer.body.transferId, 'expired')
     await unified.shows(avax(), erin.address, '3')
+    const states = (await timeline()).states.map(({ state }: { state: string }) => state)
+    expect(states).toEqual(['pending', 'expired'])
+    expect(await laneOf('attestation')).toMatchObject({ open: false, marks: [{ what: 'expired' }] })
+    expect(await laneOf('intent')).toMatchObject({ open: false, marks: [{ what: 'returned' }] })
+    expect(await laneOf('settlement')).toBeUndefined()
   })
 })
 

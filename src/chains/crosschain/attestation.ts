@@ -59,3 +59,14 @@ export async function attestationProblem({
   }
   return undefined
 }
+
+/** The signers of an attestation, in its order; bytes that are no signature are left out. */
+export async function signersOf(digest: Hex, attestation: Hex): Promise<Address[]> {
+  const bytes = bytesOf(attestation)
+  const signers: Address[] = []
+  for (let start = 0; start < bytes.length; start += signatureBytes) {
+    const signer = await recoverSigner(digest, hexOf(bytes.subarray(start, start + signatureBytes)))
+    if (signer !== undefined) signers.push(signer)
+  }
+  return signers
+}

@@ -13,8 +13,10 @@ export type { Notary } from './notary.ts'
 export {
   type AttestationKey,
   type AttestationPurpose,
+  type AttestationSignature,
   attestationKeyInUse,
   attestationKeysInUse,
+  attestationSignatures,
   attestedDigests,
   listAttestationKeys,
 } from './store/attestation-keys.ts'

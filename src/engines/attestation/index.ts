@@ -30,10 +30,12 @@ import { proposalChannel } from './store/proposals.ts'
 export { askAgain } from './ask-again.ts'
 export { bookLoss } from './book-loss.ts'
 export { burnFees, forwardFees } from './fees.ts'
+export { type MessageHistory, readMessageHistory } from './message-history.ts'
 export { isDomain, messageChains } from './networks.ts'
 export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
 export { messageMovements } from './store/entity-messages.ts'
 export { findLostBurn, type LostBurn, lostBurns } from './store/lost-burns.ts'
+export { messagesDeliveredBy } from './store/message-history.ts'
 export {
   messageByDigest,
   messageByNonce,

@@ -49,6 +49,29 @@ export async function findMovement(db: Db, entityId: string, id: string): Promis
   return db.maybe<Movement>(sql`${join(branches, ' union all ')} limit 1`)
 }
 
+/** The movements in these tables that have one of these transactions. */
+export async function movementsSentAs(
+  db: Db,
+  entityId: string,
+  tables: readonly MovementTable[],
+  txHashes: readonly string[],
+): Promise<{ kind: MovementKind; id: string; txHash: string }[]> {
+  if (txHashes.length === 0) return []
+  const branches = tables.flatMap((table) =>
+    txHashes.map((txHash) => {
+      const { columns, from, scope } = table.source(entityId)
+      const found = sql`select ${columns} from ${from} where ${scope} and ${table.sentAs(txHash, entityId)} limit ${sentMax}`
+      return sql`(select f.kind, f.id, ${txHash}::text as tx_hash, f.create_date from (${found}) f)`
+    }),
+  )
+  return db.all(
+    sql`select kind, id, tx_hash from (${join(branches, ' union all ')}) f order by f.create_date, f.id limit ${sentMax}`,
+  )
+}
+
+/** Most movements that one transaction is read to have: a batch pays many. */
+const sentMax = 20
+
 const tableOf = ({ kind }: Movement) => movementTables.find(({ kinds }) => kind in kinds)!
 
 /** The names of all states that a movement of this kind can have. */

@@ -28,6 +28,11 @@ export { unifiedBalanceBurn } from './store/burns.ts'
 export { unifiedMovements } from './store/entity-transfers.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
 export {
+  findTransferHistory,
+  type TransferHistory,
+  transfersBurnedBy,
+} from './store/transfer-history.ts'
+export {
   findIntent,
   findUnifiedTransfer,
   intentsOf,

@@ -55,7 +55,7 @@ export type TimelineDocument = {
     folded?: number
   }[]
   /** The states in their order; a reorg makes some of them happen again. */
-  states: { state: string; atMs: number; eventId: string }[]
+  states: { state: string; atMs: number; eventId?: string }[]
   /** The faults of the plan at work that it met, in their order. */
   causes?: { fault: string; hit: number; on: string; atMs: number }[]
 }

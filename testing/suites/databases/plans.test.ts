@@ -5,10 +5,11 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { createChains } from '#chains/registry'
 import { listedDecisionsPage, listedPoliciesPage, policyHistory } from '#custody/policy/index'
 import { pendingReviews } from '#engines/compliance/index'
+import type { EngineCtx } from '#engines/ctx'
 import { gapRecordsPage, openGaps } from '#engines/indexer/reconciliation/index'
 import { flowSums } from '#engines/ledger/flow/index'
 import { coinTotals, entriesPage, heldMoney, post, walletEntries } from '#engines/ledger/index'
-import { movementsPage, search } from '#engines/movements/index'
+import { findMovement, movementsPage, readTimeline, search } from '#engines/movements/index'
 import { coinsHeldByWallets, stuckOf } from '#engines/transactions/history/index'
 import { heldDisbursements } from '#engines/treasury/disbursements/index'
 import { deliveryFigures, failingSubscriptions } from '#engines/webhooks/figures/index'
@@ -19,7 +20,7 @@ import { apiKeysPage } from '#runtime/auth/store'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import { requestsPage } from '#runtime/request-log/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
-import { rowsReadBy } from '#testing/databases/rows-read'
+import { analyze, rowsReadBy } from '#testing/databases/rows-read'
 
 const rowsTotal = 4_000
 const nowMs = Date.now()
@@ -254,8 +255,21 @@ async function fill(rows: Record<string, string>): Promise<void> {
     for (const [table, text] of Object.entries(rows))
       await tx.run(raw(`insert into ${table} ${text} from generate_series(1, ${rowsTotal}) n`))
   })
-  for (const table of Object.keys(rows)) await owner.run(raw(`analyze ${table}`))
+  await analyze(owner, ...Object.keys(rows))
   await owner.close()
+}
+
+/** The database as one connection has it: a statement after the other. */
+function inOrder(db: Db): Db {
+  let last: Promise<unknown> = Promise.resolve()
+  const queued =
+    <Result>(ask: (query: Sql) => Promise<Result>) =>
+    (query: Sql) => {
+      const answer = last.then(() => ask(query))
+      last = answer.catch(() => undefined)
+      return answer
+    }
+  return { ...db, all: queued(db.all), maybe: queued(db.maybe), one: queued(db.one) } as Db
 }
 
 it('finds policies, decisions, gaps and keys among all others of an entity', async () => {
@@ -373,4 +387,74 @@ it('searches a word with few rows, whether nothing or nearly everything has it',
   const [found] = await search({ db: test.database, chains }, entityId, md5('w7'), 10)
   expect(found).toMatchObject({ kind: 'wallet' })
   expect(await search({ db: test.database, chains }, entityId, '0.000001', 10)).toHaveLength(10)
+})
+
+it('reads the timelines of messages and unified transfers, and of what they mint, from few rows', async () => {
+  const hash = (name: string) => `'0x' || md5('${name}' || n) || md5('${name}' || n)`
+  const [date, other] = [`now() - n * interval '1 second'`, `'other', 'another'`]
+  // Four events of the contracts for each message and transfer.
+  const of = '(n / 4)'
+  await fill({
+    messages: `(id, blockchain, domain, tx_hash, ordinal, nonce, block_hash, block_number, log_index, message, destination_domain,
+      amount, max_fee, fast, state, received_blockchain, received_block_hash, received_block_number, received_tx_hash,
+      received_date, create_date) select md5('m' || n)::uuid, 'BASE-SEPOLIA', 6, 'burn' || n, 0, 'nonce' || n, 'b' || n, n, 0, '0x', 1,
+      1, 0, false, 'pending', 'AVAX-FUJI', 'minted' || n, n, 'mint' || n, ${date}, ${date}`,
+    entity_messages: `(entity_id, id, direction, state, blockchain, token_id, amount, from_address, to_address, tx_hash, create_date,
+      update_date) select '${entityId}', md5('m' || n)::uuid, 'out', 'delivered', 'BASE-SEPOLIA', md5('t' || n)::uuid, 1, ${other},
+      'burn' || n, ${date}, ${date}`,
+    message_proposals: `(message_id, attested_message, digest, finality_threshold, expiration_block, create_date) select
+      md5('m' || n)::uuid, '0x', '0x', 2000, 0, ${date}`,
+    message_signatures: `(message_id, attester, ask_date, tries) select md5('m' || n)::uuid, 'a', ${date}, 1`,
+    attestation_keys: `(id, purpose, address, public_key, sealed_private_key, create_date) select md5('k' || n)::uuid, 'message',
+      'k' || n, decode(repeat('00', 65), 'hex'), '', ${date}`,
+    attestation_signatures: `(purpose, subject, key_id, digest, create_date) select case when n % 2 = 0 then 'message' else 'balance'
+      end, case when n % 2 = 0 then 'nonce' || n else ${hash('s')} end, md5('k' || n)::uuid, decode(md5('d' || n) || md5('e' || n),
+      'hex'), ${date}`,
+    observed_crosschain_events: `(blockchain, block_hash, block_number, log_index, tx_hash, kind, fields, block_time) select
+      case n % 4 when 0 then 'BASE-SEPOLIA' else 'AVAX-FUJI' end, 'minted' || ${of}, ${of}, n % 4,
+      case n % 4 when 0 then 'burn' else 'mint' end || ${of}, (array['messageSent', 'messageReceived', 'minted', 'burned'])[1 + n % 4],
+      case n % 4 when 0 then '{}' when 1 then jsonb_build_object('nonce', 'nonce' || ${of}) else jsonb_build_object('specHash',
+      '0x' || md5('s' || ${of}) || md5('s' || ${of})) end, ${date}`,
+    observed_transfers: `(entity_id, id, blockchain, block_hash, block_number, tx_hash, kind, position, direction, token_id,
+      from_address, to_address, amount, address, purpose, owner_id, block_time) select '${entityId}', gen_random_uuid(), 'AVAX-FUJI',
+      'minted' || n, n, 'mint' || n, 'log', 0, 'in', gen_random_uuid(), ${other}, 1, 'other', 'wallet', gen_random_uuid(), ${date}`,
+    postings: `(entity_id, id, blockchain, block_hash, fact, create_date) select '${entityId}', gen_random_uuid(), 'AVAX-FUJI',
+      'minted' || n, 'log:1:in:mint' || n, ${date}`,
+    blocks: `(blockchain, hash, number, parent_hash, block_time) select 'AVAX-FUJI', 'minted' || n, n, 'p', ${date}`,
+    block_steps: `(blockchain, step, kind, block_hash, block_number, final_from, final_to) select 'AVAX-FUJI', n, 'applied',
+      'minted' || n, n, n, n`,
+    unified_transfers: `(id, fingerprint, state, blockchain, payload, expiration_block, fees, value, forwarded, mint_tx_hash,
+      create_date, update_date) select md5('u' || n)::uuid, decode(md5('f' || n) || md5('g' || n), 'hex'), 'expired', 'AVAX-FUJI', '',
+      n, '{}', 1, false, 'unified' || n, ${date}, ${date}`,
+    entity_unified_transfers: `(entity_id, id, direction, state, blockchain, token_id, amount, from_address, to_address, mint_tx_hash,
+      create_date, update_date) select '${entityId}', md5('u' || n)::uuid, 'out', 'expired', 'AVAX-FUJI', md5('t' || n)::uuid, 1,
+      ${other}, 'unified' || n, ${date}, ${date}`,
+    unified_intents: `(spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee, max_fee, max_block_height) select
+      ${hash('s')}, md5('u' || n)::uuid, 0, 0, 'AVAX-FUJI', 'd', 1, 0, 1, 1`,
+    unified_burns: `(transfer_id, entry, blockchain, due_at) select md5('u' || n)::uuid, 0, 'AVAX-FUJI', ${date}`,
+    unified_movements: `(blockchain, block_hash, log_index, block_number, block_time, tx_hash, kind, depositor, amount, spec_hash)
+      select 'AVAX-FUJI', 'minted' || n, 0, n, ${date}, 'mint' || n, 'burned', 'd', 1, ${hash('s')}`,
+  })
+  const owner = openAsOwner(test.connection)
+  await analyze(owner, 'events', 'attempts', 'holds', 'notifications')
+  await owner.close()
+  const chains = createChains([{ network: baseSepolia, rpcUrl: 'http://127.0.0.1:1', local: true }])
+  const config = { crosschainEnvironment: 'TEST', attestationThreshold: 1 }
+  const ctxOf = (db: Db) =>
+    ({ db: inOrder(db), chains, config, clock: { nowMs: Date.now } }) as unknown as EngineCtx
+  const uuid = (text: string) => {
+    const digits = createHash('md5').update(text).digest('hex')
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  }
+  const [message, transfer] = [uuid('m40'), uuid('u40')]
+  for (const id of [message, transfer]) {
+    const movement = (await findMovement(test.database, entityId, id))!
+    await expectFewRows(movement.kind, (db) => readTimeline(ctxOf(db), entityId, movement))
+  }
+  const shown = (await findMovement(test.database, entityId, transfer))!
+  const mint = { ...shown, id: randomUUID(), kind: 'transaction' as const, tokenId: null, txHash: 'mint40' }
+  await expectFewRows('mint', (db) => readTimeline(ctxOf(db), entityId, mint))
+  const { lanes } = await readTimeline(ctxOf(test.database), entityId, mint)
+  const linked = lanes.filter(({ kind }) => kind === 'linked').map(({ note }) => note)
+  expect(linked).toEqual([message, transfer])
 })

@@ -87,3 +87,15 @@ export const attestedDigests = async (
     await db.all<{ digest: Buffer }>(sql`select digest from attestation_signatures
       where purpose = ${purpose} and subject = ${subject} order by create_date desc limit ${limit}`)
   ).map(({ digest }) => digest)
+
+/** A signature of this server; `recordedAt` is in the time of the database. */
+export type AttestationSignature = { subject: string; address: string; digest: Buffer; recordedAt: string }
+
+const shownMax = 100
+
+/** All that this server signed for these subjects, oldest first. */
+export const attestationSignatures = (db: Db, purpose: AttestationPurpose, subjects: readonly string[]) =>
+  db.all<AttestationSignature>(sql`select s.subject, k.address, s.digest, coalesce(s.recorded_at, s.create_date) as recorded_at
+    from attestation_signatures s join attestation_keys k on k.id = s.key_id
+    where s.purpose = ${purpose} and s.subject = any(${subjects}::text[])
+    order by coalesce(s.recorded_at, s.create_date), k.address limit ${shownMax}`)

@@ -1,7 +1,13 @@
 /** Everything that blocks say of managed addresses: transactions, transfers, operations, owners and cross-chain events. */
 export { withOrdinals } from './ordinals.ts'
 export { sendersIn } from './senders.ts'
-export { type ObservedCrosschainEvent, observedCrosschainOf } from './store/crosschain.ts'
+export {
+  blocksOfMessages,
+  type CrosschainUse,
+  crosschainUses,
+  type ObservedCrosschainEvent,
+  observedCrosschainOf,
+} from './store/crosschain.ts'
 export { type ObservedOperation, observedOperationsOf } from './store/operations.ts'
 export { observedOwnersOf } from './store/owners.ts'
 export {

@@ -121,7 +121,7 @@ function waitOf(attempt: SignedAttempt, state: string, fromMs: number, toMs: num
 type Gap = { fromMs: number; toMs: number | undefined }
 
 /** The times from `fromMs` to `endMs` in which none of these stays lasts. */
-function gapsBetween(stays: readonly BlockStay[], fromMs: number, endMs: number | undefined): Gap[] {
+export function gapsBetween(stays: readonly BlockStay[], fromMs: number, endMs: number | undefined): Gap[] {
   const gaps: Gap[] = []
   let openFrom: number | undefined = fromMs
   for (const stay of [...stays].sort((one, other) => one.fromMs - other.fromMs)) {

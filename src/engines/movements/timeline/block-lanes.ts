@@ -1,9 +1,15 @@
 import type { BlockStep } from '#engines/indexer/index'
 import type { HoldingBlock } from '#engines/indexer/observed/index'
+import type { SignedAttempt } from '#engines/transactions/history/index'
 import { instantMs, type Span, type TimelineLane } from './types.ts'
 
 /** A time in which a block counted that holds the transaction. It ends when the block is taken back, or final. */
 export type BlockStay = HoldingBlock & { fromMs: number; toMs: number | undefined; isUndone: boolean }
+
+/** The nonces that attempts use, each once. */
+export const noncesOf = (attempts: readonly SignedAttempt[]) => [
+  ...new Map(attempts.map(({ address, nonce }) => [`${address} ${nonce}`, { address, nonce }])).values(),
+]
 
 /** The stays of blocks in the chain, by their steps. A block that was taken back may return. */
 export function staysOf(blocks: readonly HoldingBlock[], steps: readonly BlockStep[]): BlockStay[] {

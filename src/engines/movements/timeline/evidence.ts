@@ -1,4 +1,5 @@
 import { decisionsAbout, type PolicyDecision } from '#custody/policy/index'
+import type { EngineCtx } from '#engines/ctx'
 import { type BlockStep, stepsOfBlocks } from '#engines/indexer/index'
 import { blocksOfNonces, blocksOfTransfers, type HoldingBlock } from '#engines/indexer/observed/index'
 import { type PlacedHold, placedHolds } from '#engines/ledger/holds/index'
@@ -11,6 +12,9 @@ import type { Db } from '#runtime/db/db'
 import { bindingsOf } from '#runtime/idempotency/store'
 import { type AskedEvent, eventsOf } from '#runtime/record/store'
 import { type RequestRow, requestsAbout } from '#runtime/request-log/store'
+import { noncesOf } from './block-lanes.ts'
+import { type CrosschainEvidence, readCrosschainEvidence } from './crosschain-evidence.ts'
+import { type LinkedMovement, linkedMovements } from './linked-movements.ts'
 
 /** The numbers of rows that are read at most: the timeline says when there are more. */
 export const requestsMax = 20
@@ -33,32 +37,43 @@ export type MovementEvidence = {
   facts: readonly BookedFact[]
   deliveries: readonly DeliveryHistory[]
   links: readonly MoneyLink[]
+  /** Of messages and transfers of unified balances. */
+  crosschain: CrosschainEvidence | undefined
+  linked: readonly LinkedMovement[]
 }
 
 /** Reads what is recorded of a movement, each part by an index on its id. */
-export async function readEvidence(db: Db, entityId: string, movement: Movement): Promise<MovementEvidence> {
+export async function readEvidence(
+  ctx: EngineCtx,
+  entityId: string,
+  movement: Movement,
+): Promise<MovementEvidence> {
+  const { db } = ctx
   const { id, blockchain } = movement
-  const [requests, events, bindings, decisions, holds, operation, deliveries, links] = await Promise.all([
-    requestsAbout(db, entityId, id, requestsMax),
-    eventsOf(db, entityId, id, eventsMax),
-    bindingsOf(db, entityId, id),
-    decisionsAbout(db, entityId, id),
-    placedHolds(db, entityId, id),
-    carriedOperation(db, entityId, id),
-    deliveriesOf(db, entityId, id, deliveriesMax),
-    moneyLinks(db, entityId, id),
-  ])
+  const [requests, events, bindings, decisions, holds, operation, deliveries, links, crosschain] =
+    await Promise.all([
+      requestsAbout(db, entityId, id, requestsMax),
+      eventsOf(db, entityId, id, eventsMax),
+      bindingsOf(db, entityId, id),
+      decisionsAbout(db, entityId, id),
+      placedHolds(db, entityId, id),
+      carriedOperation(db, entityId, id),
+      deliveriesOf(db, entityId, id, deliveriesMax),
+      moneyLinks(db, entityId, id),
+      readCrosschainEvidence(ctx, movement),
+    ])
   // An operation is carried by the treasury's transaction; the transaction of any other movement has its id.
   const attempts = await signedAttempts(db, entityId, operation?.bundleId ? [operation.bundleId] : [id])
-  const blocks = await blocksOf(db, entityId, movement, attempts)
+  const blocks = crosschain?.blocks ?? (await blocksOf(db, entityId, movement, attempts))
   const hashes = [...new Set(blocks.map(({ blockHash }) => blockHash))]
   const txHashes = [
     ...new Set([...attempts.map(({ txHash }) => txHash), ...(movement.txHash ? [movement.txHash] : [])]),
   ]
-  const [steps, chainFacts, moneyFacts] = await Promise.all([
+  const [steps, chainFacts, moneyFacts, linked] = await Promise.all([
     stepsOfBlocks(db, blockchain, hashes),
     factsOfBlocks(db, entityId, blockchain, hashes, txHashes),
     factsOfMoney(db, entityId, moneyFactNames(movement)),
+    linkedMovements(db, entityId, movement, { blockHashes: hashes, uses: crosschain?.uses ?? [] }),
   ])
   const facts = [...chainFacts, ...moneyFacts]
   return {
@@ -74,6 +89,8 @@ export async function readEvidence(db: Db, entityId: string, movement: Movement)
     facts,
     deliveries,
     links,
+    crosschain,
+    linked,
   }
 }
 
@@ -87,10 +104,6 @@ async function blocksOf(
   if (attempts.length > 0) return blocksOfNonces(db, entityId, blockchain, noncesOf(attempts))
   return txHash === null ? [] : blocksOfTransfers(db, entityId, blockchain, txHash)
 }
-
-const noncesOf = (attempts: readonly SignedAttempt[]) => [
-  ...new Map(attempts.map(({ address, nonce }) => [`${address} ${nonce}`, { address, nonce }])).values(),
-]
 
 /** A merchant's money is booked under the name of the movement; a reorg takes it back under another. */
 const moneyFactNames = ({ kind, id }: Movement): string[] => [`${kind}:${id}`, `${kind}:${id}:orphaned`]

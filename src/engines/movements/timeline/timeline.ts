@@ -1,5 +1,4 @@
 import type { EngineCtx } from '#engines/ctx'
-import type { PlacedHold } from '#engines/ledger/holds/index'
 import { currencyDecimals } from '#engines/ledger/index'
 import { tokensByIds } from '#engines/ledger/tokens/index'
 import type { Movement } from '#engines/movement'
@@ -8,12 +7,15 @@ import { readTimes } from '#runtime/clock/store'
 import type { RecordedEvent } from '#runtime/record/store'
 import { phaseOf, statesOf } from '../list-movements.ts'
 import { attemptLanes } from './attempt-lanes.ts'
+import type { CrosschainText } from './attestation-lanes.ts'
 import { type BlockStay, blockLanes, staysOf } from './block-lanes.ts'
 import { holdLanes, ledgerLanes } from './book-lanes.ts'
+import { crosschainLanes, crosschainStates } from './crosschain-lanes.ts'
 import { actLanes, idempotencyLanes, policyLanes, requestLanes, screeningLanes } from './decision-lanes.ts'
 import { endpointLanes } from './delivery-lanes.ts'
 import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence, requestsMax } from './evidence.ts'
 import { fold } from './fold.ts'
+import { linkedMovementLanes } from './linked-movements.ts'
 import { type CausesOf, instantMs, type MetCause, type StateChange, type TimelineLane } from './types.ts'
 
 /** The history of a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
@@ -37,25 +39,22 @@ export async function readTimeline(
   movement: Movement,
   causesOf?: CausesOf,
 ): Promise<Timeline> {
-  const { db, clock } = ctx
-  const { databaseMs } = await readTimes(db)
+  const { databaseMs } = await readTimes(ctx.db)
   const asOfMs = Math.floor(databaseMs)
-  const evidence = await readEvidence(db, entityId, movement)
-  const { requests, events, deliveries, holds } = evidence
+  const evidence = await readEvidence(ctx, entityId, movement)
+  const { requests, events, deliveries } = evidence
   const isState = stateNames(movement)
-  const states = events.filter((event) => isState(stateOf(event))).map(changeOf)
+  const parts = {
+    movement,
+    amountOf: await amountTexts(ctx, evidence.crosschain ? [movement] : evidence.holds),
+    acts: events.filter((event) => !isState(stateOf(event))),
+    asOfMs,
+    shiftMs: ctx.clock.nowMs() - asOfMs,
+  }
+  const states = statesIn(evidence, parts)
   const isOver = ['done', 'failed'].includes(phaseOf(movement))
   const endMs = isOver ? states.at(-1)?.atMs : undefined
-  const amountOf = await amountTexts(ctx, holds)
-  const { lanes, truncated } = fold(
-    lanesOf(evidence, {
-      movement,
-      endMs,
-      amountOf,
-      acts: events.filter((event) => !isState(stateOf(event))),
-      shiftMs: clock.nowMs() - asOfMs,
-    }),
-  )
+  const { lanes, truncated } = fold(lanesOf(evidence, { ...parts, endMs }))
   const moments = lanes.flatMap(({ spans, marks }) => [
     ...spans.map(({ fromMs }) => fromMs),
     ...marks.map(({ atMs }) => atMs),
@@ -79,7 +78,7 @@ export async function readTimeline(
 /** The marks by which something is known to have concerned a movement. */
 function concernedOf(
   { id, txHash, toAddress, blockchain }: Movement,
-  { requests, events, attempts, blocks, operation }: MovementEvidence,
+  { requests, events, attempts, blocks, operation, crosschain }: MovementEvidence,
   span: { startMs: number; endMs: number | undefined },
 ): Parameters<CausesOf>[0] {
   const names = [
@@ -88,6 +87,11 @@ function concernedOf(
     ...events.map(({ requestId }) => requestId),
     ...attempts.map((attempt) => attempt.txHash),
     ...blocks.map(({ blockHash }) => blockHash),
+    ...(crosschain?.uses ?? []).flatMap((use) => [use.txHash, use.blockHash]),
+    ...(crosschain?.carriers ?? []).flatMap((carrier) => [
+      carrier.id,
+      ...carrier.attempts.map((attempt) => attempt.txHash),
+    ]),
   ].filter((name) => name !== undefined && name !== null)
   return {
     ...span,
@@ -100,17 +104,33 @@ function concernedOf(
 type LaneParts = {
   movement: Movement
   endMs: number | undefined
-  amountOf: (hold: PlacedHold) => string
+  amountOf: (amount: ShownAmount) => string
   acts: readonly RecordedEvent[]
+  asOfMs: number
   shiftMs: number
 }
 
+type EvidenceParts = Omit<LaneParts, 'endMs'>
+
+/** The states that the events of the movement tell; those of a message or transfer of a unified balance have no events. */
+function statesIn(evidence: MovementEvidence, parts: EvidenceParts): StateChange[] {
+  const { crosschain, blocks, steps, events } = evidence
+  if (crosschain) return crosschainStates(crosschain, staysOf(blocks, steps), crosschainText(parts))
+  const isState = stateNames(parts.movement)
+  return events.filter((event) => isState(stateOf(event))).map(changeOf)
+}
+
+const crosschainText = ({ movement, amountOf, asOfMs, shiftMs }: EvidenceParts): CrosschainText => ({
+  movement,
+  amount: (amountAtomic) => amountOf({ ...movement, amountAtomic }),
+  asOfMs,
+  shiftMs,
+})
+
 /** The lanes from the request to the endpoints. A block that is not final when its movement is done counts until then. */
-function lanesOf(
-  evidence: MovementEvidence,
-  { movement, endMs, amountOf, acts, shiftMs }: LaneParts,
-): TimelineLane[] {
-  const { attempts, blocks, steps, events, holds, facts } = evidence
+function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
+  const { movement, endMs, amountOf, acts, asOfMs, shiftMs } = parts
+  const { attempts, blocks, steps, events, holds, facts, crosschain } = evidence
   const stays = staysOf(blocks, steps).map((stay): BlockStay => {
     const isOpen = stay.toMs === undefined && endMs !== undefined
     return isOpen ? { ...stay, toMs: Math.max(stay.fromMs, endMs) } : stay
@@ -118,7 +138,14 @@ function lanesOf(
   const ours = new Set([
     ...attempts.map(({ txHash }) => txHash),
     ...(attempts.length === 0 ? [movement.txHash] : []),
+    // Any account may burn and mint.
+    ...(crosschain ? blocks.map(({ txHash }) => txHash) : []),
   ])
+  const own = blockLanes(stays, ours as ReadonlySet<string>)
+  const ownIds = new Set(own.map(({ id }) => id))
+  const crossing = crosschain
+    ? crosschainLanes(crosschain, staysOf(blocks, steps), crosschainText(parts))
+    : []
   return [
     ...requestLanes(evidence.requests),
     ...idempotencyLanes(evidence.bindings),
@@ -128,9 +155,14 @@ function lanesOf(
     ...holdLanes(holds, amountOf),
     ...operationLanes(evidence),
     ...attemptLanes(attempts, stays, events, endMs),
-    ...blockLanes(stays, ours as ReadonlySet<string>),
+    ...own,
+    ...crossing.filter(({ id }) => !ownIds.has(id)),
     ...ledgerLanes(facts),
     ...linkedLanes(evidence),
+    ...linkedMovementLanes(evidence.linked, (txHash) => {
+      const seen = [...stays, ...(crosschain?.uses ?? [])].filter((stay) => stay.txHash === txHash)
+      return seen.length === 0 ? asOfMs : Math.min(...seen.map(({ fromMs }) => fromMs))
+    }),
     ...endpointLanes(evidence.deliveries, shiftMs),
   ]
 }
@@ -205,13 +237,15 @@ const changeOf = (event: RecordedEvent): StateChange => ({
   eventId: event.id,
 })
 
-/** How the amounts of holds are written: in whole tokens, with their symbol. */
-async function amountTexts(ctx: EngineCtx, holds: readonly PlacedHold[]) {
-  const ids = [...new Set(holds.flatMap(({ tokenId }) => (tokenId === null ? [] : [tokenId])))]
+type ShownAmount = { amountAtomic: bigint; tokenId: string | null; currency: string | null }
+
+/** How amounts are written: in whole tokens, with their symbol. */
+async function amountTexts(ctx: EngineCtx, of: readonly Omit<ShownAmount, 'amountAtomic'>[]) {
+  const ids = [...new Set(of.flatMap(({ tokenId }) => (tokenId === null ? [] : [tokenId])))]
   const tokens = new Map(
     (ids.length === 0 ? [] : await tokensByIds(ctx.db, ids)).map((token) => [token.id, token]),
   )
-  return ({ amountAtomic, tokenId, currency }: PlacedHold): string => {
+  return ({ amountAtomic, tokenId, currency }: ShownAmount): string => {
     const token = tokenId === null ? undefined : tokens.get(tokenId)
     const decimals = token?.decimals ?? (currency === null ? 0 : currencyDecimals)
     return `${formatAmount(amountAtomic, decimals)} ${token?.symbol ?? currency ?? 'of an NFT'}`

@@ -29,6 +29,11 @@ export const laneKinds = [
   'attempt',
   'foreign',
   'block',
+  'intent',
+  'attestation',
+  'attester',
+  'delivery',
+  'settlement',
   'ledger',
   'endpoint',
   'linked',
@@ -48,7 +53,8 @@ export type TimelineLane = {
   folded?: number
 }
 
-export type StateChange = { state: string; atMs: number; eventId: string }
+/** `eventId` is absent of messages and transfers of unified balances: their states follow from blocks and signatures. */
+export type StateChange = { state: string; atMs: number; eventId?: string }
 
 /** The ids by which other records name a movement, and the time in which something concerned it. */
 type ConcernedMovement = {

@@ -121,7 +121,7 @@ type ReservationState = 'reserved' | 'returned' | 'burned'
 const intentColumns = sql`spec_hash, transfer_id, entry, position, blockchain, depositor, value as value_atomic,
   fee as fee_atomic, max_fee as max_fee_atomic, max_block_height, state`
 
-type StoredIntent = Intent & { state: ReservationState }
+export type StoredIntent = Intent & { state: ReservationState }
 
 export const intentsOf = (db: Db, transferId: string) =>
   db.all<StoredIntent>(

@@ -1,6 +1,7 @@
 import type { CrosschainEvent } from '#chains/crosschain/crosschain'
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
+import type { HoldingBlock } from './transfers.ts'
 
 /** A log of a contract of cross-chain messages or unified balances, with its block. */
 export type ObservedCrosschainEvent = CrosschainEvent & {
@@ -61,3 +62,29 @@ export const deleteCrosschainEvents = (tx: Db, blockchain: string, blockHash: st
   tx.run(
     sql`delete from observed_crosschain_events where blockchain = ${blockchain} and block_hash = ${blockHash}`,
   )
+
+const holding = sql`o.block_hash, o.block_number, o.tx_hash, null::text as address, null::int8 as nonce,
+  null::boolean as success`
+
+/** The blocks that hold, or held, messages of this transaction. */
+export const blocksOfMessages = (db: Db, blockchain: string, txHash: string) =>
+  db.all<HoldingBlock>(sql`select distinct ${holding} from observed_crosschain_events o
+    where o.blockchain = ${blockchain} and o.tx_hash = ${txHash} and o.kind = 'messageSent'
+    order by o.block_number, o.block_hash`)
+
+/** A block that holds, or held, the delivery of a message, or the mint or burn of a transfer. */
+export type CrosschainUse = HoldingBlock & {
+  blockchain: string
+  kind: 'messageReceived' | 'minted' | 'burned'
+  /** The nonce of the message, or the hash of the specification of the transfer. */
+  subject: string
+}
+
+/** The blocks that hold, or held, what became of these messages and specifications of transfers, on all chains. */
+export const crosschainUses = (db: Db, subjects: readonly string[]) =>
+  db.all<CrosschainUse>(sql`select o.blockchain, o.kind, coalesce(o.fields ->> 'nonce', o.fields ->> 'specHash') as subject,
+      ${holding}
+    from observed_crosschain_events o
+    where coalesce(o.fields ->> 'nonce', o.fields ->> 'specHash') = any(${subjects}::text[])
+      and o.kind in ('messageReceived', 'minted', 'burned')
+    order by o.block_number, o.block_hash, o.log_index`)
