@@ -141,5 +141,6 @@ export const useLanes = (uses: readonly UseStay[]): TimelineLane[] =>
     return onChain(blockLanes(stays, new Set(stays.map(({ txHash }) => txHash))), blockchain)
   })
 
-const onChain = (lanes: readonly TimelineLane[], blockchain: string): TimelineLane[] =>
+/** Names the chain of blocks where a timeline has blocks of several. */
+export const onChain = (lanes: readonly TimelineLane[], blockchain: string): TimelineLane[] =>
   lanes.map((lane) => (lane.kind === 'block' ? { ...lane, title: `${lane.title} of ${blockchain}` } : lane))

@@ -16,6 +16,7 @@ import { endpointLanes } from './delivery-lanes.ts'
 import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence, requestsMax } from './evidence.ts'
 import { fold } from './fold.ts'
 import { linkedMovementLanes } from './linked-movements.ts'
+import { onChain } from './mint-lanes.ts'
 import { type CausesOf, instantMs, type MetCause, type StateChange, type TimelineLane } from './types.ts'
 
 /** The history of a movement, in real time: business time of a sandbox leaps, and then says nothing of durations. */
@@ -132,7 +133,8 @@ function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
   const { movement, endMs, amountOf, acts, asOfMs, shiftMs } = parts
   const { attempts, blocks, steps, events, holds, facts, crosschain } = evidence
   const stays = staysOf(blocks, steps).map((stay): BlockStay => {
-    const isOpen = stay.toMs === undefined && endMs !== undefined
+    // A burn may be minted long before its block is final.
+    const isOpen = stay.toMs === undefined && endMs !== undefined && !crosschain
     return isOpen ? { ...stay, toMs: Math.max(stay.fromMs, endMs) } : stay
   })
   const ours = new Set([
@@ -141,7 +143,8 @@ function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
     // Any account may burn and mint.
     ...(crosschain ? blocks.map(({ txHash }) => txHash) : []),
   ])
-  const own = blockLanes(stays, ours as ReadonlySet<string>)
+  const held = blockLanes(stays, ours as ReadonlySet<string>)
+  const own = crosschain ? onChain(held, movement.blockchain) : held
   const ownIds = new Set(own.map(({ id }) => id))
   const crossing = crosschain
     ? crosschainLanes(crosschain, staysOf(blocks, steps), crosschainText(parts))
