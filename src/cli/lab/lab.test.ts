@@ -103,7 +103,11 @@ describe('mistakes', () => {
     [2, ['snapshot', 'restore'], 'restore needs a name: bezant sandbox snapshot list shows them'],
     [2, ['snapshot', 'export', 'x'], 'export needs a name and a file'],
     [1, ['snapshot', 'restore', 'x'], 'name matches no snapshot of this sandbox, which has none.'],
-    [1, ['snapshot', 'save', 'X'], 'name must match ^[a-z0-9-]{1,40}$.'],
+    [
+      1,
+      ['snapshot', 'save', 'X'],
+      'name must match ^[a-z0-9-]{1,40}$: use up to 40 of a-z, 0-9 and hyphens.',
+    ],
     [2, ['faucet', '0x12', '--blockchain', 'BASE-SEPOLIA'], 'faucet needs --amount'],
     [
       1,

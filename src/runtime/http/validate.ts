@@ -100,7 +100,7 @@ function explain(error: ErrorObject): FieldExplanation {
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
-      return { error: 'required', reason: `is missing: send it${misspelt(error)}` }
+      return { error: 'required', reason: `is missing: send ${onlyValueOf(error) ?? 'it'}${misspelt(error)}` }
     case 'minimum':
     case 'exclusiveMinimum':
       return {
@@ -121,7 +121,7 @@ function explain(error: ErrorObject): FieldExplanation {
     case 'pattern':
       return {
         error: 'pattern_mismatch',
-        reason: `must match ${params['pattern']}`,
+        reason: `must match ${params['pattern']}${remedyIn(error)}`,
         constraints: { pattern: params['pattern'] },
       }
     case 'format':
@@ -165,6 +165,13 @@ const choiceOf = (allowed: unknown[], given: unknown): string =>
   allowed.length === 1
     ? `must be ${allowed[0]}`
     : `must be one of ${allowed.join(', ')}${suggest(given, allowed)}`
+
+/** The value of a missing field that can have only one, as in JSON. */
+function onlyValueOf({ parentSchema, params }: ErrorObject): string | undefined {
+  const { properties = {} } = parentSchema as { properties?: Record<string, { const?: unknown }> }
+  const only = properties[String(params['missingProperty'])]?.const
+  return only === undefined ? undefined : JSON.stringify(only)
+}
 
 /** Names the unknown field that probably stands for the missing one. */
 function misspelt({ data, parentSchema, params }: ErrorObject): string {

@@ -9,6 +9,7 @@ const count = (description: string) => Type.Integer({ description })
 
 const inboxField = Type.String({
   pattern: '^[a-z0-9-]{1,64}$',
+  '~remedy': 'use 1 to 64 of a-z, 0-9 and hyphens',
   description: 'The name of an inbox: 1 to 64 of a-z, 0-9 and the hyphen. It is made on its first use.',
 })
 export const inboxParams = Type.Object({ inbox: inboxField })

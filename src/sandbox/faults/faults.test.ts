@@ -302,7 +302,7 @@ describe('plans', () => {
     ['', /body is empty/],
     ['rules: [', /line 1/],
     ['7', /plan/],
-    [`rules:\n${rules}`, /apiVersion is missing/],
+    [`rules:\n${rules}`, /apiVersion is missing: send "bezant\/v1"/],
     [`apiVersion: bezant/v2\nrules:\n${rules}`, /line 1: apiVersion must be "bezant\/v1"/],
     ['apiVersion: bezant/v1', /rules is missing/],
     ['apiVersion: bezant/v1\nrules: []', /line 2: rules/],

@@ -260,6 +260,7 @@ export const ruleSchema = Type.Object(
   {
     name: Type.String({
       pattern: '^[a-z0-9][a-z0-9-]{0,39}$',
+      '~remedy': 'use up to 40 of a-z, 0-9 and hyphens, of which the first is no hyphen',
       description: 'The name, in small letters, digits and hyphens.',
     }),
     on: Type.Enum(faultPoints, { description: 'Where it is met.' }),

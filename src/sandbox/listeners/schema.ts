@@ -7,6 +7,7 @@ const text = (description: string) => Type.String({ description })
 export const listenerParams = Type.Object({
   id: Type.String({
     pattern: '^[a-z0-9-]{1,64}$',
+    '~remedy': 'use 1 to 64 of a-z, 0-9 and hyphens',
     description: 'The name of a listener: 1 to 64 of a-z, 0-9 and the hyphen.',
   }),
 })

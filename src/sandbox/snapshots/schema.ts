@@ -1,6 +1,7 @@
 import Type from 'typebox'
 
-const name = (pattern: string, description: string) => Type.String({ pattern, maxLength: 40, description })
+const name = (pattern: string, description: string) =>
+  Type.String({ pattern, maxLength: 40, description, '~remedy': 'use up to 40 of a-z, 0-9 and hyphens' })
 
 /** The shape of a name that a user gives. */
 const givenName = '^[a-z0-9-]{1,40}$'
