@@ -32,6 +32,8 @@ type WireAnswer = { data?: unknown; code?: number; message?: string; errors?: { 
 /** `explain` returns why the sandbox does not answer, where that is known. */
 export function askAt(url: string, apiKey: string, explain: () => string | undefined): Ask {
   const send = async (method: CallMethod, path: string, headers: Record<string, string>, body?: LabBody) => {
+    if (!path.startsWith('/'))
+      throw new Error(`${method} ${path}: the path must begin with /, as in /v1/payments`)
     const sent: Partial<Sent> = body === undefined ? {} : sentOf(body)
     const response = await fetch(url + path, {
       method,

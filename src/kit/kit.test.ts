@@ -225,8 +225,11 @@ describe('a mistake', () => {
     },
   )
 
-  it('is an unknown chain, a stopped sandbox, and a server that is gone', async () => {
+  it('is an unknown chain, a path without its slash, a stopped sandbox, and a server that is gone', async () => {
     expect(() => sandbox.chain('ETH-SEPOLIA')).toThrow('has no chain ETH-SEPOLIA, only BASE-SEPOLIA: name it')
+    expect(await refused(sandbox.call('GET', 'v1/payments'))).toBe(
+      'GET v1/payments: the path must begin with /, as in /v1/payments',
+    )
     const stopped = await startSandbox()
     await stopped.stop()
     await stopped.stop()
