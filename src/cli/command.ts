@@ -37,12 +37,30 @@ export function parseCommand(name: string, command: Command, args: string[]): Pa
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
     if (values['help']) return 'help'
-    if (!command.takesArguments && positionals.length > 0)
-      throw new Error(`unexpected argument "${positionals[0]}"`)
+    const extra = positionals[argumentsMax(name, command, positionals[0])]
+    if (extra !== undefined) throw new Error(`unexpected argument "${extra}"`)
     return { flags: values as ParsedArgs['flags'], positionals }
   } catch (error) {
     throw new UsageError(`${argumentProblem(error as Error, command)}\nSee: bezant ${name} --help`)
   }
+}
+
+/** Returns how many arguments the usage shows, its action included. An unknown action is left to the command, which suggests one. */
+function argumentsMax(name: string, { usage, takesArguments }: Command, action: string | undefined): number {
+  if (!takesArguments) return 0
+  const shown = [...usage.matchAll(new RegExp(`bezant ${name}((?: [\\w|-]+)*)`, 'g'))].map(([, words]) =>
+    words!.split(' ').slice(1),
+  )
+  const counts = shown
+    .map((words) =>
+      words.slice(
+        0,
+        [...words, '-'].findIndex((word) => word.startsWith('-')),
+      ),
+    )
+    .filter(([first = '']) => first === first.toUpperCase() || first.split('|').includes(action ?? ''))
+    .map((words) => words.length)
+  return counts.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...counts)
 }
 
 /** Says in one line what Node's parser found, and which option is meant. */

@@ -23,6 +23,11 @@ export function explainError(error: Error): string {
     : error.message
 }
 
+/** Throws an error of the file system with the path that the user gave: some have none, or that of a draft beside it. */
+export function throwNaming(path: string, error: unknown): never {
+  throw Object.assign(error as Error, { path })
+}
+
 /** Each answer of the API begins with the text of its kind, "API parameter invalid.", which names nothing on a command line. */
 function withoutPreamble({ message, kind }: ApiError): string {
   const { text } = errorKinds[kind]

@@ -15,6 +15,7 @@ import { sandboxSettings } from '#sandbox/sandbox-settings'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
+import { explainError } from './explain-error.ts'
 import { waitForStopSignal } from './stop-signal.ts'
 import { counted } from './table.ts'
 
@@ -214,8 +215,16 @@ function parseCore(text: string, flag: string): ScaCore {
 }
 
 /** The text of a plan, which is checked before anything starts. */
+function textOfPlan(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`--faults: ${explainError(Object.assign(error as Error, { path: file }))}`)
+  }
+}
+
 function readPlanFile(file: string): string {
-  const text = readFileSync(file, 'utf8')
+  const text = textOfPlan(file)
   readPlan(text)
   return text
 }

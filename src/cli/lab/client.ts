@@ -17,7 +17,7 @@ export const labOptions: Record<string, Option> = {
 }
 
 /** The shape of every answer of the API. */
-type SandboxReply = { data?: unknown; code?: number; message?: string; errors?: unknown[] }
+type SandboxReply = { data?: unknown; code?: number; message?: string }
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
 /** `type` is the media type of a text or of bytes. */
@@ -94,10 +94,12 @@ const explainAway = (url: string) => (error: unknown) => {
 }
 
 /** The message of a refusal. A server without these operations is no sandbox, or one with credentials of its own. */
-function reasonOf(url: string, status: number, { code, message, errors = [] }: SandboxReply): string {
+function reasonOf(url: string, status: number, { code, message }: SandboxReply): string {
   if (message === undefined || code === undefined)
     return `what answers at ${url} with ${status} is no sandbox: give the address of one with --url`
-  if (status === 401 || (status === 404 && errors.length === 0))
+  // The server knows no such operation; with the operation, it says which resource is missing.
+  const isUnknownPath = status === 404 && message.includes(' does not exist')
+  if (status === 401 || isUnknownPath)
     return `the server at ${url} lets nobody control it: only a sandbox without --expose does, so start one with bezant sandbox`
   const kind = Object.values(errorKinds).find(
     ({ code: known, text }) => known === code && message.startsWith(`${text} `),

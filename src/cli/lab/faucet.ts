@@ -3,7 +3,7 @@ import { askSandbox, labOptions } from './client.ts'
 import { printOne } from './print.ts'
 
 export const faucetCommand: Command = {
-  usage: `bezant sandbox faucet ADDRESS --blockchain BLOCKCHAIN --token TOKEN --amount AMOUNT
+  usage: `bezant sandbox faucet ADDRESS --blockchain BLOCKCHAIN --amount AMOUNT [--token TOKEN]
 
 Pays any amount of a coin to any address, as often as you like, and returns when it is mined.`,
   takesArguments: true,

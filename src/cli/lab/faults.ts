@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, UsageError } from '../command.ts'
+import { throwNaming } from '../explain-error.ts'
 import { askSandbox, labOptions } from './client.ts'
 import { printList, printOne } from './print.ts'
 
@@ -104,7 +105,7 @@ function textOf(args: ParsedArgs): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8')
   } catch (error) {
-    throw new Error(`cannot read ${file}: ${(error as Error).message}`)
+    return throwNaming(file, error)
   }
 }
 

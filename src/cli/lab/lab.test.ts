@@ -92,6 +92,26 @@ describe('mistakes', () => {
       'mine needs a blockchain, such as BASE-SEPOLIA: bezant sandbox chain list shows them',
     ],
     [2, ['chain', 'mine', '--blcks', '1'], 'unknown option --blcks: did you mean --blocks?'],
+    [2, ['chain', 'mine', 'BASE-SEPOLIA', '3'], 'unexpected argument "3"'],
+    [2, ['chain', 'list', 'BASE-SEPOLIA'], 'unexpected argument "BASE-SEPOLIA"'],
+    [2, ['faucet', '0x12', '20'], 'unexpected argument "20"'],
+    [1, ['faults', 'remove', 'x'], 'There is no plan of faults: apply one first.'],
+    [1, ['faults', 'replay'], 'There is no plan of faults: apply one first.'],
+    [
+      1,
+      ['faults', 'apply', '/nowhere/plan.yaml'],
+      '/nowhere/plan.yaml cannot be used (ENOENT): it does not exist: correct the path',
+    ],
+    [
+      1,
+      ['snapshot', 'import', 'x', '/nowhere/x'],
+      '/nowhere/x cannot be used (ENOENT): it does not exist: correct the path',
+    ],
+    [
+      1,
+      ['snapshot', 'export', '@fresh', '/nowhere/x'],
+      '/nowhere cannot be used (ENOENT): it does not exist: correct the path',
+    ],
     [2, ['chain', 'interval', 'BASE-SEPOLIA', 'x'], 'SECONDS must be a whole number, not "x"'],
     [
       2,

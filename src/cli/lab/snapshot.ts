@@ -1,9 +1,11 @@
 import { createWriteStream } from 'node:fs'
-import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { access, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { type Command, chooseAction, type ParsedArgs, UsageError } from '../command.ts'
+import { throwNaming } from '../explain-error.ts'
 import { askSandbox, labOptions, requestSandbox } from './client.ts'
 import { printList, printOne } from './print.ts'
 
@@ -63,20 +65,22 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
   },
   export: async (args) => {
     const file = fileOf(args)
+    await access(dirname(file))
     const { body } = await requestSandbox(args, 'GET', `${pathOf(args)}/export`)
     const draft = `${file}.new`
     try {
       await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(draft, { mode: 0o600 }))
       await rename(draft, file)
+    } catch (error) {
+      throwNaming(file, error)
     } finally {
       await rm(draft, { force: true })
     }
     printOne(args, { name: nameOf(args), file, bytes: (await stat(file)).size })
   },
   import: async (args) => {
-    const body = await readFile(fileOf(args)).catch((error: Error) => {
-      throw new Error(`the file cannot be read: ${error.message}`)
-    })
+    const file = fileOf(args)
+    const body = await readFile(file).catch((error) => throwNaming(file, error))
     const response = await requestSandbox(args, 'POST', `${pathOf(args)}/import`, {
       body,
       type: 'application/gzip',

@@ -36,10 +36,9 @@ const path = '/sandbox/triggers'
 const timesMax = 100
 
 async function run(args: ParsedArgs): Promise<number> {
-  const [event, extra] = args.positionals
+  const [event] = args.positionals
   if (args.flags['list']) return list(args)
   if (event === undefined) throw usage('name an event: bezant trigger --list shows them')
-  if (extra !== undefined) throw usage(`trigger takes one event, not "${extra}" too`)
   const times = numberFlag(args, 'n', timesMax) ?? 1
   if (times === 0) throw usage(`--n must be a whole number from 1 to ${timesMax}, not "0"`)
   const seed = textFlag(args, 'seed')
