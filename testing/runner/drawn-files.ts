@@ -34,6 +34,8 @@ export const drawnFiles = [
   'testing/suites/lab/clock.test.ts',
   'testing/suites/lab/story.test.ts',
   'src/api/operator/movements.test.ts',
+  'src/api/operator/crosschain-timelines.test.ts',
+  'src/sandbox/triggers/modular-wallets.test.ts',
   'src/api/operator/events.test.ts',
   'src/engines/ledger/flow/flow-crashes.test.ts',
   'src/api/operator/flow.test.ts',
