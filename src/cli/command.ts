@@ -48,16 +48,10 @@ export function parseCommand(name: string, command: Command, args: string[]): Pa
 /** Returns how many arguments the usage shows, its action included. An unknown action is left to the command, which suggests one. */
 function argumentsMax(name: string, { usage, takesArguments }: Command, action: string | undefined): number {
   if (!takesArguments) return 0
-  const shown = [...usage.matchAll(new RegExp(`bezant ${name}((?: [\\w|-]+)*)`, 'g'))].map(([, words]) =>
-    words!.split(' ').slice(1),
+  const shown = [...usage.matchAll(new RegExp(`bezant ${name}((?: [\\w|][\\w|-]*)*)`, 'g'))].map(
+    ([, words]) => words!.split(' ').slice(1),
   )
   const counts = shown
-    .map((words) =>
-      words.slice(
-        0,
-        [...words, '-'].findIndex((word) => word.startsWith('-')),
-      ),
-    )
     .filter(([first = '']) => first === first.toUpperCase() || first.split('|').includes(action ?? ''))
     .map((words) => words.length)
   return counts.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...counts)

@@ -4,7 +4,7 @@ import { transfersBurnedBy, unifiedMovements } from '#engines/unified-balance/in
 import type { Db } from '#runtime/db/db'
 import { movementsSentAs, movementTables } from '../list-movements.ts'
 import type { UseStay } from './crosschain-evidence.ts'
-import type { TimelineLane } from './types.ts'
+import type { Mark, TimelineLane } from './types.ts'
 
 /** Another movement of the same coins, by a transaction that both have. */
 export type LinkedMovement = { kind: MovementKind; id: string; txHash: string; isBurn: boolean }
@@ -72,19 +72,24 @@ export const linkedMovementLanes = (
   linked: readonly LinkedMovement[],
   seenMsOf: (txHash: string) => number,
 ): TimelineLane[] =>
-  linked.map(({ kind, id, txHash, isBurn }) => ({
-    id: `linked:${id}`,
-    kind: 'linked' as const,
-    title: titles[kind],
-    note: id,
-    spans: [],
-    marks: [
-      {
-        atMs: seenMsOf(txHash),
-        what: 'linked',
-        tone: 'info' as const,
-        text: `${titles[kind]} ${id} ${isBurn ? 'burns' : 'mints'} the same coins, in transaction ${txHash}.`,
-        refs: { [`${kind}Id`]: id, txHash },
-      },
-    ],
-  }))
+  linked.map(({ kind, id, txHash, isBurn }) =>
+    linkedLane(id, titles[kind], {
+      atMs: seenMsOf(txHash),
+      text: `${titles[kind]} ${id} ${isBurn ? 'burns' : 'mints'} the same coins, in transaction ${txHash}.`,
+      refs: { [`${kind}Id`]: id, txHash },
+    }),
+  )
+
+/** The lane of another resource that moves the same money. */
+export const linkedLane = (
+  id: string,
+  title: string,
+  mark: Pick<Mark, 'atMs' | 'text' | 'refs'>,
+): TimelineLane => ({
+  id: `linked:${id}`,
+  kind: 'linked',
+  title,
+  note: id,
+  spans: [],
+  marks: [{ ...mark, what: 'linked', tone: 'info' }],
+})

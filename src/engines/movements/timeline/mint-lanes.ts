@@ -22,9 +22,7 @@ export type Minting = {
 /** The delivery: who does it, what it waits for, why it failed, and the blocks that hold it. */
 export function deliveryLane(minting: Minting, text: CrosschainText): TimelineLane[] {
   const { blockchain, fromMs, uses, carrier } = minting
-  const stays = [
-    ...new Map(uses.map((use) => [`${use.blockHash} ${use.txHash} ${use.fromMs}`, use])).values(),
-  ]
+  const stays = distinctStays(uses)
   const waits =
     fromMs === undefined
       ? []
@@ -70,36 +68,43 @@ function waitText(
     : `The treasury of this server waits to mint ${what}: the gas costs more than the fee${forward.feeAtomic === null ? '' : ` of ${amount(forward.feeAtomic)}`} covers.`
 }
 
+/** The stays of uses, each once: a transaction may mint or burn for several intents. */
+const distinctStays = (uses: readonly UseStay[]): UseStay[] => [
+  ...new Map(uses.map((use) => [`${use.blockHash} ${use.txHash} ${use.fromMs}`, use])).values(),
+]
+
 function heldSpan(
-  { fromMs, toMs, isUndone, blockNumber, blockHash, txHash }: UseStay,
+  stay: UseStay,
   { blockchain, amountAtomic, carrier }: Minting,
   { amount, movement }: CrosschainText,
 ): Span {
+  const { blockNumber, txHash } = stay
   const isOurs = carrier?.attempts.some((attempt) => attempt.txHash === txHash)
   const sender = isOurs ? 'the treasury of this server' : 'somebody else than this server'
   const held = `Block ${blockNumber} of ${blockchain} minted ${amount(amountAtomic)} for ${movement.toAddress} in transaction ${txHash}, sent by ${sender}`
-  return {
-    fromMs,
-    toMs,
-    ...(isUndone
-      ? { state: 'orphaned', tone: 'bad' as const, text: `${held}, until a reorg took the block back.` }
-      : {
-          state: 'delivered',
-          tone: 'good' as const,
-          text: `${held}; the block ${toMs === undefined ? 'is not final yet' : 'is final'}.`,
-        }),
-    refs: { blockHash, txHash, ...(isOurs && carrierRefs(carrier)) },
-  }
+  return useSpan(stay, { state: 'delivered', text: held, refs: isOurs ? carrierRefs(carrier) : {} })
+}
+
+/** The span of a block that mints or burns; `text` is without its end, which tells what became of the block. */
+export function useSpan(
+  { fromMs, toMs, isUndone, blockHash, txHash }: UseStay,
+  { state, text, refs }: Pick<Span, 'state' | 'text' | 'refs'>,
+): Span {
+  const place = { fromMs, toMs, refs: { ...refs, blockHash, txHash } }
+  if (isUndone)
+    return { ...place, state: 'orphaned', tone: 'bad', text: `${text}, until a reorg took the block back.` }
+  const end = toMs === undefined ? 'is not final yet' : 'is final'
+  return { ...place, state, tone: 'good', text: `${text}; the block ${end}.` }
 }
 
 const ends = ['transaction.failed', 'transaction.denied', 'transaction.cancelled']
 
 function failureMarks({ failure, carrier }: Minting): Mark[] {
-  const ended = carrier?.events.findLast(({ type }) => ends.includes(type))
-  if (failure === null || !carrier || !ended) return []
+  const atMs = carrier && failedMs(carrier)
+  if (failure === null || atMs === undefined) return []
   return [
     {
-      atMs: instantMs(ended.recordedAt),
+      atMs,
       what: 'failed',
       tone: 'bad',
       text: `The transaction of the treasury failed: ${failure}.`,
@@ -132,12 +137,7 @@ export function carrierLanes(
 /** One lane for each block that holds or held a delivery, mint or burn, by chain. */
 export const useLanes = (uses: readonly UseStay[]): TimelineLane[] =>
   [...new Set(uses.map(({ blockchain }) => blockchain))].flatMap((blockchain) => {
-    const there = new Map(
-      uses
-        .filter((use) => use.blockchain === blockchain)
-        .map((use) => [`${use.blockHash} ${use.txHash} ${use.fromMs}`, use]),
-    )
-    const stays = [...there.values()]
+    const stays = distinctStays(uses.filter((use) => use.blockchain === blockchain))
     return onChain(blockLanes(stays, new Set(stays.map(({ txHash }) => txHash))), blockchain)
   })
 

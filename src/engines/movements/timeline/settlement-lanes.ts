@@ -1,7 +1,7 @@
 import { gapsBetween } from './attempt-lanes.ts'
 import type { CrosschainText } from './attestation-lanes.ts'
 import type { TransferEvidence, UseStay } from './crosschain-evidence.ts'
-import { failedMs } from './mint-lanes.ts'
+import { failedMs, useSpan } from './mint-lanes.ts'
 import { instantMs, type Mark, type Span, type TimelineLane } from './types.ts'
 
 /** One lane for each burn intent: reserved, and burned on its source, or returned. */
@@ -34,25 +34,12 @@ export function intentLanes(
   })
 }
 
-function burnSpan(
-  { fromMs, toMs, isUndone, blockNumber, blockHash, txHash }: UseStay,
-  sum: string,
-  refs: Record<string, string>,
-): Span {
-  const text = `Block ${blockNumber} burned ${sum} in transaction ${txHash}`
-  return {
-    fromMs,
-    toMs,
-    ...(isUndone
-      ? { state: 'orphaned', tone: 'bad' as const, text: `${text}, until a reorg took the block back.` }
-      : {
-          state: 'burned',
-          tone: 'good' as const,
-          text: `${text}; the block ${toMs === undefined ? 'is not final yet' : 'is final'}.`,
-        }),
-    refs: { ...refs, blockHash, txHash },
-  }
-}
+const burnSpan = (stay: UseStay, sum: string, refs: Record<string, string>): Span =>
+  useSpan(stay, {
+    state: 'burned',
+    text: `Block ${stay.blockNumber} burned ${sum} in transaction ${stay.txHash}`,
+    refs,
+  })
 
 /** One lane for each burn that is sent: due with the mint final, sent by the treasury, and in a block of its source. */
 export function settlementLanes(

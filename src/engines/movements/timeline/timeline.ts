@@ -15,7 +15,7 @@ import { actLanes, idempotencyLanes, policyLanes, requestLanes, screeningLanes }
 import { endpointLanes } from './delivery-lanes.ts'
 import { deliveriesMax, eventsMax, type MovementEvidence, readEvidence, requestsMax } from './evidence.ts'
 import { fold } from './fold.ts'
-import { linkedMovementLanes } from './linked-movements.ts'
+import { linkedLane, linkedMovementLanes } from './linked-movements.ts'
 import { onChain } from './mint-lanes.ts'
 import { type CausesOf, instantMs, type MetCause, type StateChange, type TimelineLane } from './types.ts'
 
@@ -44,6 +44,7 @@ export async function readTimeline(
   const asOfMs = Math.floor(databaseMs)
   const evidence = await readEvidence(ctx, entityId, movement)
   const { requests, events, deliveries } = evidence
+  // Messages and transfers of unified balances have no events of their states.
   const isState = stateNames(movement)
   const parts = {
     movement,
@@ -51,8 +52,11 @@ export async function readTimeline(
     acts: events.filter((event) => !isState(stateOf(event))),
     asOfMs,
     shiftMs: ctx.clock.nowMs() - asOfMs,
+    stays: staysOf(evidence.blocks, evidence.steps),
   }
-  const states = statesIn(evidence, parts)
+  const states = evidence.crosschain
+    ? crosschainStates(evidence.crosschain, parts.stays, crosschainText(parts))
+    : events.filter((event) => isState(stateOf(event))).map(changeOf)
   const isOver = ['done', 'failed'].includes(phaseOf(movement))
   const endMs = isOver ? states.at(-1)?.atMs : undefined
   const { lanes, truncated } = fold(lanesOf(evidence, { ...parts, endMs }))
@@ -109,19 +113,16 @@ type LaneParts = {
   acts: readonly RecordedEvent[]
   asOfMs: number
   shiftMs: number
+  /** Stays of the blocks that hold its own transaction. */
+  stays: readonly BlockStay[]
 }
 
-type EvidenceParts = Omit<LaneParts, 'endMs'>
-
-/** The states that the events of the movement tell; those of a message or transfer of a unified balance have no events. */
-function statesIn(evidence: MovementEvidence, parts: EvidenceParts): StateChange[] {
-  const { crosschain, blocks, steps, events } = evidence
-  if (crosschain) return crosschainStates(crosschain, staysOf(blocks, steps), crosschainText(parts))
-  const isState = stateNames(parts.movement)
-  return events.filter((event) => isState(stateOf(event))).map(changeOf)
-}
-
-const crosschainText = ({ movement, amountOf, asOfMs, shiftMs }: EvidenceParts): CrosschainText => ({
+const crosschainText = ({
+  movement,
+  amountOf,
+  asOfMs,
+  shiftMs,
+}: Omit<LaneParts, 'endMs'>): CrosschainText => ({
   movement,
   amount: (amountAtomic) => amountOf({ ...movement, amountAtomic }),
   asOfMs,
@@ -131,8 +132,8 @@ const crosschainText = ({ movement, amountOf, asOfMs, shiftMs }: EvidenceParts):
 /** The lanes from the request to the endpoints. A block that is not final when its movement is done counts until then. */
 function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
   const { movement, endMs, amountOf, acts, asOfMs, shiftMs } = parts
-  const { attempts, blocks, steps, events, holds, facts, crosschain } = evidence
-  const stays = staysOf(blocks, steps).map((stay): BlockStay => {
+  const { attempts, blocks, events, holds, facts, crosschain } = evidence
+  const stays = parts.stays.map((stay): BlockStay => {
     // A burn may be minted long before its block is final.
     const isOpen = stay.toMs === undefined && endMs !== undefined && !crosschain
     return isOpen ? { ...stay, toMs: Math.max(stay.fromMs, endMs) } : stay
@@ -146,9 +147,7 @@ function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
   const held = blockLanes(stays, ours as ReadonlySet<string>)
   const own = crosschain ? onChain(held, movement.blockchain) : held
   const ownIds = new Set(own.map(({ id }) => id))
-  const crossing = crosschain
-    ? crosschainLanes(crosschain, staysOf(blocks, steps), crosschainText(parts))
-    : []
+  const crossing = crosschain ? crosschainLanes(crosschain, parts.stays, crosschainText(parts)) : []
   return [
     ...requestLanes(evidence.requests),
     ...idempotencyLanes(evidence.bindings),
@@ -206,22 +205,13 @@ const linkTitles = {
 } as const
 
 const linkedLanes = ({ links }: MovementEvidence): TimelineLane[] =>
-  links.map(({ kind, id, createDate }) => ({
-    id: `linked:${id}`,
-    kind: 'linked' as const,
-    title: linkTitles[kind],
-    note: id,
-    spans: [],
-    marks: [
-      {
-        atMs: instantMs(createDate),
-        what: 'linked',
-        tone: 'info' as const,
-        text: `${linkTitles[kind]} ${id} moves the same money.`,
-        refs: { [`${kind}Id`]: id },
-      },
-    ],
-  }))
+  links.map(({ kind, id, createDate }) =>
+    linkedLane(id, linkTitles[kind], {
+      atMs: instantMs(createDate),
+      text: `${linkTitles[kind]} ${id} moves the same money.`,
+      refs: { [`${kind}Id`]: id },
+    }),
+  )
 
 /** The state that an event tells, in the spelling of the movement; the part of its type after the dot where no member names one. */
 function stateOf({ type, data }: RecordedEvent): string {
