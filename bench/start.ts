@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defaultBlockchains } from '#sandbox/start'
+import { defaultBlockchains } from '#sandbox/test-networks'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import { fromPackage, fromSource, startProgram } from './processes.ts'

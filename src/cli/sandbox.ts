@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { parseOrigin } from '#lib/web-origin'
-import { targetsOf } from '#runtime/config'
+import { type Config, targetsOf } from '#runtime/config'
 import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
 import { startWatchdog } from '#sandbox/end-processes-after-kill'
 import type { SandboxAnswer } from '#sandbox/endpoints'
-import { readPlan } from '#sandbox/faults/index'
+import { checkPorts } from '#sandbox/own-ports'
 import { sandboxSettings } from '#sandbox/sandbox-settings'
-import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
+import type { SandboxOptions } from '#sandbox/start'
+import { defaultBlockchains, requireTestNetwork } from '#sandbox/test-networks'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
 import { explainError } from './explain-error.ts'
@@ -109,7 +110,7 @@ async function run(args: ParsedArgs): Promise<number> {
     gasLimit: gasLimitOf(args),
     tls: args.flags['tls'] === true,
     allowedOrigins: readFlag(args, 'cors', parseOrigins),
-    faults: readFlag(args, 'faults', readPlanFile),
+    faults: readFlag(args, 'faults', textOfPlan),
   }
   const config = configOf(args, {
     ...sandboxSettings,
@@ -121,6 +122,8 @@ async function run(args: ParsedArgs): Promise<number> {
   if (config.passkeyOrigins.length === 0) config.passkeyOrigins = ['loopback']
   const isExposed = args.flags['expose'] === true
   requireLoopback(config.host, isExposed)
+  await requireFreePorts(config)
+  if (chosen.faults !== undefined) await requirePlan(chosen.faults)
   // An ephemeral sandbox must not use the directory or the database of one that keeps its data.
   const ownDir = ephemeral && textFlag(args, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
@@ -149,6 +152,25 @@ function requireLoopback(host: string, isExposed: boolean): void {
   )
 }
 
+/** Refuses a taken port before the parts of a sandbox are even loaded, which takes seconds. */
+async function requireFreePorts(config: Config): Promise<void> {
+  const url = await checkPorts(config)
+  if (url !== undefined)
+    throw new Error(
+      `the sandbox of ${config.dataDir} runs already: use it at ${url}, stop it first, or start another one with --data-dir and --port`,
+    )
+}
+
+/** Refuses a plan that the sandbox would refuse. */
+async function requirePlan(text: string): Promise<void> {
+  const { readPlan } = await import('#sandbox/faults/index')
+  try {
+    readPlan(text)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
 async function runUntilStopped(
   args: ParsedArgs,
   options: SandboxOptions,
@@ -159,6 +181,7 @@ async function runUntilStopped(
   if (!isForPrograms)
     process.stderr.write(`Starting PostgreSQL and ${counted(blockchains.length, 'chain')}; Ctrl-C stops.\n`)
   const onReady = (part: string) => void process.stderr.write(`  ${part}: ready\n`)
+  const { startSandbox } = await import('#sandbox/start')
   const sandbox = await startSandbox({ ...options, ...(!isForPrograms && { onReady }) }).catch((error) => {
     if (!interruption.aborted) throw error
   })
@@ -214,19 +237,12 @@ function parseCore(text: string, flag: string): ScaCore {
   throw new Error(`${flag} must be one of ${scaCores.join(', ')}, not "${text}"`)
 }
 
-/** The text of a plan, which is checked before anything starts. */
 function textOfPlan(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw new Error(`--faults: ${explainError(Object.assign(error as Error, { path: file }))}`)
   }
-}
-
-function readPlanFile(file: string): string {
-  const text = textOfPlan(file)
-  readPlan(text)
-  return text
 }
 
 function blockTimeMsOf(args: ParsedArgs): number | undefined {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Network, networkOf, networks } from '#chains/networks/index'
+import type { Network } from '#chains/networks/index'
 import { openContext, startApi, startPage } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
-import { suggest } from '#lib/suggest'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { lockDirectory } from '#runtime/directory-lock/index'
@@ -24,13 +23,14 @@ import { openSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
 import { causesOf, openFaults, platformPath, requestFaults, webhookFaults } from './faults/index.ts'
 import { type LabInput, openLab } from './lab.ts'
-import { publishNodes, removePublishedNodes } from './nodes-file.ts'
+import { publishSandbox, removePublishedSandbox } from './nodes-file.ts'
 import { credentialsOf } from './own-credentials.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
 import { requireOwnPage } from './require-own-page.ts'
 import { seedFresh, seedSandbox } from './seed.ts'
 import { dropSnapshots, openSnapshotPlace, settleSnapshots, snapshotsDirectory } from './snapshots/index.ts'
+import { requireTestNetwork } from './test-networks.ts'
 import { certificateFile, openServerTls, removeServerTls } from './tls.ts'
 
 export type SandboxOptions = {
@@ -65,11 +65,6 @@ export type Sandbox = {
   broken: Promise<string>
   stop(): Promise<void>
 }
-
-/** The chains that start when none are named: every test network. */
-export const defaultBlockchains = networks
-  .filter(({ environment }) => environment === 'TEST')
-  .map(({ blockchain }) => blockchain)
 
 /** Starts the whole platform: database, chains, engines and API. Stops the started parts again when one fails. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -145,8 +140,8 @@ async function startParts(
   interruption.throwIfAborted()
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   await startServers(ctx, { ...parts, guard, answer, isOpen: credentials.arePublic }, undo)
-  await publishNodes(dataDir, nodes)
-  undo.push(() => removePublishedNodes(dataDir))
+  await publishSandbox(dataDir, { url: answer.url, nodes })
+  undo.push(() => removePublishedSandbox(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
 }
 
@@ -316,14 +311,6 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
       : 'PostgreSQL ended; start the sandbox again, nothing was lost',
   )
   return { connection: postgres.connection, broken, stop: postgres.stop }
-}
-
-/** Returns a network that a sandbox can run; throws for any other, with the option that names it. */
-export function requireTestNetwork(blockchain: string, option: string): Network {
-  const network = networkOf(blockchain)
-  if (network?.environment === 'TEST') return network
-  const remedy = suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`
-  throw new Error(`${option} must name test networks, not "${blockchain}"${remedy}`)
 }
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {

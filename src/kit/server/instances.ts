@@ -15,7 +15,8 @@ import { readPlan } from '#sandbox/faults/index'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#sandbox/postgres/index'
 import { copyDatabase, dropDatabase, prepareDatabase } from '#sandbox/prepared-databases'
 import { sandboxSettings } from '#sandbox/sandbox-settings'
-import { requireTestNetwork, startSandbox } from '#sandbox/start'
+import { startSandbox } from '#sandbox/start'
+import { requireTestNetwork } from '#sandbox/test-networks'
 import type { InstanceRequest } from '../protocol.ts'
 
 type Running = { name: string; answer: SandboxAnswer; stop(): Promise<void> }

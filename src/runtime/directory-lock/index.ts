@@ -34,12 +34,21 @@ export async function lockDirectory(path: string, published?: unknown): Promise<
   }
 }
 
+/** Whether a living process holds the lock of a directory. */
+export async function isHeld(path: string): Promise<boolean> {
+  return (await holderOf(path)) !== undefined
+}
+
 /** Returns the JSON that the holder of the lock publishes; `undefined` when no living process holds it. */
 export async function readPublished(path: string): Promise<unknown> {
+  return (await holderOf(path))?.published
+}
+
+async function holderOf(path: string) {
   const directory = await findDirectory(path)
   if (!directory) return undefined
   try {
-    return (await findHolder(directory))?.published
+    return await findHolder(directory)
   } finally {
     await closeDirectory(directory)
   }

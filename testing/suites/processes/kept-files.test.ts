@@ -123,7 +123,8 @@ describe('property 69: a start that fails', () => {
       args: [...chains, '--port', port],
     })
     expect([code, existsSync(dataDir)]).toEqual([1, false])
-    expect(stderr).toMatch(/port \d+ is in use/)
+    expect(stderr).toMatch(/port \d+ is in use: stop the process that uses it, or choose another port/)
+    expect(stderr).not.toContain('Starting')
   })
 
   it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be created', async () => {
