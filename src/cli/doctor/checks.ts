@@ -16,6 +16,7 @@ import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { findRootKey, readRootKey, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
 import { requireOwnDatabase } from '#sandbox/own-database'
+import { checkPorts } from '#sandbox/own-ports'
 import { findBinaries } from '#sandbox/postgres/binaries'
 import { hasCluster } from '#sandbox/postgres/index'
 import { counted } from '../table.ts'
@@ -63,9 +64,23 @@ async function nearestExisting(path: string): Promise<string> {
 const ports: DoctorCheck = {
   name: 'ports',
   look: async (config) => {
-    const addresses = [apiAddress(config), pageAddress(config)]
-    for (const address of addresses) await requirePort(address)
-    return `${addresses.map(({ port }) => (port === 0 ? 'any' : port)).join(' and ')} of ${config.host} are free`
+    await requirePort(apiAddress(config))
+    await requirePort(pageAddress(config))
+    return freePorts(config)
+  },
+}
+
+const freePorts = (config: Config) => {
+  const ports = [apiAddress(config), pageAddress(config)].map(({ port }) => (port === 0 ? 'any' : port))
+  return `${ports.join(' and ')} of ${config.host} are free`
+}
+
+/** A sandbox that runs on the same directory holds its ports by right. */
+const sandboxPorts: DoctorCheck = {
+  name: 'ports',
+  look: async (config) => {
+    const url = await checkPorts(config)
+    return url === undefined ? freePorts(config) : `the sandbox of this directory runs at ${url}`
   },
 }
 
@@ -203,6 +218,15 @@ function connectionOf({ databaseUrl }: Config): Connection {
 
 /** The checks of each way to start. */
 export const doctorChecks = {
-  sandbox: [node, settings, directory, sandboxRootKey, ports, postgresProgram, nodeProgram, sandboxDatabase],
+  sandbox: [
+    node,
+    settings,
+    directory,
+    sandboxRootKey,
+    sandboxPorts,
+    postgresProgram,
+    nodeProgram,
+    sandboxDatabase,
+  ],
   serve: [node, settings, directory, rootKey, ports, database, clock, endpoints],
 } satisfies Record<string, readonly DoctorCheck[]>

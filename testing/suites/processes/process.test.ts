@@ -268,6 +268,32 @@ drawnIt(
   },
 )
 
+it('is recognised on its directory by the doctor and by a second start', async () => {
+  const folder = join(await newDirectory(), '.bezant')
+  const program = await startProgram({ dataDir: folder, args: options })
+  cleanUps.push(() => program.killAll())
+  const port = ['--port', new URL(program.answer.url).port]
+  const { code, stdout } = await runProgram({
+    command: 'doctor',
+    dataDir: folder,
+    args: [...port, '--json'],
+  })
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`runs at ${program.answer.url}`)])
+  const second = await runProgram({ dataDir: folder, args: [...options, ...port], banner: true })
+  expect([second.code, second.stdout]).toEqual([1, ''])
+  expect(second.stderr).toContain(`runs already: use it at ${program.answer.url}`)
+  expect(second.stderr).not.toContain('Starting')
+  const elsewhere = await runProgram({
+    command: 'doctor',
+    dataDir: join(folder, 'another'),
+    args: [...port, '--json'],
+  })
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([
+    1,
+    expect.stringContaining('is in use: stop the process'),
+  ])
+})
+
 drawnIt('starts again after a kill -9 of all its processes', async () => {
   const first = await take()
   const id = await newWalletSet(first)
