@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/networks/index'
 import { openContext, startApi, startPage } from '#context'
@@ -268,6 +268,7 @@ type PreparedStore = {
  */
 async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promise<PreparedStore> {
   const { dataDir, databaseUrl } = config
+  const isNewDirectory = !existsSync(dataDir)
   const own = databaseUrl === undefined ? undefined : await requireOwnDatabase({ url: databaseUrl }, dataDir)
   const isKnown = own?.isKnown ?? hasCluster(dataDir)
   const found = await findRootKey(config)
@@ -279,6 +280,7 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
     isKnown,
     openStore: async () => {
       const store = await openStoreOf(config, ephemeral, log)
+      if (isNewDirectory && !ephemeral) await hideFromGit(dataDir)
       await own?.claim()
       return store
     },
@@ -287,6 +289,9 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
     },
   }
 }
+
+/** Hides the directory from git: it has the root key, and lies in the folder of a project. */
+const hideFromGit = (dataDir: string) => writeFile(join(dataDir, '.gitignore'), '*\n')
 
 /** The store of a sandbox on a database of its own that is prepared already: its server is started and stopped elsewhere. */
 async function storeIn(connection: Connection, config: Config): Promise<PreparedStore> {

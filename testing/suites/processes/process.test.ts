@@ -268,10 +268,11 @@ drawnIt(
   },
 )
 
-it('is recognised on its directory by the doctor and by a second start', async () => {
+it('has a folder that git leaves out, and is recognised there by the doctor and by a second start', async () => {
   const folder = join(await newDirectory(), '.bezant')
   const program = await startProgram({ dataDir: folder, args: options })
   cleanUps.push(() => program.killAll())
+  expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('*\n')
   const port = ['--port', new URL(program.answer.url).port]
   const { code, stdout } = await runProgram({
     command: 'doctor',
