@@ -123,7 +123,7 @@ async function run(args: ParsedArgs): Promise<number> {
   const isExposed = args.flags['expose'] === true
   requireLoopback(config.host, isExposed)
   await requireFreePorts(config)
-  if (chosen.faults !== undefined) await requirePlan(chosen.faults)
+  if (chosen.faults !== undefined) await requirePlan(chosen.faults, blockchains)
   // An ephemeral sandbox must not use the directory or the database of one that keeps its data.
   const ownDir = ephemeral && textFlag(args, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
@@ -162,10 +162,10 @@ async function requireFreePorts(config: Config): Promise<void> {
 }
 
 /** Refuses a plan that the sandbox would refuse. */
-async function requirePlan(text: string): Promise<void> {
+async function requirePlan(text: string, blockchains: readonly string[]): Promise<void> {
   const { readPlan } = await import('#sandbox/faults/index')
   try {
-    readPlan(text)
+    readPlan(text, blockchains)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

@@ -131,6 +131,7 @@ async function startParts(
     file: ephemeral ? undefined : join(dataDir, 'faults.json'),
     text: options.faults,
     nowMs: () => ctx.clock.nowMs(),
+    blockchains: options.blockchains,
   })
   const own = { faults, place, rootKey, renewKeys: context.renewKeys, seed, chains: local.chains, answer }
   const parts = openOwnParts(ctx, own, undo)

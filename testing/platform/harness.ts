@@ -115,7 +115,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
-  const faults = openFaults({ nowMs: () => ctx.clock.nowMs() })
+  const faults = openFaults({ nowMs: () => ctx.clock.nowMs(), blockchains })
   const engines = openSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))
   undo.push(engines.stop)
   if (options.engines !== false) {

@@ -146,18 +146,19 @@ type Chosen = ReturnType<typeof chosenOf>
 
 /** The options of an instance as those of a sandbox; throws for each mistake. */
 function chosenOf({ blockchains, blockTimeMs, faults, seed }: InstanceRequest) {
-  const chosen = blockchains.map((name) => requireTestNetwork(name, 'blockchains').blockchain)
+  const named = blockchains.map((name) => requireTestNetwork(name, 'blockchains').blockchain)
+  const chosen = [...new Set(named)]
   return {
-    blockchains: [...new Set(chosen)],
+    blockchains: chosen,
     blockTimeMs,
-    ...(faults !== undefined && { faults: seeded(faults, seed) }),
+    ...(faults !== undefined && { faults: seeded(faults, seed, chosen) }),
   }
 }
 
 /** The text of a plan with another seed, where one is given. */
-function seeded(text: string, seed: number | undefined): string {
+function seeded(text: string, seed: number | undefined, blockchains: readonly string[]): string {
   try {
-    const plan = readPlan(text)
+    const plan = readPlan(text, blockchains)
     return JSON.stringify(seed === undefined ? plan : { ...plan, seed })
   } catch (error) {
     throw new Error(`faults: ${(error as Error).message}`)

@@ -380,10 +380,75 @@ describe('plans', () => {
     ],
     [`${plan(rules)}\ncolour: red`, /line 5: colour is not a known field/],
     [`apiVersion: bezant/v1\nrules:\n${`${rules}\n`.repeat(2_000)}`, /larger than/],
+    [
+      `${plan('- { name: a, on: request, do: { status: 200 } }\n- { name: b, on: node, do: {} }')}\ncolour: red`,
+      /line 4: .*line 5: .*line 6: /,
+    ],
   ]
 
+  const words = (on: string, match: string) =>
+    plan(`- { name: a, on: ${on}, match: ${match}, do: { delay: 1ms } }`)
+  const onChain = (match: string) => plan(`- { name: a, on: chain, match: ${match}, do: { pause: true } }`)
+  const unmet: [text: string, told: RegExp][] = [
+    [
+      words('request', '{ route: "POST /v1/payoutz" }'),
+      /line 4: rules\[0\]\.match\.route is no operation of the API: did you mean POST \/v1\/payouts\?/,
+    ],
+    [words('request', '{ route: "/v1/payouts" }'), /did you mean (GET|POST) \/v1\/payouts\?/],
+    [
+      words('request', '{ route: ["GET /v1/payouts", "GET /v1/nothing/of/it"] }'),
+      /match\.route\[1\] is no .*write/,
+    ],
+    [words('request', '{ route: "GET /operator/events/stream" }'), /match\.route is no operation/],
+    [
+      words('request', '{ apiKeyId: "TEST_API_KEY:1:2" }'),
+      /match\.apiKeyId is no id of a key: bezant keys list/,
+    ],
+    [
+      words('node', '{ method: eth_sendRawTransacton }'),
+      /match\.method .*did you mean eth_sendRawTransaction\?/,
+    ],
+    [
+      words('node', '{ method: sendRawTransaction }'),
+      /match\.method is no method of a node: write one such as/,
+    ],
+    [words('node', '{ blockchain: BASE }'), /match\.blockchain .*did you mean BASE-SEPOLIA\?/],
+    [
+      words('node', '{ blockchain: [ARB-SEPOLIA] }'),
+      /blockchain\[0\] is no chain of this sandbox, which runs BASE-SEPOLIA/,
+    ],
+    [words('node', '{ blockchain: [BASE-SEPOLIA, ARB-SEPOLA] }'), /match\.blockchain\[1\] is no chain/],
+    [words('node', '{ caller: me }'), /match\.caller must be one of platform, user/],
+    [
+      words('webhook', '{ topic: paymnets }'),
+      /match\.topic is no topic of a notification: did you mean payments\?/,
+    ],
+    [words('webhook', '{ topic: "transfer.*" }'), /match\.topic is no topic/],
+    [words('webhook', '{ topic: travelRule.deny }'), /match\.topic is no topic/],
+    [
+      words('webhook', '{ endpoint: shop.example }'),
+      /match\.endpoint is no whole address .*\*shop\.example\*/,
+    ],
+    [onChain('{ blockchain: "ETH*" }'), /match\.blockchain is no chain of this sandbox/],
+    [onChain('{ address: "0x12" }'), /match\.address is no address on a chain/],
+    [words('screening', '{ blockchain: SOL-DEVNET }'), /match\.blockchain is no chain of this sandbox/],
+  ]
+  mistakes.push(...unmet)
+
+  it('may name whatever something can match, by patterns and in lists', async () => {
+    const rules = [
+      'on: request, match: { route: ["*", "post *", "* /v1/w3s/*", "GET /v1/payouts/{id}", "*walletSets"] }',
+      `on: request, match: { apiKeyId: ["0*", "${randomUUID()}"], idempotencyKey: any }`,
+      'on: node, match: { blockchain: [BASE-SEPOLIA, ARB-SEPOLIA, "*"], method: ["eth_*", debug_traceCall, eth_ownOfAProvider] }',
+      'on: webhook, match: { topic: [payments, "transactions.*", "*.outbound", webhooks.test], resourceId: any }',
+      'on: webhook, match: { endpoint: ["*shop.example*", "http*", "https://shop.example/hooks"] }',
+      `on: screening, match: { blockchain: "*-sepolia", address: ["*00dead", "${freshAddress().toUpperCase().replace('X', 'x')}"] }`,
+    ]
+    await apply(rules.map((rule, place) => `- { name: r${place}, ${rule}, do: { delay: 1ms } }`).join('\n'))
+  })
+
   it.each(mistakes)('property 179: with a mistake are refused whole: %j', async (text, told) => {
-    await apply('- { name: kept, on: request, match: { route: "GET /v1/none" }, do: { status: 503 } }')
+    await apply('- { name: kept, on: request, match: { route: "GET /v1/payouts" }, do: { status: 503 } }')
     const { status, body } = await lab('PUT', '/sandbox/faults', text)
     expect([status, body.message]).toEqual([400, expect.stringMatching(told)])
     const { data } = (await lab('GET', '/sandbox/faults')).body

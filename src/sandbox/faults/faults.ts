@@ -40,12 +40,14 @@ type FaultsInput = {
   text?: string | undefined
   /** Business time. */
   nowMs: () => number
+  /** The chains that run: rules may name no others. */
+  blockchains: readonly string[]
 }
 
 type ShownFaults = { plan: FaultPlan | undefined; hits: Readonly<Record<string, number>> }
 
 /** Opens the faults of a sandbox, with the plan that it begins with. */
-export function openFaults({ file, text, nowMs }: FaultsInput): Faults {
+export function openFaults({ file, text, nowMs, blockchains }: FaultsInput): Faults {
   const start = (plan: FaultPlan) => startPlan(plan, nowMs)
   const kept = file === undefined ? undefined : keptPlan(file)
   let work = kept && start(kept)
@@ -64,17 +66,17 @@ export function openFaults({ file, text, nowMs }: FaultsInput): Faults {
     if (work) return work
     throw new ApiError('faultPlanMissing')
   }
-  if (text !== undefined) put(readPlan(text))
+  if (text !== undefined) put(readPlan(text, blockchains))
   return {
     meet: (point, matches, about) => work?.meet(point, matches, about) ?? [],
     isHidden: () => work?.plan.hidden === true,
     seed: () => work?.plan.seed ?? 0,
     show,
     met: () => work?.met() ?? [],
-    apply: (text) => put(readPlan(text)),
+    apply: (text) => put(readPlan(text, blockchains)),
     applyPreset: (name, seed) => put(presetOf(name, seed)),
     add: (text) => {
-      const rule = readRule(text)
+      const rule = readRule(text, blockchains)
       const plan = work?.plan ?? { apiVersion: 'bezant/v1' as const, seed: randomInt(2 ** 32), rules: [] }
       if (plan.rules.some(({ name }) => name === rule.name))
         throw invalid({
@@ -128,7 +130,7 @@ function presetOf(name: string, seed: number | undefined): FaultPlan {
   return seed === undefined ? plan : { ...plan, seed }
 }
 
-/** The plan of an earlier process; one that this version cannot read is left out. */
+/** The plan of an earlier process, which may have run other chains; one that this version cannot read is left out. */
 function keptPlan(file: string): FaultPlan | undefined {
   try {
     return readPlan(readFileSync(file, 'utf8'))

@@ -4,7 +4,15 @@ import { ApiError, type FieldError, invalid } from '#lib/errors'
 import { nearest } from '#lib/suggest'
 import { checkOf } from '#runtime/http/validate'
 import { delayMs } from '../durations.ts'
-import { type FaultPlan, type FaultRule, planSchema, points, ruleSchema } from './plan-schema.ts'
+import {
+  type FaultPlan,
+  type FaultPoint,
+  type FaultRule,
+  planSchema,
+  points,
+  ruleSchema,
+} from './plan-schema.ts'
+import { unmetWords } from './unmet-words.ts'
 
 const bytesMax = 65_536
 
@@ -18,9 +26,9 @@ const checks = Object.fromEntries(
 
 /**
  * Reads a plan from YAML or JSON. A plan with a mistake is refused whole, with the place and the line of each, what was expected
- * there and the nearest known word.
+ * there and the nearest known word. `blockchains` are the chains that run; without them words that nothing matches are taken too.
  */
-export function readPlan(text: string): FaultPlan {
+export function readPlan(text: string, blockchains?: readonly string[]): FaultPlan {
   if (Buffer.byteLength(text) > bytesMax)
     throw invalid({ at: 'plan', reason: `is larger than ${bytesMax} bytes` })
   const lines = new LineCounter()
@@ -34,9 +42,13 @@ export function readPlan(text: string): FaultPlan {
     })
   }
   const value = withoutAliases(document)
-  const problems = problemsOf(value)
+  const problems = problemsOf(value, blockchains)
   if (problems.length === 0) return { seed: randomInt(2 ** 32), ...(value as Omit<FaultPlan, 'seed'>) }
-  const fields = problems.slice(0, 20).map((problem) => withLine(problem, document, lines))
+  const fields = problems
+    .map((problem) => placed(problem, document, lines))
+    .sort((one, other) => one.line - other.line)
+    .slice(0, 20)
+    .map(({ line, field }) => ({ ...field, message: `line ${line}: ${field.message}` }))
   throw new ApiError(
     'invalidRequest',
     `The plan was refused, and nothing changed. ${fields.map(({ message }) => message).join('; ')}.`,
@@ -53,15 +65,15 @@ function withoutAliases(document: Document): unknown {
   }
 }
 
-function problemsOf(value: unknown): FieldError[] {
+function problemsOf(value: unknown, blockchains: readonly string[] | undefined): FieldError[] {
   const found = refusals(checkPlan, value, '')
   const { rules } = (value ?? {}) as { rules?: unknown }
   if (!Array.isArray(rules)) return found
-  const parts = rules.flatMap((rule, index) => problemsOfRule(rule, `rules[${index}]`))
+  const parts = rules.flatMap((rule, index) => problemsOfRule(rule, `rules[${index}]`, blockchains))
   return [...found, ...parts, ...repeatedNames(rules)]
 }
 
-function problemsOfRule(rule: unknown, at: string): FieldError[] {
+function problemsOfRule(rule: unknown, at: string, blockchains: readonly string[] | undefined): FieldError[] {
   if (typeof rule !== 'object' || rule === null) return []
   const { on, match, do: act, when } = rule as Record<string, unknown>
   const check = checks[String(on)]
@@ -69,6 +81,9 @@ function problemsOfRule(rule: unknown, at: string): FieldError[] {
   return [
     ...backwardWindow(when, `${at}.when.window`),
     ...(match === undefined ? [] : refusals(check.match, match, `${at}.match`)),
+    ...(blockchains && typeof match === 'object' && match !== null
+      ? unmetWords({ on: on as FaultPoint, match }, `${at}.match`, blockchains)
+      : []),
     ...(act === undefined ? [] : refusals(check.do, act, `${at}.do`)),
   ]
 }
@@ -150,22 +165,23 @@ function near(location: string): string {
   return found === undefined ? '' : `: did you mean ${found}?`
 }
 
-/** The error with the line of the nearest place that the text has. */
-function withLine(field: FieldError, document: Document, lines: LineCounter): FieldError {
+/** The error, and the line of the nearest place that the text has. */
+function placed(field: FieldError, document: Document, lines: LineCounter) {
   const path = (field.location ?? '').split(/[.[\]]+/).filter((step) => step !== '' && step !== 'plan')
   const steps = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step))
   for (let length = steps.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(steps.slice(0, length), true)
     if (!isNode(node) || !node.range) continue
-    return { ...field, message: `line ${lines.linePos(node.range[0]).line}: ${field.message}` }
+    return { field, line: lines.linePos(node.range[0]).line }
   }
-  return field
+  return { field, line: 1 }
 }
 
 /** Reads one more rule for a plan. */
-export function readRule(text: string): FaultRule {
+export function readRule(text: string, blockchains: readonly string[]): FaultRule {
   const { rules } = readPlan(
     `{"apiVersion": "bezant/v1", "rules": [${text.trim().startsWith('{') ? text : JSON.stringify(parseDocument(text).toJS({ maxAliasCount: 0 }))}]}`,
+    blockchains,
   )
   return rules[0]!
 }

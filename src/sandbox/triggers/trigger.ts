@@ -6,6 +6,7 @@ import { businessFixtures } from './business.ts'
 import type { Fixture } from './fixture.ts'
 import { modularWalletFixtures } from './modular-wallets.ts'
 import { openSteps, type TriggerTarget } from './steps.ts'
+import { untriggeredTopics } from './untriggered-topics.ts'
 import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
 
@@ -14,13 +15,6 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   ...walletFixtures,
   ...userFixtures,
   ...modularWalletFixtures,
-}
-
-/** The topics that no fixture causes, each with the reason. */
-const untriggeredTopics: Readonly<Record<string, string>> = {
-  'challenges.setSecurityQuestions': 'The platform does not send it.',
-  travelRule: 'The platform does not send it.',
-  rampSession: 'The platform does not send it.',
 }
 
 /** The events that can be triggered, with their topics and what can be set. */

@@ -127,6 +127,21 @@ describe('property 69: a start that fails', () => {
     expect(stderr).not.toContain('Starting')
   })
 
+  it('creates nothing when its plan of faults names what it does not run', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'bezant-plan-'))
+    undo.push(() => rm(parent, { recursive: true, force: true }))
+    const [dataDir, plan] = [join(parent, 'data'), join(parent, 'faults.yaml')]
+    const rule = '{ name: a, on: node, match: { blockchain: ARB-SEPOLIA }, do: { delay: 1s } }'
+    await writeFile(plan, `apiVersion: bezant/v1\nrules:\n- ${rule}\n`)
+    const { code, stderr } = await runCommand({
+      command: 'sandbox',
+      dataDir,
+      args: [...chains, '--port', '0', '--faults', plan],
+    })
+    expect([code, existsSync(dataDir)]).toEqual([2, false])
+    expect(stderr).toContain('line 3: rules[0].match.blockchain is no chain of this sandbox, which runs')
+  })
+
   it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be created', async () => {
     const { code, stderr } = await runCommand({
       command: 'sandbox',
