@@ -81,7 +81,7 @@ describe('bezant contracts', () => {
       2,
       expect.stringContaining('the entity is of LIVE, and no chosen chain is'),
     ])
-    expect((await contracts('deploy')).stderr).toContain('--entity is missing')
+    expect((await contracts('deploy')).stderr).toContain('--entity is missing: bezant keys list')
     expect((await contracts('deploy', '--entity', '1')).stderr).toContain('no entity 1')
     expect((await contracts('deploy', '--chain', 'X')).code).toBe(2)
     expect(await calls()).toEqual([])

@@ -7,14 +7,22 @@ import { type ParsedArgs, textFlag, UsageError } from './command.ts'
 /** The scope of a command for one entity. */
 export type OperatorScope = Pick<EntityScope, 'clock' | 'entity' | 'actor'> & { database: Database }
 
+/** The id that --entity names. */
+export function requireEntityId(command: string, args: ParsedArgs): string {
+  const id = textFlag(args, 'entity')
+  if (id !== undefined) return id
+  throw new UsageError(
+    `--entity is missing: bezant keys list shows the ids of entities\nSee: bezant ${command} --help`,
+  )
+}
+
 /** The scope of the entity that --entity names. */
 export async function entityScopeOf(
   command: string,
   database: Database,
   args: ParsedArgs,
 ): Promise<OperatorScope> {
-  const named = textFlag(args, 'entity')
-  if (named === undefined) throw new UsageError(`--entity is missing\nSee: bezant ${command} --help`)
+  const named = requireEntityId(command, args)
   const entity = await findEntity(database, named)
   if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
   return { database, clock: await readDatabaseClock(database), entity, actor: 'operator' }

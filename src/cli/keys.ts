@@ -15,6 +15,7 @@ import { recordChanges } from '#runtime/record/store'
 import { type EntityEnvironment, type KeyScope, keyScopes } from '#runtime/scope'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
+import { requireEntityId } from './entity-scope.ts'
 import { readPolicy } from './policy-file.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 
@@ -102,7 +103,7 @@ const actions: Record<string, KeyAction> = {
   },
   create: async (database, args) => {
     const scopes = scopesOf(args)
-    const { id, environment } = await requireEntity(database, required(args, 'entity'))
+    const { id, environment } = await requireEntity(database, requireEntityId('keys', args))
     const nowMs = (await readDatabaseClock(database)).nowMs()
     const key = await database.tx((tx) => createKey(tx, { entityId: id, environment, scopes, nowMs }))
     const name = scopes.includes('client') ? 'clientKey' : 'apiKey'
@@ -167,7 +168,8 @@ async function requireEntity(database: Database, id: string) {
 
 function required(args: ParsedArgs, name: string): string {
   const text = textFlag(args, name)
-  if (!text) throw new UsageError(`--${name} is missing\nSee: bezant keys --help`)
+  const where = name === 'key' ? ': bezant keys list --entity ID shows the ids of keys' : ''
+  if (!text) throw new UsageError(`--${name} is missing${where}\nSee: bezant keys --help`)
   return text
 }
 

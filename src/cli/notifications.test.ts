@@ -57,7 +57,7 @@ it('lists, shows, resends and replays notifications of an entity', async () => {
 })
 
 it.each([
-  ['no entity', ['list'], /--entity is missing/],
+  ['no entity', ['list'], /--entity is missing: bezant keys list shows the ids of entities/],
   ['another action', ['forget'], /unknown action "forget": choose from list, show, resend, replay/],
   ['no id', ['show', '7', '--entity', 'own'], /show needs the id of a notification/],
   ['an unknown id', ['show', '00000000-0000-4000-8000-000000000000', '--entity', 'own'], /matches no notif/],

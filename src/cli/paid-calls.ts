@@ -10,12 +10,12 @@ import {
 import { formatAmount } from '#lib/amounts'
 import { findEntity } from '#runtime/auth/store'
 import { type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { requireEntityId } from './entity-scope.ts'
 import { selectChains } from './with-context.ts'
 
 /** The entity that pays, and the chains that its keys reach. */
 export async function targetOf(ctx: EngineCtx, args: ParsedArgs) {
-  const named = textFlag(args, 'entity')
-  if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant contracts --help')
+  const named = requireEntityId('contracts', args)
   const entity = await findEntity(ctx.db, named)
   if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
   const { id: entityId, environment } = entity

@@ -172,7 +172,7 @@ describe('bezant policy', () => {
 
   const wrong: [string, () => Promise<string[]>, RegExp][] = [
     ['no action', async () => [], /name an action: show, set/],
-    ['no subject', async () => ['set', '--policy', 'permissive'], /--entity is missing/],
+    ['no subject', async () => ['set', '--policy', 'permissive'], /--entity is missing: bezant keys list/],
     ['no policy', async () => ['set', '--entity', harness.entityId], /--policy is missing/],
     ['an unknown entity', async () => ['show', '--entity', randomUUID()], /no entity/],
     ['an unknown wallet', async () => ['freeze', '--wallet', randomUUID()], /no wallet/],

@@ -16,6 +16,7 @@ import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
+import { requireEntityId } from './entity-scope.ts'
 import { readPolicy } from './policy-file.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 
@@ -123,9 +124,9 @@ async function subjectOf(database: Database, args: ParsedArgs): Promise<PolicySu
   const named = textFlag(args, 'entity')
   if (wallet !== undefined) return requireSubject(database, 'wallet', wallet, named)
   if (walletSet !== undefined) return requireSubject(database, 'walletSet', walletSet, named)
-  if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant policy --help')
-  const entity = await findEntity(database, named)
-  if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
+  const entityId = requireEntityId('policy', args)
+  const entity = await findEntity(database, entityId)
+  if (!entity) throw new UsageError(`no entity ${entityId}: see bezant keys list`)
   return { entityId: entity.id, scope: 'entity', subjectId: entity.id }
 }
 
