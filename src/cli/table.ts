@@ -8,7 +8,7 @@ export const jsonOption: Record<string, Option> = {
   },
 }
 
-type TableRow = Readonly<Record<string, unknown>>
+export type TableRow = Readonly<Record<string, unknown>>
 /** A column that at least some rows have. */
 type ColumnOf<Item> = Item extends TableRow ? keyof Item & string : never
 
@@ -23,14 +23,17 @@ export function printRows<Item extends TableRow>(
   process.stdout.write(text)
 }
 
-/** Prints one result as a name and a value on each line, or with `--json` as one line of JSON. */
+/** Prints one result as a name and a value on each line, items of lists below each other, or with `--json` as one line of JSON. */
 export function printRow(args: ParsedArgs, row: TableRow): void {
   const width = Math.max(...Object.keys(row).map((name) => columnTitle(name).length))
-  const lines = Object.entries(row).map(
-    ([name, value]) => `${columnTitle(name).padEnd(width)}  ${cellText(value)}\n`,
+  const lines = Object.entries(row).flatMap(([name, value]) =>
+    itemTexts(value).map((text, at) => `${(at === 0 ? columnTitle(name) : '').padEnd(width)}  ${text}\n`),
   )
   process.stdout.write(args.flags['json'] === true ? jsonLine(row) : lines.join(''))
 }
+
+const itemTexts = (value: unknown): string[] =>
+  Array.isArray(value) && value.length > 0 ? value.map(cellText) : [cellText(value)]
 
 const jsonLine = (row: TableRow) => `${JSON.stringify(row)}\n`
 
@@ -56,7 +59,11 @@ const columnTitle = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${let
 function cellText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  const parts = Array.isArray(value)
+    ? value.map(cellText)
+    : Object.entries(value).map(([name, member]) => `${columnTitle(name)} ${cellText(member)}`)
+  return parts.length === 0 ? '-' : parts.join(', ')
 }
 
 /** A count with its noun, in the plural unless it is one. */

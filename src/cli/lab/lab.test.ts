@@ -173,6 +173,27 @@ describe('mistakes', () => {
   })
 })
 
+describe('bezant sandbox snapshot', () => {
+  it('prints what a restore returns to without JSON on a terminal', async () => {
+    await linesOf('snapshot', 'save', 'readable')
+    const { isTTY } = process.stdout
+    process.stdout.isTTY = true
+    try {
+      for (const words of [
+        ['snapshot', 'restore', 'readable'],
+        ['reset', '--url', harness.url],
+      ]) {
+        const { code, stdout } = await bezant(...words)
+        expect([code, stdout]).toEqual([0, expect.stringMatching(/^chains +BASE-SEPOLIA at block \d+$/m)])
+        expect(stdout).not.toMatch(/[[{"]/)
+      }
+    } finally {
+      process.stdout.isTTY = isTTY
+    }
+    await linesOf('snapshot', 'delete', 'readable')
+  })
+})
+
 describe('docs/lab.md', () => {
   const blocks = [...readFileSync('docs/lab.md', 'utf8').matchAll(/```sh\n([\s\S]+?)```/g)].map(
     ([, text]) => text!,

@@ -32,7 +32,7 @@ Returns the sandbox to the state of its first start. The present state is kept a
 reset with bezant sandbox snapshot restore @auto-1.`,
   options: labOptions,
   run: async (args) => {
-    printOne(args, await askSandbox<SnapshotRow>(args, 'POST', '/sandbox/reset'))
+    print(args, await askSandbox<SnapshotRow>(args, 'POST', '/sandbox/reset'))
     return 0
   },
 }
@@ -50,15 +50,22 @@ type SnapshotRow = {
   bytes: number
 }
 
+/** The heights of the chains say more to a reader than the hashes of their blocks. */
+const print = (args: ParsedArgs, row: SnapshotRow) =>
+  printOne(args, row, {
+    ...row,
+    chains: row.chains.map(({ blockchain, number }) => `${blockchain} at block ${number}`),
+  })
+
 const path = '/sandbox/snapshots'
 const columns = ['name', 'savedDate', 'version', 'bytes'] as const
 
 const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
   list: async (args) => printList(args, await askSandbox<SnapshotRow[]>(args, 'GET', path), columns),
   save: async (args) =>
-    printOne(args, await askSandbox<SnapshotRow>(args, 'POST', path, { name: nameOf(args) })),
+    print(args, await askSandbox<SnapshotRow>(args, 'POST', path, { name: nameOf(args) })),
   restore: async (args) =>
-    printOne(args, await askSandbox<SnapshotRow>(args, 'POST', `${pathOf(args)}/restore`)),
+    print(args, await askSandbox<SnapshotRow>(args, 'POST', `${pathOf(args)}/restore`)),
   delete: async (args) => {
     await askSandbox(args, 'DELETE', pathOf(args))
     printOne(args, { name: nameOf(args), isDeleted: true })
@@ -85,7 +92,7 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
       body,
       type: 'application/gzip',
     })
-    printOne(args, ((await response.json()) as { data: SnapshotRow }).data)
+    print(args, ((await response.json()) as { data: SnapshotRow }).data)
   },
 }
 

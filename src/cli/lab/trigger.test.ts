@@ -121,6 +121,19 @@ describe('values and mistakes', () => {
     expect((await get(`/v1/payments/${id}`)).amount).toEqual({ amount: '20.50', currency: 'USD' })
   })
 
+  it('prints what was made without JSON on a terminal', async () => {
+    const { isTTY } = process.stdout
+    process.stdout.isTTY = true
+    try {
+      const { code, stdout } = await bezant('addressBookRecipient.active')
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^made +addressBookRecipient [0-9a-f-]{36}$/m)
+      expect(stdout).not.toMatch(/[[{"]/)
+    } finally {
+      process.stdout.isTTY = isTTY
+    }
+  })
+
   it.each([
     [2, [], 'name an event: bezant trigger --list shows them'],
     [1, ['payment.payd'], 'event cannot be triggered: did you mean payment.paid?'],

@@ -30,7 +30,12 @@ bezant listen, has to exist first: without one there are no notifications.`,
 
 type EventRow = { event: string; about: string; topics: string[]; values: Record<string, string> }
 type ListedTriggers = { events: EventRow[]; notCovered: { topic: string; reason: string }[] }
-type TriggeredRow = { event: string; seed: string; made: object[]; notifications: object[] }
+type TriggeredRow = {
+  event: string
+  seed: string
+  made: { kind: string; id: string }[]
+  notifications: { id: string; topic: string; resourceId: string }[]
+}
 
 const path = '/sandbox/triggers'
 const timesMax = 100
@@ -46,10 +51,19 @@ async function run(args: ParsedArgs): Promise<number> {
   for (let time = 1; time <= times; time++) {
     const ownSeed = seed === undefined || times === 1 ? seed : `${seed}/${time}`
     const body = { event, set, ...(ownSeed !== undefined && { seed: ownSeed }) }
-    printOne(args, await askSandbox<TriggeredRow>(args, 'POST', path, body))
+    print(args, await askSandbox<TriggeredRow>(args, 'POST', path, body))
   }
   return 0
 }
+
+const print = (args: ParsedArgs, row: TriggeredRow) =>
+  printOne(args, row, {
+    ...row,
+    made: row.made.map(({ kind, id }) => `${kind} ${id}`),
+    notifications: row.notifications.map(
+      ({ topic, resourceId, id }) => `${topic} of ${resourceId}, by message ${id}`,
+    ),
+  })
 
 async function list(args: ParsedArgs): Promise<number> {
   const { events, notCovered } = await askSandbox<ListedTriggers>(args, 'GET', path)
