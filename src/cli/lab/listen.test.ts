@@ -339,6 +339,10 @@ describe('mistakes', () => {
       isConnected: false,
       waitingCount: 0,
     })
-    expect((await bezant('--delete', '--name', 'strict')).code).toBe(0)
+    const deleted = await bezant('--delete', '--name', 'strict')
+    expect([deleted.code, JSON.parse(deleted.stdout)]).toEqual([0, { name: 'strict', isDeleted: true }])
+    const again = await bezant('--delete', '--name', 'strict')
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is no listener of this sandbox')])
+    expect((await http('DELETE', '/sandbox/listeners/strict')).status).toBe(404)
   })
 })

@@ -54,13 +54,14 @@ async function run(args: ParsedArgs): Promise<number> {
   const path = `/sandbox/listeners/${name}`
   if (args.flags['delete']) {
     await requestSandbox(args, 'DELETE', path)
+    print(args, { name, isDeleted: true }, `Deleted ${name}, with what waited for it.`)
     return 0
   }
   const asked: ListenInput = { args, path, forwardTo: forwardToOf(args), body: wantedOf(args) }
   const ending = new AbortController()
   void waitForStopSignal({ underNpm: false }).then(() => ending.abort())
   const opened = await askSandbox<OpenedListener>(args, 'POST', path, asked.body)
-  print(asked, { listening: name, ...opened }, describeStart(asked, name, opened))
+  print(args, { listening: name, ...opened }, describeStart(asked, name, opened))
   return listen(asked, opened.session, ending)
 }
 
@@ -140,10 +141,10 @@ async function handle(asked: ListenInput, delivery: StreamedDelivery): Promise<v
   const row = { messageId, line, topic, resourceId, state, status, error, durationMs, unreported }
   const about = [topic ?? 'message', state, resourceId].filter(Boolean).join('  ')
   const end = asked.forwardTo ? `  → ${status ?? error} in ${durationMs} ms` : ''
-  print(asked, row, `${about}${end}${unreported === undefined ? '' : `  (not counted: ${unreported})`}`)
+  print(asked.args, row, `${about}${end}${unreported === undefined ? '' : `  (not counted: ${unreported})`}`)
 }
 
-function print({ args }: ListenInput, row: object, text: string): void {
+function print(args: ParsedArgs, row: object, text: string): void {
   const isJson = args.flags['json'] === true || !process.stdout.isTTY
   process.stdout.write(`${isJson ? JSON.stringify(row) : text}\n`)
 }

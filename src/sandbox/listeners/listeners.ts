@@ -69,10 +69,11 @@ export function createListeners() {
       for (const { current } of listeners.values()) current?.stream?.destroy()
       listeners.clear()
     },
-    remove: (name: string) => {
+    /** Returns whether there was one. */
+    remove: (name: string): boolean => {
       const found = listeners.get(name)
-      listeners.delete(name)
       if (found?.current) endStream(found.current, 'removed')
+      return listeners.delete(name)
     },
   }
 }

@@ -59,23 +59,39 @@ function requireTopic(topic: string, index: number): void {
   })
 }
 
-/** Deletes the subscriptions of a listener. */
+/** Deletes the subscriptions of a listener; a sandbox that was started again knows a listener by them alone. */
 export async function removeListener(
   ctx: SandboxCtx,
   { listeners, database, urlOf }: ListenerParts,
   name: string,
 ): Promise<void> {
-  listeners.remove(name)
+  const isKnown = listeners.remove(name)
   const endpoint = urlOf(name)
   const db = database.readingFor(sandboxEntity.id)
-  for (const each of await listSubscriptions(db, sandboxEntity.id))
-    if (each.endpoint === endpoint)
-      await callOwn({ ctx, database }, 'deleteSubscription', { params: { id: each.id } }).catch(unlessGone)
-  for (const each of await listWebhookSubscriptions(db, sandboxEntity.id))
-    if (each.endpoint === endpoint)
-      await callOwn({ ctx, database }, 'deleteWebhookSubscription', { params: { id: each.id } }).catch(
-        unlessGone,
-      )
+  const own = [
+    ...(await listSubscriptions(db, sandboxEntity.id)).map((each) => ({
+      ...each,
+      operation: 'deleteSubscription',
+    })),
+    ...(await listWebhookSubscriptions(db, sandboxEntity.id)).map((each) => ({
+      ...each,
+      operation: 'deleteWebhookSubscription',
+    })),
+  ].filter((each) => each.endpoint === endpoint)
+  if (!isKnown && own.length === 0) throw unknownListener(listeners, name)
+  for (const { operation, id } of own)
+    await callOwn({ ctx, database }, operation, { params: { id } }).catch(unlessGone)
+}
+
+function unknownListener(listeners: ListenerParts['listeners'], name: string): Error {
+  const names = listeners.list().map((each) => each.name)
+  const known = names.length === 0 ? '' : `: its listeners are ${names.join(', ')}`
+  return invalid({
+    at: 'id',
+    reason: `is no listener of this sandbox${suggest(name, names) || known}`,
+    value: name,
+    kind: 'listenerNotFound',
+  })
 }
 
 const unlessGone = (error: unknown) => {

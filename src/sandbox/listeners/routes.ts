@@ -82,7 +82,7 @@ const sessionEndpoints = (parts: ListenerParts) => [
     description: 'Ends the stream and deletes the subscriptions of a listener, with what waits for it.',
     params: listenerParams,
     status: 204,
-    errors: ['subscriptionPending'],
+    errors: ['listenerNotFound', 'subscriptionPending'],
     verb: (ctx: SandboxCtx, { params }) => removeListener(ctx, parts, params.id),
   }),
 ]
