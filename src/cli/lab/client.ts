@@ -1,6 +1,7 @@
 import { errorKinds } from '#lib/error-kinds'
 import type { Option, ParsedArgs } from '../command.ts'
 import { serverAddress } from '../server-address.ts'
+import { inOptions, type RefusedField } from './option-names.ts'
 
 /** The options of every command of the lab. */
 export const labOptions: Record<string, Option> = {
@@ -17,7 +18,7 @@ export const labOptions: Record<string, Option> = {
 }
 
 /** The shape of every answer of the API. */
-type SandboxReply = { data?: unknown; code?: number; message?: string }
+type SandboxReply = { data?: unknown; code?: number; message?: string; errors?: RefusedField[] }
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
 /** `type` is the media type of a text or of bytes. */
@@ -72,7 +73,8 @@ export async function requestSandbox(
   )
   if (response.ok) return response
   const answer = (await response.json().catch(() => ({}))) as SandboxReply
-  throw new SandboxRefused(reasonOf(url, response.status, answer), response.status)
+  const reason = inOptions(args, reasonOf(url, response.status, answer), answer.errors ?? [])
+  throw new SandboxRefused(reason, response.status)
 }
 
 /** JSON of an object; a text or bytes as they are. */

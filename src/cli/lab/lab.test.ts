@@ -122,26 +122,40 @@ describe('mistakes', () => {
     [2, ['snapshot', 'safe', 'x'], 'unknown action "safe": did you mean save?'],
     [2, ['snapshot', 'restore'], 'restore needs a name: bezant sandbox snapshot list shows them'],
     [2, ['snapshot', 'export', 'x'], 'export needs a name and a file'],
-    [1, ['snapshot', 'restore', 'x'], 'name matches no snapshot of this sandbox, which has none.'],
+    [1, ['snapshot', 'restore', 'x'], 'NAME matches no snapshot of this sandbox, which has none.'],
     [
       1,
       ['snapshot', 'save', 'X'],
-      'name must match ^[a-z0-9-]{1,40}$: use up to 40 of a-z, 0-9 and hyphens.',
+      'NAME must match ^[a-z0-9-]{1,40}$: use up to 40 of a-z, 0-9 and hyphens.',
     ],
     [2, ['faucet', '0x12', '--blockchain', 'BASE-SEPOLIA'], 'faucet needs --amount'],
     [
       1,
       ['chain', 'drop', ...onChain],
-      'txHash must be the hash of a transaction: 0x and 64 hexadecimal digits.',
+      'TXHASH must be the hash of a transaction: 0x and 64 hexadecimal digits.',
     ],
     [
       1,
       ['chain', 'mine', 'BASE-SEPOLA'],
-      'blockchain is no chain of this sandbox: did you mean BASE-SEPOLIA?',
+      'BLOCKCHAIN is no chain of this sandbox: did you mean BASE-SEPOLIA?',
     ],
   ])('exits with %i for %j, and says what to do', async (code, args, problem) => {
     const done = await bezant(...args)
     expect([done.code, done.stderr.split('\n')[0], done.stdout]).toEqual([code, `bezant: ${problem}`, ''])
+  })
+
+  it.each([
+    [['chain', 'reorg', 'BASE-SEPOLIA', '--depth', '65'], '--depth must be at most 64'],
+    [['chain', 'reorg', 'BASE-SEPOLIA', '--new-blocks', '0'], '--new-blocks must be at least 1'],
+    [['chain', 'base-fee', 'BASE-SEPOLIA', 'dear'], 'GWEI must '],
+    [['clock', 'advance', '5d'], 'DURATION must '],
+    [['clock', 'advance', '--to', 'soon'], '--to must '],
+    [['faucet', '0x12', '--blockchain', 'BASE-SEPOLIA', '--amount', '1'], 'ADDRESS '],
+    [['faucet', freshAddress(), '--blockchain', 'BASE-SEPOLIA', '--amount', 'all'], '--amount '],
+  ])('names the option or the argument of %j, not the field that is sent', async (args, problem) => {
+    const { code, stderr } = await bezant(...args)
+    expect(stderr.slice(0, `bezant: ${problem}`.length)).toBe(`bezant: ${problem}`)
+    expect(code).toBe(1)
   })
 
   it('another server is not taken for a sandbox, and none is started first', async () => {

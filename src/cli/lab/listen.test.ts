@@ -311,7 +311,7 @@ describe('mistakes', () => {
     [2, ['--line', 'v3'], '--line must be v1, v2 or both, not "v3"'],
     [2, ['--name', 'A b'], '--name must be 1 to 64 of a-z, 0-9 and the hyphen, not "A b"'],
     [2, ['--forward', 'x'], 'unknown option --forward: did you mean --forward-to?'],
-    [1, ['--topics', 'payment'], 'topics[0] is no topic: did you mean payments?'],
+    [1, ['--topics', 'payment'], '--topics payment is no topic: did you mean payments?'],
     [
       1,
       ['--url', 'http://127.0.0.1:1025'],

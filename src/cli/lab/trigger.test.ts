@@ -136,21 +136,21 @@ describe('values and mistakes', () => {
 
   it.each([
     [2, [], 'name an event: bezant trigger --list shows them'],
-    [1, ['payment.payd'], 'event cannot be triggered: did you mean payment.paid?'],
+    [1, ['payment.payd'], 'EVENT cannot be triggered: did you mean payment.paid?'],
     [
       1,
       ['payment.paid', '--set', 'amount.value=1'],
-      'set.amount.value cannot be set: choose from amount.amount, blockchain.',
+      '--set amount.value cannot be set: choose from amount.amount, blockchain.',
     ],
     [
       1,
       ['payment.paid', '--set', 'amount.amount=-1'],
-      'set.amount.amount must be an amount above 0, such as 1.25.',
+      '--set amount.amount must be an amount above 0, such as 1.25.',
     ],
     [
       1,
       ['payment.paid', '--set', 'blockchain=SOL'],
-      'set.blockchain is no chain of this sandbox: choose from BASE-SEPOLIA.',
+      '--set blockchain is no chain of this sandbox: choose from BASE-SEPOLIA.',
     ],
     [2, ['payment.paid', '--set', 'amount'], '--set needs PATH=VALUE, not "amount"'],
     [2, ['payment.paid', '--n', '101'], '--n must be a whole number from 0 to 100, not "101"'],
