@@ -36,4 +36,6 @@ it('fish and zsh get the same words, and another shell is refused', async () => 
   expect(await scriptOf('zsh')).toContain('bashcompinit')
   const { code, stderr } = await runCommand({ command: 'completion', args: ['bsh'] })
   expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean bash?')])
+  const fsh = await runCommand({ command: 'completion', args: ['fsh'] })
+  expect([fsh.code, fsh.stderr]).toEqual([2, expect.stringContaining('did you mean fish?')])
 })

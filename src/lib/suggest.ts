@@ -5,8 +5,8 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   const same = candidates.find((each) => plain(each) === asked)
   if (same) return same
   const slips = asked.length < 5 ? 1 : 2
-  const slipped = candidates.find((each) => distance(plain(each), asked) <= slips)
-  if (slipped) return slipped
+  const slipped = nearestOf(asked, candidates)
+  if (slipped && slipped.distance <= slips) return slipped.candidate
   // BASE-SEPOLIA for BASE, and vice versa: the candidate with the same first word and the most words in common. Of several
   // those as long as the text: a test chain for a retired one, MATIC-AMOY for MATIC-MUMBAI, and never MATIC.
   const words = wordsOf(text)
@@ -14,6 +14,19 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   const lengthApart = (each: string) => Math.abs(wordsOf(each).length - words.length)
   const related = candidates.filter((each) => wordsOf(each)[0] === words[0])
   return related.sort((a, b) => shared(b) - shared(a) || lengthApart(a) - lengthApart(b))[0]
+}
+
+/** The candidate with the fewest other characters; of several the first that begins as the text does: fish for fsh, not zsh. */
+function nearestOf(asked: string, candidates: readonly string[]) {
+  const measured = candidates.map((candidate) => ({
+    candidate,
+    distance: distance(plain(candidate), asked),
+    isLikely: plain(candidate)[0] === asked[0],
+  }))
+  const [best] = measured.sort(
+    (one, other) => one.distance - other.distance || Number(other.isLikely) - Number(one.isLikely),
+  )
+  return best
 }
 
 /** Returns the suggestion that an error adds when the value is near an allowed one. */
