@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { SignedHead, TrailItem } from '#engines/audit/index'
 import { UsageError } from './command.ts'
+import { counted } from './table.ts'
 
 /** The first line of an exported file. */
 type FileStart = { format: typeof format; contents: 'trail' | 'heads'; publicKey: string; exportDate: string }
@@ -65,12 +66,14 @@ async function* itemsOf(path: string, lines: AsyncGenerator<object>): AsyncGener
   for await (const line of lines) {
     if ('end' in line) {
       if ((line as FileEnd).end === count) return
-      throw new UsageError(`${path} has ${count} items, and its last line names ${(line as FileEnd).end}`)
+      throw new UsageError(
+        `${path} has ${counted(count, 'item')}, and its last line names ${(line as FileEnd).end}`,
+      )
     }
     count++
     yield line as TrailItem | SignedHead
   }
-  throw new UsageError(`${path} ends after ${count} items without its last line: it was cut off`)
+  throw new UsageError(`${path} ends after ${counted(count, 'item')} without its last line: it was cut off`)
 }
 
 async function* linesOf(path: string): AsyncGenerator<object> {

@@ -134,7 +134,7 @@ const keyOf = (args: ParsedArgs) =>
 
 /** Shows the progress at a terminal. */
 const progressOf = (what: string) => (count: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${count} entries ${what}`)
+  if (process.stderr.isTTY) process.stderr.write(`\r${count} ${count === 1 ? 'entry' : 'entries'} ${what}`)
 }
 
 const textOf = ({ entityId, position, entryId, problem }: Finding) =>

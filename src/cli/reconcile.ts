@@ -72,7 +72,7 @@ async function run(args: ParsedArgs): Promise<number> {
 
 /** Shows the progress at a terminal: comparing many addresses takes a while. */
 const progress = (blockchain: string) => (addresses: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${addresses} addresses compared`)
+  if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${counted(addresses, 'address')} compared`)
 }
 
 /** The reason why a chain, or one token of it, is not compared. */

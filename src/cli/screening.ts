@@ -16,7 +16,7 @@ import {
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
-import { jsonOption, printRow, printRows } from './table.ts'
+import { counted, jsonOption, printRow, printRows } from './table.ts'
 
 export const screeningCommand: Command = {
   usage: `bezant screening lists
@@ -112,7 +112,9 @@ const actions: Record<string, ScreeningAction> = {
 async function warnOfListed({ database }: ListScope, list: string): Promise<void> {
   const { length } = await listedAddresses(database, list)
   if (length > 0)
-    process.stderr.write(`${list} names ${length} addresses of customers. See: bezant screening report\n`)
+    process.stderr.write(
+      `${list} names ${counted(length, 'address')} of customers. See: bezant screening report\n`,
+    )
 }
 
 const shown = ({ list, version, change, contentsOf, entries, added, removed }: ListVersion) => ({

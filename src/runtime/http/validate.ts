@@ -144,7 +144,7 @@ function explain(error: ErrorObject): FieldExplanation {
     case 'maxItems':
       return {
         error: 'length_outside_bounds',
-        reason: `must have ${error.keyword === 'minItems' ? 'at least' : 'at most'} ${params['limit']} items`,
+        reason: `must have ${error.keyword === 'minItems' ? 'at least' : 'at most'} ${params['limit']} item${params['limit'] === 1 ? '' : 's'}`,
       }
     default:
       return { error: 'invalid_value', reason: error.message ?? 'is invalid' }
@@ -193,7 +193,9 @@ function explainLength(error: ErrorObject): FieldExplanation {
   const min = schema.minLength ?? 0
   const { maxLength: max } = schema
   const reason =
-    max === undefined ? `must have at least ${min} characters` : `must have ${min} to ${max} characters`
+    max === undefined
+      ? `must have at least ${min} character${min === 1 ? '' : 's'}`
+      : `must have ${min} to ${max} characters`
   return { error: 'length_outside_bounds', reason, constraints: max === undefined ? { min } : { min, max } }
 }
 

@@ -113,7 +113,7 @@ describe('registration', () => {
   it('names the parameter that is malformed', async () => {
     const { response, ...credential } = softwareAuthenticator().register(await registrationOptions())
     const wrong: [unknown[], RegExp][] = [
-      [[], /params must have at least 1 items/],
+      [[], /params must have at least 1 item/],
       [['x'], /params\[0\] must be of type object/],
       [[credential], /params\[0\]\.response is missing/],
       [[{ ...credential, response: { ...response, clientDataJSON: '%' } }], /clientDataJSON must match/],
