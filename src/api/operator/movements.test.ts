@@ -128,6 +128,16 @@ it('property 171: tells of an attempt that was stuck, its acceleration, a reorg 
   expect(bumped!.spans.map(({ state }) => state)).toEqual(['signed', 'sent', 'mined', 'sent', 'mined'])
   expect(bumped!.spans.map(({ refs }) => refs.txHash)).toEqual(Array(5).fill(bump.txHash))
   const facts = lanesOf(timeline, 'ledger')[0]!.marks
+  const account = 'address 0x[0-9a-f]{4}…[0-9a-f]{4}'
+  const moved = `[\\d.]+ \\S+ {}(out of ${account}( as a fee of the network)?|into ${account})`
+  const told = new RegExp(
+    `^(${moved.replace('{}', '(was|were) booked ')}|The booking of ${moved.replace('{}', '')} was taken back)\\.$`,
+    'i',
+  )
+  for (const { text } of facts) expect(text).toMatch(told)
+  expect(facts.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/^[\d.]+ USDC were booked out of /),
+  )
   expect(facts.filter(({ what }) => what === 'reversed').length).toBe(facts.length / 3)
   expect(facts.filter(({ refs }) => refs.blockHash === kept).every(({ what }) => what === 'posted')).toBe(
     true,
@@ -145,9 +155,9 @@ it('property 171: tells of an attempt that was stuck, its acceleration, a reorg 
   expect(lanesOf(timeline, 'policy')[0]!.marks[0]!.text).toContain(
     'allowed by version 1 of the policy of the entity',
   )
-  const told = lanesOf(timeline, 'endpoint')[0]!.marks
-  expect(told.filter(({ what }) => what === 'refused')).toHaveLength(1)
-  expect(told.filter(({ what }) => what === 'delivered').length).toBe(timeline.states.length)
+  const attempts = lanesOf(timeline, 'endpoint')[0]!.marks
+  expect(attempts.filter(({ what }) => what === 'refused')).toHaveLength(1)
+  expect(attempts.filter(({ what }) => what === 'delivered').length).toBe(timeline.states.length)
   await expectOrdered(timeline)
 })
 
@@ -191,8 +201,11 @@ async function expectPaymentTold(payment: {
   const timeline = await timelineOf(payment.id)
   expect(timeline.states.map(({ state }) => state).at(-1)).toBe('paid')
   expect(lanesOf(timeline, 'block')).toMatchObject([{ title: expect.stringMatching(/^Block \d+$/) }])
-  expect(lanesOf(timeline, 'ledger')[0]!.marks.map(({ text }) => text)).toContain(
-    `payment:${payment.id} was booked.`,
+  expect(lanesOf(timeline, 'ledger')[0]!.marks).toContainEqual(
+    expect.objectContaining({
+      text: expect.stringMatching(/^[\d.]+ USD (was|were) booked into merchant wallet \S+\.$/),
+      refs: expect.objectContaining({ fact: `payment:${payment.id}` }),
+    }),
   )
   const linked = lanesOf(timeline, 'linked')
   expect(linked.map(({ title }) => title)).toEqual(['Payment intent', 'Sweep'])

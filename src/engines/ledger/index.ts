@@ -5,7 +5,13 @@
  */
 export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
 export { type ItemBalance, listBalances, listItems, type TokenBalance } from './store/balances.ts'
-export { type BookedFact, factsOfBlocks, factsOfMoney } from './store/booked-facts.ts'
+export {
+  type BookedEntry,
+  type BookedFact,
+  entriesOfPostings,
+  factsOfBlocks,
+  factsOfMoney,
+} from './store/booked-facts.ts'
 export { type BookError, checkBooks } from './store/check.ts'
 export { bookedAmounts, driftedAt, driftPosting, type UnlistedBalance } from './store/drifts.ts'
 export { type Account, accountsPage } from './store/list-accounts.ts'

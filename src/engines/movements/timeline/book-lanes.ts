@@ -1,5 +1,6 @@
 import type { PlacedHold } from '#engines/ledger/holds/index'
-import type { BookedFact } from '#engines/ledger/index'
+import type { BookedEntry, BookedFact } from '#engines/ledger/index'
+import { bookingText } from './booking-text.ts'
 import { instantMs, type Mark, type Span, type TimelineLane } from './types.ts'
 
 const purposes = {
@@ -43,7 +44,11 @@ function spanOf({ id, outcome, recordedAt, resolvedAt }: PlacedHold, amount: str
 }
 
 /** The lane of the books: each fact that was posted, and each that was reversed. */
-export function ledgerLanes(facts: readonly BookedFact[]): TimelineLane[] {
+export function ledgerLanes(
+  facts: readonly BookedFact[],
+  entries: readonly BookedEntry[],
+  amountText: (entry: BookedEntry) => string,
+): TimelineLane[] {
   if (facts.length === 0) return []
   return [
     {
@@ -52,7 +57,13 @@ export function ledgerLanes(facts: readonly BookedFact[]): TimelineLane[] {
       title: 'Ledger',
       note: facts.length === 1 ? '1 fact' : `${facts.length} facts`,
       spans: [],
-      marks: facts.map(markOf),
+      marks: facts.map((fact) =>
+        markOf(
+          fact,
+          entries.filter(({ postingId }) => postingId === fact.id),
+          amountText,
+        ),
+      ),
     },
   ]
 }
@@ -60,16 +71,21 @@ export function ledgerLanes(facts: readonly BookedFact[]): TimelineLane[] {
 /** The names of facts that take an amount back which no posting names by its id. */
 const isTakenBack = ({ fact, reversesId }: BookedFact) => reversesId !== null || fact.endsWith(':orphaned')
 
-function markOf(posting: BookedFact): Mark {
+function markOf(
+  posting: BookedFact,
+  entries: readonly BookedEntry[],
+  amountText: (entry: BookedEntry) => string,
+): Mark {
   const { id, fact, blockHash, reversesId, recordedAt } = posting
   const reversed = isTakenBack(posting)
   return {
     atMs: instantMs(recordedAt),
     what: reversed ? 'reversed' : 'posted',
     tone: reversed ? 'bad' : 'good',
-    text: `${fact} was ${reversed ? 'taken back' : 'booked'}.`,
+    text: bookingText(entries, reversed, amountText),
     refs: {
       postingId: id,
+      fact,
       ...(reversesId !== null && { reversesId }),
       ...(blockHash !== '' && { blockHash }),
     },

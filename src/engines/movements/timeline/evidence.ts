@@ -3,7 +3,13 @@ import type { EngineCtx } from '#engines/ctx'
 import { type BlockStep, stepsOfBlocks } from '#engines/indexer/index'
 import { blocksOfNonces, blocksOfTransfers, type HoldingBlock } from '#engines/indexer/observed/index'
 import { type PlacedHold, placedHolds } from '#engines/ledger/holds/index'
-import { type BookedFact, factsOfBlocks, factsOfMoney } from '#engines/ledger/index'
+import {
+  type BookedEntry,
+  type BookedFact,
+  entriesOfPostings,
+  factsOfBlocks,
+  factsOfMoney,
+} from '#engines/ledger/index'
 import type { Movement } from '#engines/movement'
 import { carriedOperation, type SignedAttempt, signedAttempts } from '#engines/transactions/history/index'
 import { type MoneyLink, moneyLinks } from '#engines/treasury/index'
@@ -35,6 +41,8 @@ export type MovementEvidence = {
   blocks: readonly HoldingBlock[]
   steps: readonly BlockStep[]
   facts: readonly BookedFact[]
+  /** Entries of the facts. */
+  entries: readonly BookedEntry[]
   deliveries: readonly DeliveryHistory[]
   links: readonly MoneyLink[]
   /** Of messages and transfers of unified balances. */
@@ -76,6 +84,8 @@ export async function readEvidence(
     linkedMovements(db, entityId, movement, { blockHashes: hashes, uses: crosschain?.uses ?? [] }),
   ])
   const facts = [...chainFacts, ...moneyFacts]
+  const postingIds = facts.map((each) => each.id)
+  const entries = postingIds.length === 0 ? [] : await entriesOfPostings(db, entityId, postingIds)
   return {
     requests,
     events,
@@ -87,6 +97,7 @@ export async function readEvidence(
     blocks,
     steps,
     facts,
+    entries,
     deliveries,
     links,
     crosschain,

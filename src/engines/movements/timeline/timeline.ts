@@ -48,7 +48,10 @@ export async function readTimeline(
   const isState = stateNames(movement)
   const parts = {
     movement,
-    amountOf: await amountTexts(ctx, evidence.crosschain ? [movement] : evidence.holds),
+    amountOf: await amountTexts(ctx, [
+      ...(evidence.crosschain ? [movement] : evidence.holds),
+      ...evidence.entries,
+    ]),
     acts: events.filter((event) => !isState(stateOf(event))),
     asOfMs,
     shiftMs: ctx.clock.nowMs() - asOfMs,
@@ -159,7 +162,7 @@ function lanesOf(evidence: MovementEvidence, parts: LaneParts): TimelineLane[] {
     ...attemptLanes(attempts, stays, events, endMs),
     ...own,
     ...crossing.filter(({ id }) => !ownIds.has(id)),
-    ...ledgerLanes(facts),
+    ...ledgerLanes(facts, evidence.entries, amountOf),
     ...linkedLanes(evidence),
     ...linkedMovementLanes(evidence.linked, (txHash) => {
       const seen = [...stays, ...(crosschain?.uses ?? [])].filter((stay) => stay.txHash === txHash)
