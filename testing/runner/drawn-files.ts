@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { seededRandom } from '#testing/adversary/seeded-random'
 
 /** One of so many files is drawn. */
-const drawnOf = 8
+const drawnOf = 12
 
 /**
- * Test files that wait long, the longest first. A run of the whole suite draws one of each eight that stand together, so that every
- * run takes about as long. `npm run test:drawn` runs all of them, and so does `.ci/run`: those of operations and engines on the
- * system's PostgreSQL.
+ * Test files that take long, the longest first, or that try many variations of one idea. A run of the whole suite draws one of each
+ * twelve that stand together, so that every run takes about as long. `npm run test:drawn` runs all of them, and `.ci/run` a fifth:
+ * those of operations and engines on the system's PostgreSQL.
  */
 export const drawnFiles = [
   'testing/suites/clients/examples.test.ts',
@@ -111,6 +111,7 @@ export const drawnFiles = [
   'testing/suites/processes/worker-health.test.ts',
   'src/engines/indexer/follow.test.ts',
   'src/engines/tokens/any-token.test.ts',
+  'src/api/json-rpc/user-operations/estimates.test.ts',
   'src/engines/indexer/events/record-logs.test.ts',
   'testing/suites/processes/foreign-database.test.ts',
   'src/cli/messages.test.ts',
@@ -122,10 +123,13 @@ export const drawnFiles = [
   'testing/suites/clients/bridge-kit.test.ts',
   'src/engines/treasury/deposits/missed-blocks.test.ts',
   'src/engines/webhooks/notifications.test.ts',
+  'testing/suites/databases/plans.test.ts',
   'src/engines/treasury/disbursements/waiting.test.ts',
   'src/sandbox/chains/kill.test.ts',
   'src/engines/treasury/rebalancing/crashes.test.ts',
   'src/sandbox/chains/persistence.test.ts',
+  'src/engines/transactions/journal/unknown-journals.test.ts',
+  'src/api/contracts/read-contracts.test.ts',
   'src/engines/transactions/journal/write-ahead.test.ts',
   'src/engines/tokens/proven-transfers.test.ts',
   'src/engines/transactions/liveness.test.ts',
@@ -144,6 +148,7 @@ export const drawnFiles = [
   'src/engines/transactions/pipeline.test.ts',
   'src/engines/transactions/frozen.test.ts',
   'src/engines/transactions/ambiguous-send.test.ts',
+  'src/chains/evm/rpc/endpoints.test.ts',
   'src/api/transactions/create-contract-execution.test.ts',
   'src/sandbox/chains/local-chains.test.ts',
   'src/engines/transactions/journal/repeat.test.ts',
@@ -151,6 +156,9 @@ export const drawnFiles = [
   'src/engines/treasury/rebalancing/reorgs.test.ts',
   'contracts/test/unified-balance/invariants.test.ts',
   'src/engines/transactions/journal/refused-after-restore.test.ts',
+  'src/engines/transactions/journal/diverged.test.ts',
+  'src/api/unified-balance/refusals.test.ts',
+  'src/api/transactions/bad-input.test.ts',
   'src/engines/transactions/journal/conflict.test.ts',
   'testing/suites/clients/unified-balance-kit.test.ts',
   'testing/suites/clients/modular-wallets-client.test.ts',
@@ -166,6 +174,10 @@ export const drawnFiles = [
   'src/engines/transactions/turns.test.ts',
   'src/api/contracts/revert-reasons.test.ts',
   'src/api/messages/attestation-service.test.ts',
+  'src/api/users/user-scope.test.ts',
+  'src/runtime/outbound/outbound.test.ts',
+  'src/engines/webhooks/backlog.test.ts',
+  'src/api/recipients/recipients.test.ts',
   'src/cli/crosschain-contracts.test.ts',
   'src/engines/webhooks/order-of-changes.test.ts',
   'src/engines/transactions/operations/data-fees.test.ts',
@@ -179,6 +191,12 @@ export const drawnFiles = [
   'src/api/challenges/sample-server.test.ts',
   'src/identity/user-keys/memory.test.ts',
   'src/engines/tokens/metadata/metadata.test.ts',
+  'src/chains/evm/rpc/batches.test.ts',
+  'src/api/notification-subscriptions/subscriptions.test.ts',
+  'src/engines/tokens/pushed-tokens.test.ts',
+  'src/chains/evm/blocks/blocks.test.ts',
+  'contracts/test/unified-balance/codec.test.ts',
+  'testing/adversary/strict-pool.test.ts',
   'src/sandbox/postgres/supervisor.test.ts',
   'src/api/users/email-login.test.ts',
   'src/api/payouts/property-5.test.ts',
@@ -191,9 +209,13 @@ export const drawnFiles = [
   'src/api/challenges/device-users.test.ts',
 ]
 
-/** Files that a run of this size leaves out, others in each run; none where all draws are wanted, as in `testing/runner/drawn.ts`. */
+/**
+ * Files that a run of this size leaves out, others in each run; none where all draws are wanted, as in `testing/runner/drawn.ts`, and
+ * all of them with TEST_DRAWS=none, because `.ci/run` draws more of them right after.
+ */
 export function leftOutFiles({ TEST_SIZE, TEST_DRAWS }: Partial<Record<string, string>>): readonly string[] {
   if (TEST_SIZE === 'deep' || TEST_DRAWS === 'all') return []
+  if (TEST_DRAWS === 'none') return drawnFiles
   const random = seededRandom(randomInt(2 ** 31))
   const groups = Math.ceil(drawnFiles.length / drawnOf)
   const drawn = new Set(Array.from({ length: groups }, (_, group) => group * drawnOf + random.below(drawnOf)))
