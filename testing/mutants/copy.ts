@@ -56,7 +56,9 @@ async function runTest(directory: string, { test }: Mutant, signal: AbortSignal)
   const args = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', test.file, '-t', title]
   // These limits end a test that a bug makes wait for ever.
   args.push('--bail=1', '--testTimeout=180000', '--reporter=json', `--outputFile=${path}`)
-  const env = { ...process.env, TEST_PATIENCE_MS: '60000', TEST_DRAWS: 'all' }
+  const limits = { TEST_PATIENCE_MS: '60000', TEST_DRAWS: 'all' }
+  // The folder of packages is that of the repository, which would keep what was compiled of each copy.
+  const env = { ...process.env, ...limits, COMPILED_MODULES: join(directory, 'compiled') }
   const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore', env, signal })
   child.on('error', () => undefined)
   await new Promise((resolve) => child.once('exit', resolve))
