@@ -9,8 +9,8 @@ import type { RequestGuard } from '#runtime/http/server'
  */
 export const requireOwnPage =
   (allowed: readonly string[]): RequestGuard =>
-  ({ url, headers: { host = '', origin } }) => {
-    if (!/^\/+sandbox([/?#]|$)/.test(url)) return
+  ({ path, headers: { host = '', origin } }) => {
+    if (!/^\/+sandbox([/?#]|$)/.test(path)) return
     const own = parseHost(host)
     if (!own)
       throw new ApiError(

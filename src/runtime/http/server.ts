@@ -25,8 +25,8 @@ import { registerUserPage, type UserPage } from './user-page.ts'
 /** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
 
-/** Looks at the path and the headers of a request. */
-export type RequestGuard = (request: { url: string; headers: IncomingHttpHeaders }) => void
+/** Looks at the path of the operation, or the requested one where there is none, and at the headers of a request. */
+export type RequestGuard = (request: { path: string; headers: IncomingHttpHeaders }) => void
 
 type ServerInput = {
   scope: Scope
@@ -82,7 +82,11 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   measureRequests(server, input.scope)
   if (input.logsRequests) logRequests(server, input.scope)
   const { guard } = input
-  if (guard) server.addHook('onRequest', async (request) => guard(request))
+  // The router decodes paths: a text with %73 in place of s leads to the same operation.
+  if (guard)
+    server.addHook('onRequest', async ({ routeOptions, url, headers }) =>
+      guard({ path: routeOptions.url ?? url, headers }),
+    )
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   if (input.pages) {

@@ -41,6 +41,9 @@ it.each([
     ['POST', '/sandbox/clock/freeze'],
     ['POST', '//sandbox/clock/freeze'],
     ['POST', '/sandbox/clock/freeze/'],
+    ['GET', '/%73andbox'],
+    ['POST', '/%73andbox/clock/freeze'],
+    ['POST', '/sandbo%78/clock/%66reeze'],
   ] as const) {
     const { status, text } = await ask(method, path, headers)
     expect([403, 404], `${method} ${path} ${text}`).toContain(status)
