@@ -10,6 +10,12 @@ export function delayMs(text: string): number {
   return parseDuration(text) ?? 0
 }
 
+/** The longest time that a timer takes; a longer one it takes for none. */
+const timerMaxMs = 2 ** 31 - 1
+
+/** Milliseconds to wait for a duration of a plan. */
+export const waitMs = (text: string): number => Math.min(delayMs(text), timerMaxMs)
+
 /** Milliseconds of a duration such as `P3DT4H`; undefined when the text is none. */
 export function parseDuration(text: string): number | undefined {
   const match = pattern.exec(text)

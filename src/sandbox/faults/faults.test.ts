@@ -124,6 +124,15 @@ describe('requests', () => {
     expect((await lab('GET', '/sandbox/faults/replay')).body.data.rules[0].when).toEqual({ at: [4] })
   })
 
+  it('wait however long the plan says', async () => {
+    await apply('- { name: long, on: request, match: { route: "GET /v1/w3s/wallets" }, do: { delay: P30D } }')
+    const asked = fetch(`${harness.url}/v1/w3s/wallets`, {
+      headers: { authorization: `Bearer ${harness.apiKey}` },
+      signal: AbortSignal.timeout(1_000),
+    })
+    await expect(asked).rejects.toThrow(/timeout/)
+  })
+
   it('are lost before anything is done', async () => {
     await apply(
       '- { name: never, on: request, match: { route: "POST /v1/w3s/developer/walletSets" }, do: { lose: request } }',
@@ -384,6 +393,12 @@ describe('plans', () => {
       `${plan('- { name: a, on: request, do: { status: 200 } }\n- { name: b, on: node, do: {} }')}\ncolour: red`,
       /line 4: .*line 5: .*line 6: /,
     ],
+    [plan('- { name: a, on: constructor, do: { status: 503 } }'), /rules\[0\]\.on/],
+    [plan('- { name: a, on: request, do: { delay: P9999999D } }'), /line 4: rules\[0\]\.do\.delay/],
+    ['['.repeat(60_000), /nest deeper than 32 levels/],
+    ['{"rules":'.repeat(7_000), /nest deeper than 32 levels/],
+    ['- '.repeat(30_000), /nest deeper than 32 levels/],
+    ['? '.repeat(30_000), /nest deeper than 32 levels/],
   ]
 
   const words = (on: string, match: string) =>
@@ -453,6 +468,36 @@ describe('plans', () => {
     expect([status, body.message]).toEqual([400, expect.stringMatching(told)])
     const { data } = (await lab('GET', '/sandbox/faults')).body
     expect(data.plan.rules.map(({ name }: { name: string }) => name)).toEqual(['kept'])
+  })
+
+  it.each([
+    ['a: &x 1\nb: *x', /has aliases/],
+    [
+      'name: one\nname: two\non: request\ndo: { delay: 1ms }',
+      /neither YAML nor JSON: line 2: Map keys must be unique/,
+    ],
+    [`${JSON.stringify({ name: 'one', on: 'request', do: { delay: '1ms' } })},{}`, /neither YAML nor JSON/],
+    ['['.repeat(300_000), /larger than 65536 bytes/],
+    ['{"a":'.repeat(10_000), /nest deeper than 32 levels/],
+  ])('do not grow by a rule with a mistake: %j', async (text, told) => {
+    const { status, body } = await lab('POST', '/sandbox/faults/rules', text)
+    expect([status, body.message]).toEqual([400, expect.stringMatching(told)])
+    expect((await lab('GET', '/sandbox/faults')).body.data.plan).toBeUndefined()
+  })
+
+  it.each([
+    ['*', true],
+    ['get /v1/w3s/wallets', true],
+    ['GET*sets', false],
+    ['GET *w3s*wallets', true],
+    ['GET /v1/w3s/w*wallets', false],
+    ['*w*w*w*', false],
+    [`${'*'.repeat(199)}x`, false],
+    [`${'*e'.repeat(99)}*`, false],
+  ])('match %j by its stars', async (route, isMet) => {
+    await apply(`- { name: one, on: request, match: { route: "${route}" }, do: { status: 503 } }`)
+    const { status } = await harness.http('GET', '/v1/w3s/wallets')
+    expect(status).toBe(isMet ? 503 : 200)
   })
 
   it('grow and shrink by single rules, and come as presets', async () => {

@@ -6,7 +6,8 @@ import { nodeReplies } from './node/node-replies.ts'
 const optional = Type.Optional
 
 /** A duration of ISO 8601, or a number with `ms` or `s`. */
-const durationPattern = '^(\\d{1,9}(ms|s)|P(?=.)(\\d+D)?(T(?=.)(\\d+H)?(\\d+M)?(\\d+(\\.\\d{1,3})?S)?)?)$'
+const durationPattern =
+  '^(\\d{1,9}(ms|s)|P(?=.)(\\d{1,6}D)?(T(?=.)(\\d{1,9}H)?(\\d{1,9}M)?(\\d{1,9}(\\.\\d{1,3})?S)?)?)$'
 const duration = (description: string) =>
   Type.String({ pattern: durationPattern, description: `${description} Such as 200ms, 2s or PT2M.` })
 const share = (description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 1, description })

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import { type Document, isNode, Lexer, LineCounter, Parser, parseDocument } from 'yaml'
 import { ApiError, type FieldError, invalid } from '#lib/errors'
 import { nearest } from '#lib/suggest'
+import { levelsMax } from '#runtime/http/bounds'
 import { checkOf } from '#runtime/http/validate'
 import { delayMs } from '../durations.ts'
 import {
@@ -17,7 +18,7 @@ import { unmetWords } from './unmet-words.ts'
 const bytesMax = 65_536
 
 const checkPlan = checkOf(planSchema, 'body')
-const checks = Object.fromEntries(
+const checks = new Map(
   Object.entries(points).map(([point, parts]) => [
     point,
     { match: checkOf(parts.match, 'body'), do: checkOf(parts.do, 'body') },
@@ -29,19 +30,7 @@ const checks = Object.fromEntries(
  * there and the nearest known word. `blockchains` are the chains that run; without them words that nothing matches are taken too.
  */
 export function readPlan(text: string, blockchains?: readonly string[]): FaultPlan {
-  if (Buffer.byteLength(text) > bytesMax)
-    throw invalid({ at: 'plan', reason: `is larger than ${bytesMax} bytes` })
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
-  const [error] = document.errors
-  if (error) {
-    const { line } = lines.linePos(error.pos[0])
-    throw invalid({
-      at: 'plan',
-      reason: `is neither YAML nor JSON: line ${line}: ${error.message.split('\n')[0]!.replace(/:$/, '')}`,
-    })
-  }
-  const value = withoutAliases(document)
+  const { value, document, lines } = readText('plan', text)
   const problems = problemsOf(value, blockchains)
   if (problems.length === 0) return { seed: randomInt(2 ** 32), ...(value as Omit<FaultPlan, 'seed'>) }
   const fields = problems
@@ -56,12 +45,40 @@ export function readPlan(text: string, blockchains?: readonly string[]): FaultPl
   )
 }
 
+type ReadText = { value: unknown; document: Document; lines: LineCounter }
+
+function readText(at: 'plan' | 'rule', text: string): ReadText {
+  if (Buffer.byteLength(text) > bytesMax) throw invalid({ at, reason: `is larger than ${bytesMax} bytes` })
+  if (isDeep(text)) throw invalid({ at, reason: `must not nest deeper than ${levelsMax} levels` })
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
+  const [error] = document.errors
+  if (error) {
+    const { line } = lines.linePos(error.pos[0])
+    throw invalid({
+      at,
+      reason: `is neither YAML nor JSON: line ${line}: ${error.message.split('\n')[0]!.replace(/:$/, '')}`,
+    })
+  }
+  return { value: withoutAliases(at, document), document, lines }
+}
+
+/** Whether a text nests deeper than bodies may. Reading it calls functions within each other, and an end of the stack ends the process. */
+function isDeep(text: string): boolean {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    Array.from(parser.next(lexeme))
+    if (parser.stack.length > levelsMax) return true
+  }
+  return false
+}
+
 /** The value of a document without aliases: a few of them can stand for millions of values. */
-function withoutAliases(document: Document): unknown {
+function withoutAliases(at: 'plan' | 'rule', document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 })
   } catch {
-    throw invalid({ at: 'plan', reason: 'has aliases: write out what they stand for' })
+    throw invalid({ at, reason: 'has aliases: write out what they stand for' })
   }
 }
 
@@ -76,7 +93,7 @@ function problemsOf(value: unknown, blockchains: readonly string[] | undefined):
 function problemsOfRule(rule: unknown, at: string, blockchains: readonly string[] | undefined): FieldError[] {
   if (typeof rule !== 'object' || rule === null) return []
   const { on, match, do: act, when } = rule as Record<string, unknown>
-  const check = checks[String(on)]
+  const check = checks.get(String(on))
   if (!check) return []
   return [
     ...backwardWindow(when, `${at}.when.window`),
@@ -179,9 +196,6 @@ function placed(field: FieldError, document: Document, lines: LineCounter) {
 
 /** Reads one more rule for a plan. */
 export function readRule(text: string, blockchains: readonly string[]): FaultRule {
-  const { rules } = readPlan(
-    `{"apiVersion": "bezant/v1", "rules": [${text.trim().startsWith('{') ? text : JSON.stringify(parseDocument(text).toJS({ maxAliasCount: 0 }))}]}`,
-    blockchains,
-  )
-  return rules[0]!
+  const { value } = readText('rule', text)
+  return readPlan(JSON.stringify({ apiVersion: 'bezant/v1', rules: [value] }), blockchains).rules[0]!
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterceptRequest } from '#runtime/http/intercept'
-import { delayMs } from '../durations.ts'
+import { delayMs, waitMs } from '../durations.ts'
 import type { Faults } from './faults.ts'
 import type { FaultRule } from './plan-schema.ts'
 import { isWord } from './rules.ts'
@@ -23,7 +23,7 @@ export const requestFaults =
     if (hits.length === 0) return invoke()
     if (!faults.isHidden()) reply.header('X-Bezant-Fault', hits.map(({ mark }) => mark).join(', '))
     const acts = hits.map(({ rule }) => rule.do)
-    for (const { delay } of acts) if (delay !== undefined) await sleep(delayMs(delay))
+    for (const { delay } of acts) if (delay !== undefined) await sleep(waitMs(delay))
     if (acts.some(({ lose }) => lose === 'request')) return cut(reply)
     const refusing = acts.find(({ status }) => status !== undefined)
     if (refusing) return refuse(reply, refusing)

@@ -128,14 +128,21 @@ export function planOfRun({ plan }: PlanAtWork, met: readonly MetFault[]): Fault
 export function isWord(words: string | readonly string[] | undefined, text: string | undefined): boolean {
   if (words === undefined) return true
   if (text === undefined) return false
-  return [words].flat().some((word) => patternOf(word).test(text))
+  const lower = text.toLowerCase()
+  return [words].flat().some((word) => isLike(word.toLowerCase(), lower))
 }
 
-const patternOf = (word: string) =>
-  new RegExp(
-    `^${word
-      .split('*')
-      .map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-      .join('.*')}$`,
-    'is',
-  )
+/** Whether `*` in a word can stand for the rest of a text. A regular expression would try every division of the text among them. */
+function isLike(word: string, text: string): boolean {
+  const [first = '', ...parts] = word.split('*')
+  const last = parts.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const part of parts) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= text.length - last.length
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isHex } from '#lib/hex'
 import type { Intercept, Verdict } from '../../chains/proxy.ts'
-import { delayMs } from '../../durations.ts'
+import { delayMs, waitMs } from '../../durations.ts'
 import type { Faults } from '../faults.ts'
 import type { FaultRule } from '../plan-schema.ts'
 import { isWord } from '../rules.ts'
@@ -31,7 +31,7 @@ export function nodeFaults(faults: Faults, blockchain: string): Intercept {
         methods.some((method) => isWord(match.method, method)),
       () => ({ blockchain, caller, method: methods.join(', '), ...transactionsIn(requests.calls) }),
     )
-    for (const { rule } of hits) if (rule.do.delay !== undefined) await sleep(delayMs(rule.do.delay))
+    for (const { rule } of hits) if (rule.do.delay !== undefined) await sleep(waitMs(rule.do.delay))
     const nowMs = performance.now()
     if ([...outages.values()].some((endMs) => nowMs < endMs)) return 'drop'
     for (const { rule } of hits) {
