@@ -346,3 +346,19 @@ describe('mistakes', () => {
     expect((await http('DELETE', '/sandbox/listeners/strict')).status).toBe(404)
   })
 })
+
+it('a listener for which there is no room leaves no subscription of the other line', async () => {
+  const subscribe = (line: 'v1' | 'v2') => `/${line}/notifications/subscriptions`
+  const listed = async () => [
+    await world.call('GET', subscribe('v2')),
+    await world.call('GET', '/sandbox/listeners'),
+  ]
+  for (const each of await world.call('GET', subscribe('v1')))
+    await world.call('DELETE', `${subscribe('v1')}/${each.id}`)
+  for (const inbox of ['one', 'two', 'three'])
+    await world.call('POST', `/sandbox/catcher/${inbox}/subscriptions`, { line: 'v1' })
+  const before = await listed()
+  const { status, body } = await harness.http('POST', '/sandbox/listeners/late', { body: {} })
+  expect([status, body.message]).toEqual([429, expect.stringContaining('3 subscriptions already')])
+  expect(await listed()).toEqual(before)
+})

@@ -30,20 +30,30 @@ export type ListenerParts = {
   connect(ctx: SandboxCtx, name: string, session: string): Promise<Readable>
 }
 
-/** Subscribes a listener of both lines, and offers a session to the client. */
+/** Subscribes a listener of both lines, and offers a session to the client. A refused one leaves nothing. */
 export async function openListenerSession(
   ctx: SandboxCtx,
-  { listeners, confirmations, database, urlOf }: ListenerParts,
+  parts: ListenerParts,
   name: string,
   { line = 'both', topics }: OpenListenerBody,
 ) {
+  const { listeners, confirmations, database, urlOf } = parts
   for (const [index, topic] of (topics ?? []).entries()) requireTopic(topic, index)
   const lines = line === 'both' ? (['v1', 'v2'] as const) : ([line] as const)
+  const isKnown = listeners.list().some((each) => each.name === name)
   const listener = listeners.make(name)
+  const before = await subscriptionsOf(parts, name)
   // All topics are subscribed, and those chosen are passed on: a later choice so loses nothing that waits.
-  const subscriptions = await Promise.all(
+  const outcomes = await Promise.allSettled(
     lines.map((each) => subscribeOwnEndpoint({ ctx, database, confirmations }, urlOf(name), { line: each })),
   )
+  const refused = outcomes.find((each) => each.status === 'rejected')
+  if (refused) {
+    await removeSubscriptions(ctx, parts, name, new Set(before.map(({ id }) => id)))
+    if (!isKnown) listeners.remove(name)
+    throw refused.reason
+  }
+  const subscriptions = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   return { id: name, session: listeners.offer(listener, { lines, topics }), subscriptions }
 }
 
@@ -60,27 +70,10 @@ function requireTopic(topic: string, index: number): void {
 }
 
 /** Deletes the subscriptions of a listener; a sandbox that was started again knows a listener by them alone. */
-export async function removeListener(
-  ctx: SandboxCtx,
-  { listeners, database, urlOf }: ListenerParts,
-  name: string,
-): Promise<void> {
-  const isKnown = listeners.remove(name)
-  const endpoint = urlOf(name)
-  const db = database.readingFor(sandboxEntity.id)
-  const own = [
-    ...(await listSubscriptions(db, sandboxEntity.id)).map((each) => ({
-      ...each,
-      operation: 'deleteSubscription',
-    })),
-    ...(await listWebhookSubscriptions(db, sandboxEntity.id)).map((each) => ({
-      ...each,
-      operation: 'deleteWebhookSubscription',
-    })),
-  ].filter((each) => each.endpoint === endpoint)
-  if (!isKnown && own.length === 0) throw unknownListener(listeners, name)
-  for (const { operation, id } of own)
-    await callOwn({ ctx, database }, operation, { params: { id } }).catch(unlessGone)
+export async function removeListener(ctx: SandboxCtx, parts: ListenerParts, name: string): Promise<void> {
+  const isKnown = parts.listeners.remove(name)
+  if (!isKnown && (await subscriptionsOf(parts, name)).length === 0) throw unknownListener(parts.listeners, name)
+  await removeSubscriptions(ctx, parts, name)
 }
 
 function unknownListener(listeners: ListenerParts['listeners'], name: string): Error {
@@ -92,6 +85,33 @@ function unknownListener(listeners: ListenerParts['listeners'], name: string): E
     value: name,
     kind: 'listenerNotFound',
   })
+}
+
+/** The subscriptions of a listener, each with the operation that deletes it. */
+async function subscriptionsOf(
+  { database, urlOf }: ListenerParts,
+  name: string,
+): Promise<{ id: string; remove: string }[]> {
+  const endpoint = urlOf(name)
+  const db = database.readingFor(sandboxEntity.id)
+  const [v1, v2] = [
+    await listSubscriptions(db, sandboxEntity.id),
+    await listWebhookSubscriptions(db, sandboxEntity.id),
+  ]
+  const own = (found: readonly { id: string; endpoint: string }[], remove: string) =>
+    found.filter((each) => each.endpoint === endpoint).map(({ id }) => ({ id, remove }))
+  return [...own(v1, 'deleteSubscription'), ...own(v2, 'deleteWebhookSubscription')]
+}
+
+async function removeSubscriptions(
+  ctx: SandboxCtx,
+  parts: ListenerParts,
+  name: string,
+  kept: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const { database } = parts
+  for (const { id, remove } of await subscriptionsOf(parts, name))
+    if (!kept.has(id)) await callOwn({ ctx, database }, remove, { params: { id } }).catch(unlessGone)
 }
 
 const unlessGone = (error: unknown) => {
