@@ -51,7 +51,7 @@ export const clockEndpoints = (clock: LabClock): readonly Endpoint<never>[] =>
       operationId: 'freezeSandboxClock',
       summary: 'Freeze the clock',
       description:
-        'Lets business time stand still. Work goes on, and is dated with that instant; each block of a chain is a second later than the one before.',
+        'Lets business time stand still. Work goes on, and is dated with that instant; each block of a chain is a second later than the one before. With `at`, time leaps there first, and the chains follow.',
       body: freezeBody,
       response: clockSchema,
       verb: (_, { body }) => clock.freeze(body.at),

@@ -7,10 +7,10 @@ import { createGate } from '../chains/read-write-lock.ts'
 import { parseDuration } from '../durations.ts'
 import { advanceTo, newProgress, shownProgress } from './advance.ts'
 import { freezeChainTime, mineOnEach, releaseChainTime, setChainTime } from './chain-time.ts'
-import { openSettableClock } from './set-clock.ts'
+import { openSettableClock, type SettableClock } from './set-clock.ts'
 
-/** Dates of later years have five digits, which neither clients nor the database read. */
-const latestMs = Date.parse('9999-01-01T00:00:00.000Z')
+/** Years of five digits are read neither by clients nor by the database, and some dates, as of certificates, are years ahead. */
+const latestMs = Date.parse('9900-01-01T00:00:00.000Z')
 
 /** A long advance goes on after its answer, before clients give up on it. */
 const answeredWithinMs = 30_000
@@ -71,9 +71,7 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
   }
   const freeze = async (at: string | undefined) => {
     const { nowMs } = await clock.read()
-    const atMs = at === undefined ? undefined : laterInstant('at', at, nowMs)
-    await freezeChainTime(chains)
-    await clock.freeze(atMs)
+    await freezeAt(clock, chains, at === undefined ? undefined : laterInstant('at', at, nowMs))
     return show()
   }
   const release = async () => {
@@ -93,6 +91,15 @@ export function openLabClock({ database, clock: businessTime, log, chains }: Lab
     freeze: (at: string | undefined) => change(() => freeze(at)),
     release: () => change(release),
   }
+}
+
+/** Lets time stand still, of the chains too: now, or at a later instant, to which they follow. */
+async function freezeAt(clock: SettableClock, chains: readonly LocalChain[], atMs: number | undefined) {
+  await freezeChainTime(chains)
+  if (atMs === undefined) return clock.freeze()
+  await setChainTime(chains, atMs, true)
+  await clock.freeze(atMs)
+  await mineOnEach(chains)
 }
 
 function goalOf({ by, to }: Goal, nowMs: number): number {
