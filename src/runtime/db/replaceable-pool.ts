@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { ApiError } from '#lib/errors'
 
 /** A pool whose connections can all be closed for a while: calls that come meanwhile wait, and then use new ones. */
 type ReplaceablePool = {
@@ -50,7 +51,10 @@ export function openReplaceablePool(settings: pg.PoolConfig): ReplaceablePool {
       })
       try {
         if (!(await untilIdle()))
-          throw new Error(`${underWay} calls of the database did not end within ${endMs / 1_000} seconds`)
+          throw new ApiError(
+            'unavailable',
+            `${underWay} calls of the database did not end within ${endMs / 1_000} seconds: try again when the server is less busy.`,
+          )
         await pool.end()
         try {
           return await work()

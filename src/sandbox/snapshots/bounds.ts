@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { ApiError } from '#lib/errors'
 import { autoName, type Manifest, type SnapshotShelf } from './shelf.ts'
 
@@ -21,6 +22,21 @@ export async function requireRoom(shelf: SnapshotShelf): Promise<void> {
       'snapshotLimitReached',
       `The snapshots have ${Math.ceil(sizeOf(kept) / 1024 ** 2)} MB, and ${bytesMax / 1024 ** 2} MB is the most: delete one with bezant sandbox snapshot delete NAME.`,
     )
+}
+
+/** The space that the database server needs to go on: it ends when it cannot write. */
+const spareBytes = 64 * 1024 ** 2
+
+/** Throws when the disk of a directory has no room for one state more. The log of the database takes as much again as a copy of it. */
+export async function requireDisk(directory: string, stateBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory)
+  const neededBytes = 2 * stateBytes + spareBytes
+  if (bavail * bsize >= neededBytes) return
+  const [free, needed] = [bavail * bsize, neededBytes].map((bytes) => Math.ceil(bytes / 1024 ** 2))
+  throw new ApiError(
+    'snapshotLimitReached',
+    `The disk of ${directory} has ${free} MB left, and one state more may take ${needed}: make room on it, or delete a snapshot with bezant sandbox snapshot delete NAME.`,
+  )
 }
 
 /** Forgets the oldest automatic snapshots that are too many, or too large beside the others. */

@@ -17,6 +17,14 @@ const path = '/sandbox/snapshots'
 /** The largest file that can be imported. */
 const importBytesMax = 256 * 1024 ** 2
 
+const restoreErrors = [
+  'snapshotNotFound',
+  'snapshotConflict',
+  'snapshotLimitReached',
+  'snapshotDamaged',
+  'unavailable',
+] as const
+
 const shown = ({ name, savedDate, version, chains, bytes }: NamedSnapshot) => ({
   name,
   savedDate,
@@ -74,7 +82,7 @@ const stateEndpoints = (snapshots: Snapshots) =>
         'Puts a saved state in place of the present one, which is kept as `@auto-1`: restore that to undo it. Other requests wait meanwhile.',
       params: snapshotParams,
       response: restoredSchema,
-      errors: ['snapshotNotFound', 'snapshotConflict', 'snapshotDamaged', 'unavailable'],
+      errors: restoreErrors,
       verb: (_, { params }) => timed(() => snapshots.restore(params.name)),
     }),
     endpoint<RequestScope, typeof snapshotParams>({
@@ -98,7 +106,7 @@ const stateEndpoints = (snapshots: Snapshots) =>
       description:
         'Restores `@fresh`, the state of the first start. The present state is kept as `@auto-1`; saved ones stay.',
       response: restoredSchema,
-      errors: ['snapshotNotFound', 'snapshotConflict', 'snapshotDamaged', 'unavailable'],
+      errors: restoreErrors,
       verb: () => timed(() => snapshots.restore(freshName)),
     }),
   ] as Endpoint<never>[]

@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import { blockOf } from '../chain-control/state.ts'
 import type { LocalChain } from '../chains/index.ts'
 import { noteDatabases } from '../own-database.ts'
 import { withMaintenance } from './maintenance.ts'
@@ -89,13 +90,24 @@ async function swapWith(
     return swapped
   })
   const nodes = resumes.map((resume) => resume())
+  const began = Promise.all(nodes).then(() => requireHeads(state, source))
   const remembers = parts.map(async (part) => part.restore(remembered.get(part.name) ?? []))
-  const outcomes = await Promise.allSettled([state.useKeys(rootKey), ...nodes, ...remembers])
+  const outcomes = await Promise.allSettled([state.useKeys(rootKey), ...nodes, began, ...remembers])
   await ctx.clock.reread?.()
   const kept = { ...aside, bytes: await sizeOfState(state, asideId, databaseOf(asideId)) }
   await shelf.keep(kept)
   const broken = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
   return { aside: kept, broken: broken?.reason as Error | undefined }
+}
+
+/** Throws where a chain has not the block that was its newest one: a node begins anew where it can read no state. */
+async function requireHeads({ chains }: StateParts, { chains: heads }: Manifest): Promise<void> {
+  const check = async ({ blockchain, number, hash }: Manifest['chains'][number]) => {
+    const chain = chains.find((each) => each.blockchain === blockchain)!
+    const found = await blockOf(chain, number)
+    if (found.hash !== hash) throw new Error(`${blockchain} has another block ${number} than it had`)
+  }
+  await Promise.all(heads.map(check))
 }
 
 /** Swaps all but chains that go on as they are. Returns the functions that start the nodes of the others again. */

@@ -9,10 +9,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { ApiError } from '#lib/errors'
+import { parseInstant } from '#lib/time'
 import { makeDirectory } from '#runtime/make-directory'
-import type { Manifest } from './shelf.ts'
+import { type Manifest, snapshotFormat } from './shelf.ts'
 
-type PackLine = { snapshot: Manifest } | { path: string; bytes: number } | { sha256: string }
+type PackLine = { snapshot?: unknown; path?: unknown; bytes?: unknown; sha256?: unknown }
 
 /** The files that a snapshot consists of. Any other path is refused, so that an import writes nowhere else. */
 const packedPath =
@@ -71,28 +72,45 @@ export async function unpackSnapshot(
   const unzipped = createGunzip()
   unzipped.end(bytes)
   const reader = readerOf(unzipped)
-  const first = await reader.line()
-  if (!('snapshot' in first)) throw damaged('it does not begin as a snapshot does')
-  await admit(first.snapshot)
+  const manifest = manifestIn(await reader.line())
+  await admit(manifest)
+  const written = new Set<string>()
   for (;;) {
     const sumBefore = reader.sum()
-    const line = await reader.line()
-    if ('sha256' in line) {
-      if (line.sha256 !== sumBefore) throw damaged('its checksum differs')
-      return first.snapshot
+    const { path, bytes: count, sha256 } = await reader.line()
+    if (sha256 !== undefined) {
+      if (sha256 !== sumBefore) throw damaged('its checksum differs')
+      return manifest
     }
-    if (!('path' in line) || !packedPath.test(line.path))
+    if (typeof path !== 'string' || !packedPath.test(path))
       throw damaged('it names a file that no snapshot has')
-    const path = join(directory, line.path)
-    await makeDirectory(join(path, '..'))
-    const file = await open(path, 'wx', 0o600)
+    if (written.has(path)) throw damaged('it has a file twice')
+    if (!isCount(count)) throw damaged('it has a file without a size')
+    written.add(path)
+    await makeDirectory(join(directory, path, '..'))
+    const file = await open(join(directory, path), 'wx', 0o600)
     try {
-      for await (const piece of reader.bytes(line.bytes)) await file.write(piece)
+      for await (const piece of reader.bytes(count)) await file.write(piece)
     } finally {
       await file.close()
     }
   }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** The manifest that a packed snapshot begins with. One of another format may have other members, and is refused for that. */
+function manifestIn({ snapshot }: PackLine): Manifest {
+  if (typeof snapshot !== 'object' || snapshot === null) throw damaged('it does not begin as a snapshot does')
+  const { format, id, name, sequence, savedDate, version, tables, chains, bytes } = snapshot as Manifest
+  const isWhole =
+    parseInstant(String(savedDate)) !== undefined && Array.isArray(chains) && chains.every(isHead)
+  if (format === snapshotFormat && !isWhole) throw damaged('its head is not that of a snapshot')
+  return { format, id, name, sequence, savedDate, version, tables, chains, bytes }
+}
+
+const isHead = (head: Partial<Manifest['chains'][number]> | null): boolean =>
+  typeof head?.blockchain === 'string' && isCount(head.number) && typeof head.hash === 'string'
 
 /** The error of a file that is no whole snapshot. */
 export const damaged = (reason: string) =>
@@ -128,12 +146,9 @@ function readerOf(stream: Readable) {
         if (rest.length > lineBytesMax) throw damaged('a line is too long')
         rest = Buffer.concat([rest, await more()])
       }
-      const text = take(rest.indexOf(10) + 1).toString()
-      try {
-        return JSON.parse(text) as PackLine
-      } catch {
-        throw damaged('a line is not readable')
-      }
+      const line = lineIn(take(rest.indexOf(10) + 1).toString())
+      if (!line) throw damaged('a line is not readable')
+      return line
     },
     bytes: async function* (count: number) {
       for (let left = count; left > 0; ) {
@@ -143,5 +158,14 @@ function readerOf(stream: Readable) {
         yield piece
       }
     },
+  }
+}
+
+function lineIn(text: string): PackLine | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
   }
 }

@@ -8,9 +8,10 @@ import { ApiError, invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 import { sql } from '#runtime/db/db'
 import { latestMigration } from '#runtime/db/migrate'
-import { requireRoom, trimAutomatic } from './bounds.ts'
+import { requireDisk, requireRoom, trimAutomatic } from './bounds.ts'
 import { damagedSnapshot, type Exchanger, exchange } from './exchange.ts'
 import { makeFresh } from './fresh.ts'
+import { withMaintenance } from './maintenance.ts'
 import { saveState } from './save.ts'
 import { autoName, freshName, type Manifest, ownVersion, snapshotFormat } from './shelf.ts'
 import { prepareNext } from './state.ts'
@@ -62,6 +63,7 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
     requireFree(await list(), name)
     await requireRoom(shelf)
     const state = await stateOf()
+    await requireDiskFor(state)
     return whileStill(input, state.database, () => saveState(state, name)).finally(clear)
   }
   /** The state of a first start is made when it is first asked for, and again for another version or other chains. */
@@ -69,12 +71,15 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
     const known = (await list()).find(({ name }) => name === freshName)
     if (known && (await obstacleOf(known, input)) === undefined) return known
     if (known) await shelf.forget(known.id)
-    return makeFresh(await stateOf(), input.seed)
+    const state = await stateOf()
+    await requireDiskFor(state)
+    return makeFresh(state, input.seed)
   }
   const restore = async (source: Manifest) => {
     await requireFitting(source, input)
     input.requireIdle()
     const state = await stateOf()
+    await requireDiskFor(state)
     const prepared = await prepareNext(state, source, await shelf.draft()).catch((error: Error) => {
       // A file or the database is missing.
       throw /ENOENT|does not exist/.test(error.message) ? damagedSnapshot(source, error) : error
@@ -97,7 +102,9 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
         requireFree(await list(), name)
         await requireRoom(shelf)
         const fits = (manifest: Manifest) => requireFitting({ ...manifest, name }, input)
-        return importState(await stateOf(), bytes, name, fits).finally(clear)
+        const state = await stateOf()
+        await requireDiskFor(state)
+        return importState(state, bytes, name, fits).finally(clear)
       }),
     remove: (name) =>
       alone('deleted', async () => {
@@ -106,6 +113,12 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
         await clear()
       }),
   }
+}
+
+/** Throws when there is no room for a copy of the present state. */
+async function requireDiskFor({ connection, config, database }: Exchanger): Promise<void> {
+  const bytes = await withMaintenance(connection, (maintenance) => maintenance.sizeBytes(database))
+  await requireDisk(config.dataDir, bytes)
 }
 
 const databaseNameOf = async ({ ctx }: Pick<Exchanger, 'ctx'>): Promise<string> =>

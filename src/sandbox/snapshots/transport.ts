@@ -9,6 +9,8 @@ import { readRows, writeRows } from './rows.ts'
 import { databaseOf, type Manifest, nextSequence } from './shelf.ts'
 import { readRootKeyOf, type StateParts, sizeOfState } from './state.ts'
 
+const rootKeyBytes = 32
+
 const rowsIn = (directory: string) => join(directory, 'rows')
 
 const insufficientPrivilege = '42501'
@@ -42,6 +44,7 @@ export async function importState(
   const rootKey = await readRootKeyOf(directory).catch(() => {
     throw damaged('its root key is missing')
   })
+  if (rootKey.length !== rootKeyBytes) throw damaged('its root key is not whole')
   if (config.rootKey !== undefined && !rootKey.equals(config.rootKey))
     throw new ApiError(
       'snapshotConflict',

@@ -1,7 +1,9 @@
 /** Snapshots of a running platform: what is restored is what was saved, and the platform goes on from there. */
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -360,6 +362,7 @@ describe('refused is', () => {
     const present = await readState(harness)
     const damages: [string, (text: string) => string][] = [
       ['chains/BASE-SEPOLIA/genesis.json', (text) => text.slice(0, 100)],
+      ['chains/BASE-SEPOLIA/journal-0.jsonl', (text) => text.slice(0, text.indexOf('\n') + 1)],
       ['parts/catcher.jsonl', (text) => `${text}{`],
       ['root.key', (text) => `${'0'.repeat(60)}${text.slice(60)}`],
     ]
@@ -417,7 +420,43 @@ describe('an export', () => {
     expect(await names()).toEqual(before)
     expect(await readdir(shelf())).toEqual(directories)
   })
+
+  it('property 169: is refused when another program has written it, and nothing is left of it', async () => {
+    const [head] = gunzipSync(await exported())
+      .toString()
+      .split('\n', 1)
+    const { snapshot } = JSON.parse(head!)
+    const own = (changes: object) => ({ snapshot: { ...snapshot, ...changes } })
+    const key = { path: 'root.key', bytes: 0 }
+    const [before, directories] = [await names(), await readdir(shelf())]
+    for (const lines of [
+      [null],
+      [42],
+      [{ snapshot: null }],
+      [own({ chains: null })],
+      [own({ chains: [null] })],
+      [own({ savedDate: 5 })],
+      [own({}), null],
+      [own({}), { path: 'root.key' }],
+      [own({}), { path: 'root.key', bytes: -1 }],
+      [own({}), { path: 'root.key', bytes: 'some' }],
+      [own({}), key, key],
+      [own({}), { path: '../../root.key', bytes: 0 }],
+      [own({}), key],
+    ])
+      expect((await put('written', packed(lines))).body, JSON.stringify(lines)).toMatchObject({
+        message: expect.stringContaining('The file is no whole snapshot'),
+      })
+    expect([await names(), await readdir(shelf())]).toEqual([before, directories])
+  })
 })
+
+/** A file of these lines, with its checksum. */
+function packed(lines: readonly unknown[]): Buffer {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return gzipSync(`${text}${JSON.stringify({ sha256 })}\n`)
+}
 
 describe('a listener', () => {
   it('holds up no snapshot, and is told of what happens after a restore of a state without it', async () => {
