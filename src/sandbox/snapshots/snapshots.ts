@@ -62,8 +62,7 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
   const save = async (name: string) => {
     requireFree(await list(), name)
     await requireRoom(shelf)
-    const state = await stateOf()
-    await requireDiskFor(state)
+    const state = await withDisk(await stateOf())
     return whileStill(input, state.database, () => saveState(state, name)).finally(clear)
   }
   /** The state of a first start is made when it is first asked for, and again for another version or other chains. */
@@ -71,15 +70,13 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
     const known = (await list()).find(({ name }) => name === freshName)
     if (known && (await obstacleOf(known, input)) === undefined) return known
     if (known) await shelf.forget(known.id)
-    const state = await stateOf()
-    await requireDiskFor(state)
+    const state = await withDisk(await stateOf())
     return makeFresh(state, input.seed)
   }
   const restore = async (source: Manifest) => {
     await requireFitting(source, input)
     input.requireIdle()
-    const state = await stateOf()
-    await requireDiskFor(state)
+    const state = await withDisk(await stateOf())
     const prepared = await prepareNext(state, source, await shelf.draft()).catch((error: Error) => {
       // A file or the database is missing.
       throw /ENOENT|does not exist/.test(error.message) ? damagedSnapshot(source, error) : error
@@ -102,8 +99,7 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
         requireFree(await list(), name)
         await requireRoom(shelf)
         const fits = (manifest: Manifest) => requireFitting({ ...manifest, name }, input)
-        const state = await stateOf()
-        await requireDiskFor(state)
+        const state = await withDisk(await stateOf())
         return importState(state, bytes, name, fits).finally(clear)
       }),
     remove: (name) =>
@@ -116,9 +112,11 @@ export function openSnapshots({ rootKey, renewKeys, ...input }: SnapshotsInput):
 }
 
 /** Throws when there is no room for a copy of the present state. */
-async function requireDiskFor({ connection, config, database }: Exchanger): Promise<void> {
+async function withDisk(state: Exchanger): Promise<Exchanger> {
+  const { connection, config, database } = state
   const bytes = await withMaintenance(connection, (maintenance) => maintenance.sizeBytes(database))
   await requireDisk(config.dataDir, bytes)
+  return state
 }
 
 const databaseNameOf = async ({ ctx }: Pick<Exchanger, 'ctx'>): Promise<string> =>
