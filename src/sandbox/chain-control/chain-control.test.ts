@@ -179,6 +179,17 @@ describe('reorgs', () => {
     expect(await canonicalHead(harness.database, blockchain)).toMatchObject(last.head)
   })
 
+  it('puts other blocks in place of empty ones, also of those that another reorg has made', async () => {
+    await act('mine', { blocks: 2 })
+    const seen = new Set<string>([(await blockAt(await harness.chain().height()))!.hash])
+    for (let count = 1; count <= 3; count++) {
+      const { orphaned, head } = await act('reorg', { depth: 2 })
+      expect(seen.has(orphaned[0])).toBe(true)
+      expect(seen.has(head.hash)).toBe(false)
+      seen.add(head.hash)
+    }
+  })
+
   it('loses and doubles no payment that is made meanwhile', async () => {
     const addresses = Array.from({ length: 8 }, freshAddress)
     const payments = addresses.map((address) => faucet({ address, token: 'USDC', amount: '3' }))

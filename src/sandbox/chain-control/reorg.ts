@@ -2,6 +2,7 @@
  * Replaces the newest blocks of a local chain by others. The chain mines nothing by itself meanwhile, so that the blocks that are
  * read are those that are replaced. The answer is given once the indexer and the engines above it have followed.
  */
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHashAt, haveAllProcessedBlock } from '#engines/indexer/index'
@@ -73,7 +74,7 @@ async function replaceBlocks(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequ
   const isOfOthers = new Set(others.map(({ hash }) => hash))
   const kept = hashes.filter((hash) => !isOfOthers.has(hash))
   const raws = transactions === 'drop' ? new Map<string, string>() : await rawTransactions(chain, kept)
-  await chain.ask('anvil_reorg', [depth, []])
+  await putOthers(chain, before)
   if (newBlocks > depth) await chain.ask('anvil_mine', [hexQuantity(newBlocks - depth)])
   const returned: string[] = []
   for (const [hash, raw] of raws) if (await isAccepted(chain, raw)) returned.push(hash)
@@ -84,6 +85,21 @@ async function replaceBlocks(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequ
     returned,
     replaced,
     dropped: hashes.filter((hash) => !gone.has(hash)),
+  }
+}
+
+/** Puts empty blocks in place of these. The node gives them the same times: in place of empty ones, they would be the same blocks. */
+async function putOthers(chain: LocalChain, blocks: readonly { number: string; hash: string }[]) {
+  const reorg = ['anvil_reorg', [blocks.length, []]] as const
+  await chain.ask(...reorg)
+  const [lowest] = blocks
+  if ((await blockOf(chain, Number(lowest!.number))).hash !== lowest!.hash) return
+  const usual = await chain.ask<string>('eth_coinbase')
+  await chain.ask('anvil_setCoinbase', [`0x${randomBytes(20).toString('hex')}`])
+  try {
+    await chain.ask(...reorg)
+  } finally {
+    await chain.ask('anvil_setCoinbase', [usual])
   }
 }
 
