@@ -43,6 +43,7 @@ export const drawnFiles = [
   'src/api/operator/search.test.ts',
   'src/api/operator/crosschain-movements.test.ts',
   'src/sandbox/faults/faults.test.ts',
+  'src/sandbox/faults/plans.test.ts',
   'src/sandbox/faults/chain/chain-faults.test.ts',
   'src/sandbox/faults/screening/screening-faults.test.ts',
   'src/runtime/request-log/secrets.test.ts',

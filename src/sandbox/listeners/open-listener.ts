@@ -72,7 +72,8 @@ function requireTopic(topic: string, index: number): void {
 /** Deletes the subscriptions of a listener; a sandbox that was started again knows a listener by them alone. */
 export async function removeListener(ctx: SandboxCtx, parts: ListenerParts, name: string): Promise<void> {
   const isKnown = parts.listeners.remove(name)
-  if (!isKnown && (await subscriptionsOf(parts, name)).length === 0) throw unknownListener(parts.listeners, name)
+  if (!isKnown && (await subscriptionsOf(parts, name)).length === 0)
+    throw unknownListener(parts.listeners, name)
   await removeSubscriptions(ctx, parts, name)
 }
 
