@@ -271,7 +271,7 @@ Bezant sandbox is ready.
   API key        ${answer.apiKey}
   Client key     ${answer.clientKey} (for pages)
   Entity secret  ${answer.entitySecret}
-  Console        ${answer.console} (a read-only viewer)
+  Console        ${answer.console}
   Reference      ${answer.docs}
   Page of users  ${answer.challengeUrl} (serviceUrl of the browser client)${trustLines(answer)}
   Notifications  ${notificationNotes[targets]}

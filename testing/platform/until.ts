@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sizeOf } from '#testing/runner/size'
 
 /** Time limit of a wait, below the test's own limit; a busy machine waits longer than a quiet one. */
-const patienceMs = sizeOf('TEST_PATIENCE_MS', { usual: 240_000, deep: 1_800_000 })
+export const patienceMs = sizeOf('TEST_PATIENCE_MS', { usual: 240_000, deep: 1_800_000 })
 
 const firstMs = 4
 const longestMs = 250

@@ -1,218 +1,374 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { makeWallet, worldOf } from '#testing/builders/world'
+/** The console in a real browser: in a sandbox, as a stranger uses it, and on a server without one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
 import { chromiumPath, openBrowser } from '#testing/pages/browser'
+import { builtConsole } from '#testing/pages/built-console'
+import { type ConsolePage, openConsole } from '#testing/pages/console-page'
+import { hostileTexts } from '#testing/pages/hostile-texts'
 import { type Harness, openHarness } from '#testing/platform/harness'
-import type { Tenant } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
+import { type Program, startProgram } from '#testing/processes/program'
+import { initializedDirectory } from '#testing/processes/programs'
+import { root } from '#testing/runner/root'
 
-let harness: Harness
 let browser: Browser
-let context: BrowserContext
-let page: Page
-/** Requests of the page that could change something. */
-let written: string[] = []
-/** The messages that the page wrote to the browser's console. */
-let complaints: string[] = []
+let dataDir: string
+let program: Program
+let harness: Harness
+const opened: ConsolePage[] = []
 
 beforeAll(async () => {
-  harness = await openHarness({ engines: false })
-  if (chromiumPath) browser = await openBrowser()
+  if (!chromiumPath) return
+  await builtConsole()
+  dataDir = await initializedDirectory()
+  ;[program, harness, browser] = await Promise.all([
+    startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] }),
+    openHarness({ engines: false }),
+    openBrowser(),
+  ])
 })
 afterAll(async () => {
   await browser?.close()
+  await program?.killAll()
   await harness?.close()
-})
-beforeEach(async () => {
-  if (!chromiumPath) return
-  context = await browser.newContext()
-  page = await context.newPage()
-  await page.clock.install()
-  written = []
-  complaints = []
-  page.on('console', (message) => complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('request', (request) => {
-    if (request.method() !== 'GET') written.push(`${request.method()} ${request.url()}`)
-  })
+  if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 afterEach(async () => {
-  await context?.close()
-  expect(written).toEqual([])
+  for (const { context, complaints } of opened.splice(0)) {
+    await context.close()
+    expect(complaints).toEqual([])
+  }
 })
 
 const inChromium = it.runIf(chromiumPath)
 
-const newWallet = () => makeWallet(worldOf(harness))
-
-async function open(section: string, { apiKey }: Pick<Tenant, 'apiKey'> = harness) {
-  await page.goto(`${harness.url}/console#${section}`)
-  await use(apiKey)
+async function console(options: Parameters<typeof openConsole>[2] & { url?: string } = {}) {
+  const page = await openConsole(browser, options.url ?? program.answer.url, options)
+  opened.push(page)
+  return page
 }
-
-async function use(apiKey: string) {
-  await page.fill('#key', apiKey)
-  await page.click('#session button')
+const call = async (method: string, path: string, body?: object) => {
+  const { status, body: answer, text } = await program.tenant.http(method, path, { body })
+  expect(status, text).toBeLessThan(300)
+  return answer.data
 }
-
-/** The text of the page, except the key. */
-const shown = async () => (await page.textContent('main')) ?? ''
-const untilShown = (text: string) => until(async () => (await shown()).includes(text), `${text} is shown`)
-
-/** Advances the page's clock so that it refreshes itself, and waits for the server's response. */
-async function refresh() {
-  const asked = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith('/v1/'))
-  await page.clock.runFor(2_000)
-  await asked
-}
-
-const focused = () => page.evaluate('document.activeElement.textContent')
-
-describe('the console', () => {
-  it('answers at /console and at /console/', async () => {
-    for (const path of ['/console', '/console/']) {
-      const response = await fetch(harness.url + path)
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        200,
-        'text/html; charset=utf-8',
-      ])
-      expect(await response.text()).toContain('read-only viewer')
-    }
+const openStream = () =>
+  fetch(`${program.answer.url}/operator/events/stream`, {
+    headers: { Authorization: `Bearer ${program.answer.apiKey}` },
   })
+const trigger = (event: string) => call('POST', '/sandbox/triggers', { event })
 
-  inChromium('is called a read-only viewer, loads at /console/ and complains of nothing', async () => {
-    const { address } = await newWallet()
-    await page.goto(`${harness.url}/console/#wallets`)
-    expect(await page.textContent('h1')).toBe('Bezant read-only viewer')
-    await untilShown('Enter an API key')
-    await use(harness.apiKey)
-    await untilShown(address)
-    expect(await page.title()).toContain('read-only')
-    // Without a sandbox there are no public credentials: the page requests them, gets 404, and reports no error.
-    expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
-  })
+/** Every page of the console, with an `:id` where it shows one resource. */
+const lists = [
+  '/',
+  '/movements',
+  '/wallets',
+  '/wallet-sets',
+  '/transactions',
+  '/users',
+  '/user-operations',
+  '/contracts',
+  '/balances',
+  '/payment-intents',
+  '/payments',
+  '/payouts',
+  '/transfers',
+  '/deposits',
+  '/address-book',
+  '/notifications',
+  '/webhooks',
+  '/requests',
+  '/events',
+  '/keys',
+  '/reviews',
+  '/screenings',
+  '/policy',
+  '/accounts',
+  '/reconcile',
+  '/chains',
+  '/lab/faults',
+  '/lab/clock',
+  '/lab/snapshots',
+  '/lab/chains',
+  '/lab/catcher',
+  '/lab/triggers',
+  '/nowhere',
+] as const
 
-  inChromium('asks for no section before the sandbox has told its key', async () => {
-    let tell: (() => Promise<void>) | undefined
-    const data = { apiKey: harness.apiKey, chains: [] }
-    await page.route('**/sandbox', (route) => {
-      tell = () => route.fulfill({ json: { data } })
-    })
-    const { address } = await newWallet()
-    await page.goto(`${harness.url}/console`)
-    await until(() => tell !== undefined, 'the sandbox is asked')
-    await page.evaluate('location.hash = "wallets"')
-    // The page has its new address once a later request is answered.
-    await page.evaluate("fetch('/ping').then((response) => response.text())")
-    await tell!()
-    await untilShown(address)
-    expect(complaints).toEqual([])
-  })
-
-  inChromium('keeps a key that is typed before the sandbox answers', async () => {
-    let answer: (() => Promise<void>) | undefined
-    await page.route('**/sandbox', (route) => {
-      answer = () => route.continue()
-    })
-    await page.goto(`${harness.url}/console#wallets`)
-    await until(() => answer !== undefined, 'the sandbox is asked')
-    await page.fill('#key', 'TEST_API_KEY:half')
-    const answered = page.waitForResponse('**/sandbox')
-    await answer!()
-    await (await answered).finished()
-    await untilShown('Enter an API key above')
-    expect(await page.inputValue('#key')).toBe('TEST_API_KEY:half')
-  })
-
-  inChromium('tells a person that the key is not known, also one that was copied in part', async () => {
-    for (const apiKey of [`${harness.apiKey}0`, `${harness.apiKey.slice(0, -8)}…`]) {
-      await open('wallets', { apiKey })
-      await untilShown('Unknown API key')
-      expect(await shown()).not.toContain('Authorization')
-    }
-  })
-
-  inChromium('has all sections in one line at 1280 pixels', async () => {
-    await page.setViewportSize({ width: 1280, height: 720 })
-    await page.goto(`${harness.url}/console`)
-    await until(async () => (await page.locator('#sections a').count()) === 7, 'the sections are there')
-    const tops = 'new Set([...document.querySelectorAll("#sections a")].map(({ offsetTop }) => offsetTop))'
-    expect(await page.evaluate(`${tops}.size`)).toBe(1)
-  })
-
+describe('the console of a sandbox', () => {
   inChromium(
-    'redraws when the section changes, also while a row has the focus and text is selected',
+    'answers every address below /console with the page, under its policy, and assets for good',
     async () => {
-      const { address } = await newWallet()
-      await open('wallets')
-      await untilShown(address)
-      await page.click(`text=${address}`)
-      await page.evaluate('getSelection().selectAllChildren(document.querySelector("#view"))')
-      await page.evaluate('location.hash = "payouts"')
-      await untilShown('No payouts yet')
-      expect(await shown()).not.toContain(address)
-      expect(await page.textContent('[aria-current]')).toBe('Payouts')
+      for (const path of ['/console', '/console/', '/console/movements/some/deep/link']) {
+        const response = await fetch(program.answer.url + path)
+        expect([response.status, response.headers.get('content-type')]).toEqual([
+          200,
+          'text/html; charset=utf-8',
+        ])
+        expect(response.headers.get('cache-control')).toBe('no-store')
+        expect(response.headers.get('content-security-policy')).toContain(
+          "require-trusted-types-for 'script'",
+        )
+      }
+      const page = await (await fetch(`${program.answer.url}/console`)).text()
+      const [, asset] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)!
+      const found = await fetch(program.answer.url + asset)
+      expect(found.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      for (const path of ['/console/assets/none.js', '/console/assets/..%2findex.html'])
+        expect((await fetch(program.answer.url + path)).status).toBe(404)
     },
   )
 
-  inChromium('goes on refreshing with a row open, which keeps the focus', async () => {
-    const wallet = await newWallet()
-    await open('wallets')
-    await untilShown(wallet.address)
-    await page.click(`text=${wallet.address}`)
-    await untilShown(`"id": "${wallet.id}"`)
-    const second = await newWallet()
-    await harness.http('PUT', `/v1/w3s/wallets/${wallet.id}`, { body: { name: 'Renamed' } })
-    await refresh()
-    await untilShown(second.address)
-    expect(await focused()).toContain(wallet.address)
-    await untilShown('"name": "Renamed"')
-  })
-
-  inChromium('keeps the focus on a link while it refreshes', async () => {
-    await open('payouts')
-    await untilShown('No payouts yet')
-    await page.focus('#sections a[href="#recipients"]')
-    await refresh()
-    await refresh()
-    expect(await focused()).toBe('Recipients')
-  })
-
-  inChromium('forgets what an old key showed, also when the new key is refused', async () => {
-    const wallet = await newWallet()
-    const other = await harness.newEntity()
-    for (const apiKey of [other.apiKey, `${other.apiKey.slice(0, -4)}0000`]) {
-      await open('wallets')
-      await untilShown(wallet.address)
-      await page.click(`text=${wallet.address}`)
-      await untilShown(`"id": "${wallet.id}"`)
-      const answered = page.waitForResponse(`${harness.url}/v1/w3s/wallets`)
-      await use(apiKey)
-      expect(await shown()).not.toContain(wallet.address)
-      await answered
-      await until(async () => (await shown()).trim() !== '', 'the answer is shown')
-      expect(await shown()).not.toMatch(new RegExp(`${wallet.address}|${wallet.id}`))
-    }
-  })
-
-  inChromium('drops the answer to an old key that comes after a new key was given', async () => {
-    const wallet = await newWallet()
-    const other = await harness.newEntity()
-    let held: (() => Promise<void>) | undefined
-    await page.route('**/v1/w3s/wallets', async (route) => {
-      const isOld = route.request().headers()['authorization']?.includes(harness.apiKey) ?? false
-      if (isOld && !held) held = () => route.continue()
-      else await route.continue()
+  inChromium('is small: scripts, styles and fonts stay within their budgets', async () => {
+    const folder = join(root, 'console/dist/assets')
+    const bytesOf = (kind: RegExp) =>
+      readdirSync(folder)
+        .filter((name) => kind.test(name))
+        .reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0)
+    expect(bytesOf(/\.js$/)).toBeLessThan(240_000)
+    expect(bytesOf(/\.css$/)).toBeLessThan(14_000)
+    expect(bytesOf(/latin-wght.*\.woff2$/)).toBeLessThan(56_000)
+    const { page, open } = await console()
+    let first = 0
+    page.on('response', async (response) => {
+      if (response.url().endsWith('.js'))
+        first += Number((await response.allHeaders())['content-length'] ?? 0)
     })
-    await open('wallets')
-    await until(() => held !== undefined, 'the old key has asked')
-    await use(other.apiKey)
-    await untilShown('No wallets yet')
-    const late = page.waitForResponse(`${harness.url}/v1/w3s/wallets`)
-    await held!()
-    await (await late).finished()
-    // The page has processed the late answer once a later request is answered.
-    await page.evaluate("fetch('/ping').then((response) => response.text())")
-    expect(await shown()).not.toContain(wallet.address)
+    await open('/')
+    expect(first).toBeGreaterThan(20_000)
+    expect(first).toBeLessThan(75_000)
+  })
+
+  inChromium(
+    'leads a stranger from a first start to a complete transfer and its timeline, without a reload',
+    async () => {
+      const { page, open, shows } = await console()
+      await open('/')
+      await shows('Overview')
+      await page.click('nav >> text=Wallet sets')
+      await page.click('text=Create a wallet set')
+      await page.fill('dialog input', 'Payroll')
+      await page.click('dialog button[type=submit]')
+      await shows('The wallet set is created.')
+      await page.click('nav a:text-is("Wallets")')
+      await page.click('button:has-text("Create wallets")')
+      await page.waitForSelector('dialog select >> nth=0')
+      await page.fill('dialog label:has-text("Name") input', 'payroll-01')
+      await page.click('dialog button[type=submit]')
+      await shows('The wallet is created.')
+      await page.click('a[data-row]:has-text("payroll-01")')
+      await page.click('button:has-text("Fund")')
+      await page.click('dialog button[type=submit]')
+      await shows('1,000')
+      await page.click('button:has-text("Fund")')
+      await page.selectOption('dialog select', 'NATIVE')
+      await page.fill('dialog label:has-text("Amount") input', '1')
+      await page.click('dialog button[type=submit]')
+      const to = freshAddress()
+      await until(async () => (await page.locator('dialog').count()) === 0, 'the faucet has paid')
+      await page.click('.act button:has-text("Transfer")')
+      const usdc = page.locator('dialog option:has-text("USDC")').first()
+      await page.selectOption('dialog select >> nth=0', (await usdc.getAttribute('value'))!)
+      await page.fill('dialog label:has-text("Amount") input', '12.5')
+      await page.fill('dialog label:has(span:text-is("To")) input', to)
+      await page.click('dialog button[type=submit]')
+      await page.waitForURL('**/console/movements/*')
+      await page.waitForSelector('.head .status:has-text("COMPLETE")')
+      for (const lane of ['Policy', 'Screening', 'Hold of the amount', 'Attempt 1', 'Ledger'])
+        await shows(lane)
+      const [movement] = await call('GET', `/operator/movements?address=${to}`)
+      expect(movement).toMatchObject({ state: 'COMPLETE', amounts: ['12.5'] })
+      expect(page.url()).toContain(movement.id)
+    },
+  )
+
+  inChromium(
+    'moves the clock, makes and clears faults, mines, saves and restores with one key each',
+    async () => {
+      const { page, open, shows } = await console()
+      await open('/lab/faults')
+      await page.click('button:has-text("slow-network")')
+      await shows('The plan slow-network is at work.')
+      await page.click('button:has-text("Clear")')
+      await shows('There are no faults any more.')
+      const before = await call('GET', '/sandbox/clock')
+      await page.keyboard.press('!')
+      await shows('became due on the way')
+      expect((await call('GET', '/sandbox/clock')).offsetMs - before.offsetMs).toBeGreaterThanOrEqual(
+        3_599_000,
+      )
+      await page.keyboard.press('M')
+      await shows('A block is mined on 1 chain.')
+      await page.keyboard.press('S')
+      await shows('Saved as saved-1')
+      await call('POST', '/v1/w3s/users', { userId: 'made-after-the-save' })
+      await page.keyboard.press('Z')
+      await shows('saved-1 is restored')
+      expect((await program.tenant.http('GET', '/v1/w3s/users/made-after-the-save')).status).toBe(404)
+      await page.keyboard.press('F')
+      await shows('Time stands still.')
+      await page.keyboard.press('F')
+      await shows('Time passes again.')
+    },
+  )
+
+  inChromium('shows what happens as it happens, and moves no row under the pointer', async () => {
+    await trigger('payment.paid')
+    const { page, open, shows, when } = await console()
+    await open('/payments')
+    await shows('Live')
+    const rows = () => page.locator('a[data-row]').count()
+    const first = await rows()
+    await trigger('payment.paid')
+    await when(`document.querySelectorAll('a[data-row]').length > ${first}`)
+    const shown = await rows()
+    await page.hover('tbody tr >> nth=0')
+    await trigger('payment.paid')
+    await shows('1 new row')
+    expect(await rows()).toBe(shown)
+    await page.click('text=1 new row')
+    await when(`document.querySelectorAll('a[data-row]').length > ${shown}`)
+  })
+
+  inChromium('is used by the keyboard alone: sections, rows, find, and back', async () => {
+    await trigger('transaction.complete')
+    const { page, open, shows } = await console()
+    await open('/')
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await page.waitForURL('**/console/movements')
+    await page.waitForSelector('a[data-row]')
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/console/movements/*')
+    await shows('Timeline')
+    await page.keyboard.press('t')
+    await page.waitForSelector('ol.steps li')
+    await page.goBack()
+    await page.waitForURL('**/console/movements')
+    await page.keyboard.press('/')
+    await page.waitForSelector('dialog[open] input:focus')
+    await page.keyboard.type('faul')
+    await page.waitForSelector('[role=option] >> text=Faults')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/console/lab/faults')
+    await page.keyboard.press('?')
+    await shows('next and previous row')
+    await page.keyboard.press('Escape')
+    expect(await page.locator('dialog').count()).toBe(0)
+  })
+
+  inChromium('keeps one stream of events for eight tabs', async () => {
+    const first = await console()
+    await first.open('/events')
+    await first.shows('Live')
+    for (let tab = 1; tab < 8; tab += 1) {
+      const page = await first.context.newPage()
+      await page.goto(`${program.answer.url}/console/events`)
+      await until(async () => (await page.textContent('body'))?.includes('Live') ?? false, 'the tab is live')
+    }
+    // A key may have eight streams: seven more are open beside that of all tabs, and the next one is refused.
+    await until(async () => {
+      // A closed stream counts until the server has noticed.
+      await sleep(2_000)
+      const streams = await Promise.all(Array.from({ length: 8 }, openStream))
+      await Promise.all(streams.map(({ body }) => body?.cancel()))
+      return streams.filter(({ status }) => status === 200).length === 7
+    }, 'all tabs together have one stream')
+  })
+
+  for (const [name, options] of Object.entries({
+    'in light': {},
+    'in dark': { colorScheme: 'dark' },
+    'on a phone': { width: 390, height: 844 },
+  } as const))
+    inChromium(`hinders nobody on any screen ${name}, and breaks no rule of its policy`, async () => {
+      const { made } = await trigger('transaction.complete')
+      const transaction = made.find(({ kind }: { kind: string }) => kind === 'transaction').id
+      const wallet = made.find(({ kind }: { kind: string }) => kind === 'wallet').id
+      const [request] = await call('GET', '/operator/requests?pageSize=1')
+      const page = await console(options)
+      for (const path of [
+        ...lists,
+        `/movements/${transaction}`,
+        `/wallets/${wallet}`,
+        `/requests/${request.id}`,
+      ]) {
+        await page.open(path)
+        expect(await page.hindrances(), path).toEqual([])
+        const { scrollWidth, clientWidth } = (await page.page.evaluate('document.documentElement')) as never
+        expect(scrollWidth, `${path} is as wide as the screen`).toBe(clientWidth)
+      }
+    })
+
+  inChromium('shows texts of strangers as texts', async () => {
+    const set = await call('POST', '/v1/w3s/developer/walletSets', {
+      ...(await ciphertext()),
+      name: 'hostile',
+    })
+    for (const name of hostileTexts) {
+      const { status } = await program.tenant.http('POST', '/v1/w3s/developer/wallets', {
+        body: {
+          ...(await ciphertext()),
+          walletSetId: set.walletSet.id,
+          blockchains: ['BASE-SEPOLIA'],
+          metadata: [{ name, refId: name.slice(0, 50) }],
+        },
+      })
+      // What the API refuses is in no field; what it takes has to be inert.
+      expect([201, 400]).toContain(status)
+    }
+    const { wallets } = await call('GET', `/v1/w3s/wallets?walletSetId=${set.walletSet.id}&pageSize=50`)
+    expect(wallets.length).toBeGreaterThan(10)
+    const page = await console()
+    await page.open(`/wallets?walletSetId=${set.walletSet.id}`)
+    await page.when(`document.querySelectorAll('a[data-row]').length >= ${wallets.length}`)
+    expect(await page.page.evaluate('globalThis.broken')).toBeUndefined()
+    for (const { id } of wallets) {
+      await page.open(`/wallets/${id}`)
+      expect(await page.page.locator('main img, main iframe, main script, main svg[onload]').count()).toBe(0)
+    }
+    await page.open('/requests')
+    expect(await page.page.evaluate('globalThis.broken')).toBeUndefined()
+  })
+})
+
+const ciphertext = async () => {
+  const { entitySecretCiphertext } = await call('GET', '/sandbox/ciphertext')
+  return { entitySecretCiphertext, idempotencyKey: crypto.randomUUID() }
+}
+
+describe('the console of a server that is no sandbox', () => {
+  inChromium('lets a key in that it knows, tells one that it does not, and has no lab', async () => {
+    const { id } = await makeWallet(worldOf(harness))
+    const { page, open, shows } = await console({ url: harness.url })
+    await open(`/wallets/${id}`)
+    for (const [key, told] of [
+      [`${harness.apiKey.slice(0, -8)}…`, 'three parts'],
+      [`${harness.apiKey.slice(0, -4)}0000`, 'does not know this key'],
+    ] as const) {
+      await page.fill('input[type=password]', key)
+      await page.click('button[type=submit]')
+      await shows(told)
+    }
+    await page.fill('input[type=password]', harness.apiKey)
+    await page.click('button[type=submit]')
+    await shows('BASE-SEPOLIA')
+    expect(await page.locator('nav >> text=Faults').count()).toBe(0)
+    expect(await page.locator('[role=toolbar]').count()).toBe(0)
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
+      harness.apiKey,
+    )
+    await page.click('button[aria-label="Sign out"]')
+    await shows('API key')
+    expect(await page.textContent('body')).not.toContain(id)
   })
 })

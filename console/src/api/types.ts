@@ -1,0 +1,28 @@
+/** The shapes of answers, from the schemas that the server answers by: no file of it is in the console. */
+import type { Static } from 'typebox'
+import type { movementSchema, timelineSchema } from '#api/operator/movement-schema'
+import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
+import type { chainSchema } from '#api/operator/schema'
+import type { foundSchema } from '#api/operator/search-schema'
+import type { chainsSchema } from '#sandbox/chain-control/schema'
+import type { clockSchema } from '#sandbox/clock/schema'
+import type { snapshotsSchema } from '#sandbox/snapshots/schema'
+
+export type Movement = Static<typeof movementSchema>
+export type Timeline = Static<typeof timelineSchema>
+export type Lane = Timeline['lanes'][number]
+export type Span = Lane['spans'][number]
+export type Mark = Lane['marks'][number]
+export type Overview = Static<typeof overviewSchema>
+export type Need = Overview['needs'][number]
+export type Flow = Static<typeof flowSchema>
+export type OperatorChain = Static<typeof chainSchema>
+export type Found = Static<typeof foundSchema>
+export type LocalChain = Static<typeof chainsSchema>[number]
+export type LabClockState = Static<typeof clockSchema>
+export type Snapshot = Static<typeof snapshotsSchema>[number]
+/** The plan of faults at work, and how often each rule was met. */
+export type FaultState = {
+  plan?: { seed: number; rules: { name: string; on: string; match?: unknown; when?: unknown; do: unknown }[] }
+  hits: Record<string, number>
+}

@@ -1,0 +1,20 @@
+/** The colour of each network; a chain is always named beside it. */
+const colours: Record<string, string> = {
+  BASE: '#2f6bff',
+  ETH: '#6b7bd6',
+  ARB: '#3aa0d8',
+  MATIC: '#8a57e0',
+  AVAX: '#e0524c',
+  OP: '#c2622d',
+  UNI: '#e05fb0',
+  LINEA: '#4aa58e',
+  ZKS: '#8c8f99',
+  MONAD: '#7a5bd0',
+  SOL: '#3fb58a',
+  APTOS: '#4aa58e',
+  NEAR: '#7b8a5a',
+  SUI: '#3f8fd0',
+}
+
+export const chainColour = (blockchain: string): string =>
+  colours[blockchain.split('-')[0] ?? ''] ?? '#8c8f99'

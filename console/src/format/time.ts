@@ -1,0 +1,53 @@
+const clock: Intl.DateTimeFormatOptions = {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+}
+const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' }
+
+/** The time of day, with the day where it is not that of `now`. */
+export function shownTime(date: string, zone: string | undefined, nowMs: number): string {
+  const at = new Date(date)
+  if (Number.isNaN(at.getTime())) return date
+  const dayOf = (of: Date) => of.toLocaleDateString('en-GB', { ...day, year: 'numeric', timeZone: zone })
+  const time = at.toLocaleTimeString('en-GB', { ...clock, timeZone: zone })
+  if (dayOf(at) === dayOf(new Date(nowMs))) return time
+  const isThisYear = dayOf(at).slice(-4) === dayOf(new Date(nowMs)).slice(-4)
+  return `${at.toLocaleDateString('en-GB', { ...day, ...(isThisYear ? {} : { year: 'numeric' }), timeZone: zone })} ${time}`
+}
+
+/** The whole instant: "24 Nov 2026, 18:32:07.118 UTC". */
+export function wholeTime(date: string, zone: string | undefined): string {
+  const at = new Date(date)
+  if (Number.isNaN(at.getTime())) return date
+  const text = at.toLocaleString('en-GB', {
+    ...day,
+    year: 'numeric',
+    ...clock,
+    timeZone: zone,
+    fractionalSecondDigits: 3,
+  })
+  return zone === 'UTC' ? `${text} UTC` : text
+}
+
+/** A duration with the precision that a reader needs: 41 ms, 5.3 s, 3 m 20 s, 2 d 4 h. */
+export function shownDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} m ${Math.round(seconds % 60)} s`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return `${hours} h ${minutes % 60} m`
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** How long ago, in one unit: "41 s ago". */
+export function shownAge(date: string, nowMs: number): string {
+  const seconds = Math.max(0, Math.round((nowMs - new Date(date).getTime()) / 1000))
+  if (seconds < 60) return `${seconds} s ago`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ago`
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ago`
+  return `${Math.floor(seconds / 86_400)} d ago`
+}

@@ -1,0 +1,149 @@
+import type { Component } from 'svelte'
+import type { Found } from './api/types.ts'
+import type { DetailScreen, ListScreen } from './screens/screen.ts'
+
+// biome-ignore-start lint/suspicious/noExplicitAny: each screen knows its own resource
+/** A page: how its code is loaded, and what it is given. */
+export type PageOf = { load: () => Promise<{ default: Component<any> }>; props: Record<string, unknown> }
+
+type Screens = { lists: Record<string, ListScreen<any>>; details: Record<string, DetailScreen<any>> }
+// biome-ignore-end lint/suspicious/noExplicitAny: see above
+
+/** The declared lists and pages of resources, each folder loaded with its first page. */
+const declared: Record<string, () => Promise<Screens>> = {
+  '/movements': () =>
+    import('./screens/movements.ts').then(({ movements }) => ({
+      lists: { '/movements': movements },
+      details: {},
+    })),
+  ...folder(['/wallets', '/wallet-sets', '/transactions'], () =>
+    import('./screens/wallets.ts').then((of) => ({
+      lists: {
+        '/wallets': of.wallets,
+        '/wallet-sets': of.walletSets,
+        '/transactions': of.transactions,
+      },
+      details: { '/wallets': of.wallet, '/wallet-sets': of.walletSet },
+    })),
+  ),
+  ...folder(['/users', '/user-operations'], () =>
+    import('./screens/users.ts').then((of) => ({
+      lists: { '/users': of.users, '/user-operations': of.userOperations },
+      details: { '/users': of.user },
+    })),
+  ),
+  ...folder(['/contracts'], () =>
+    import('./screens/contracts.ts').then((of) => ({
+      lists: { '/contracts': of.contracts },
+      details: { '/contracts': of.contract },
+    })),
+  ),
+  ...folder(['/accounts'], () =>
+    import('./screens/accounts.ts').then((of) => ({
+      lists: { '/accounts': of.accounts },
+      details: { '/accounts': of.account },
+    })),
+  ),
+  ...folder(['/payment-intents', '/payments', '/payouts', '/transfers', '/deposits', '/address-book'], () =>
+    import('./screens/business.ts').then((of) => ({
+      lists: {
+        '/payment-intents': of.paymentIntents,
+        '/payments': of.payments,
+        '/payouts': of.payouts,
+        '/transfers': of.transfers,
+        '/deposits': of.deposits,
+        '/address-book': of.addressBook,
+      },
+      details: {
+        '/payment-intents': of.paymentIntent,
+        '/address-book': of.recipient,
+      },
+    })),
+  ),
+  ...folder(['/notifications', '/webhooks', '/requests', '/events', '/keys'], () =>
+    import('./screens/developers.ts').then((of) => ({
+      lists: {
+        '/notifications': of.notifications,
+        '/webhooks': of.webhooks,
+        '/requests': of.requests,
+        '/events': of.events,
+        '/keys': of.keys,
+      },
+      details: { '/webhooks': of.webhook, '/keys': of.key },
+    })),
+  ),
+  ...folder(['/reviews', '/screenings', '/policy', '/reconcile'], () =>
+    import('./screens/control.ts').then((of) => ({
+      lists: {
+        '/reviews': of.reviews,
+        '/screenings': of.screenings,
+        '/policy': of.policies,
+        '/reconcile': of.reconciliations,
+      },
+      details: { '/reviews': of.review },
+    })),
+  ),
+}
+
+/** Pages that are drawn by themselves. `:id` takes what follows. */
+const drawn: Record<string, PageOf['load']> = {
+  '/': () => import('./screens/OverviewPage.svelte'),
+  '/movements/:id': () => import('./timeline/MovementPage.svelte'),
+  '/requests/:id': () => import('./screens/RequestPage.svelte'),
+  '/notifications/:id': () => import('./screens/NotificationPage.svelte'),
+  '/balances': () => import('./screens/BalancesPage.svelte'),
+  '/chains': () => import('./screens/ChainsPage.svelte'),
+  '/lab/faults': () => import('./lab/FaultsPage.svelte'),
+  '/lab/clock': () => import('./lab/ClockPage.svelte'),
+  '/lab/snapshots': () => import('./lab/SnapshotsPage.svelte'),
+  '/lab/chains': () => import('./lab/LocalChainsPage.svelte'),
+  '/lab/catcher': () => import('./lab/CatcherPage.svelte'),
+  '/lab/triggers': () => import('./lab/TriggersPage.svelte'),
+}
+
+const listPage = () => import('./screens/ListPage.svelte')
+const detailPage = () => import('./screens/DetailPage.svelte')
+
+/** The page of a path below `/console`. */
+export function pageOf(path: string): PageOf {
+  const [, folderName = '', rest] = /^(\/[^/]*)(?:\/(.+))?$/.exec(path) ?? []
+  const id = rest === undefined ? '' : decodeURIComponent(rest)
+  if (drawn[path]) return { load: drawn[path], props: {} }
+  if (rest !== undefined && drawn[`${folderName}/:id`])
+    return { load: drawn[`${folderName}/:id`]!, props: { id } }
+  const load = declared[folderName]
+  if (!load) return { load: () => import('./screens/UnknownPage.svelte'), props: { path } }
+  // The screen is known once its folder is loaded: the props are filled by then.
+  const props: Record<string, unknown> = rest === undefined ? {} : { id }
+  return {
+    props,
+    async load() {
+      const { lists, details } = await load()
+      props['screen'] = rest === undefined ? lists[folderName] : details[folderName]
+      if (!props['screen']) return import('./screens/UnknownPage.svelte')
+      return rest === undefined ? listPage() : detailPage()
+    },
+  }
+}
+
+const pagesOfFound: Partial<Record<Found['kind'], string>> = {
+  wallet: '/wallets',
+  walletSet: '/wallet-sets',
+  paymentIntent: '/payment-intents',
+  recipient: '/address-book',
+  contract: '/contracts',
+  request: '/requests',
+  notification: '/notifications',
+  subscription: '/webhooks',
+} as Partial<Record<Found['kind'], string>>
+
+/** The page of what a search found: movements have one in common. */
+export const pageOfFound = (kind: Found['kind'], id: string): string =>
+  `${pagesOfFound[kind] ?? '/movements'}/${encodeURIComponent(id)}`
+
+function folder(
+  paths: readonly string[],
+  load: () => Promise<Screens>,
+): Record<string, () => Promise<Screens>> {
+  return Object.fromEntries(paths.map((path) => [path, load]))
+}

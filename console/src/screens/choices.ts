@@ -1,0 +1,67 @@
+import { read } from '../api/ask.ts'
+import type { OperatorChain } from '../api/types.ts'
+
+type Choice = { value: string; title: string }
+
+/** The chains of the server. */
+export async function chainChoices(): Promise<Choice[]> {
+  const chains = await read<OperatorChain[]>('/operator/chains')
+  return chains.map(({ blockchain }) => ({ value: blockchain, title: blockchain }))
+}
+
+export async function walletSetChoices(): Promise<Choice[]> {
+  const { walletSets } = await read<{ walletSets: { id: string; name?: string; custodyType: string }[] }>(
+    '/v1/w3s/walletSets?pageSize=50',
+  )
+  return walletSets
+    .filter(({ custodyType }) => custodyType === 'DEVELOPER')
+    .map(({ id, name }) => ({ value: id, title: name || id }))
+}
+
+/** The tokens of a wallet, with what it has of them. */
+export async function tokenChoices(walletId: string): Promise<Choice[]> {
+  const { tokenBalances } = await read<{
+    tokenBalances: { amount: string; token: { id: string; symbol?: string } }[]
+  }>(`/v1/w3s/wallets/${walletId}/balances?includeAll=true&pageSize=50`)
+  return tokenBalances.map(({ amount, token }) => ({
+    value: token.id,
+    title: `${token.symbol ?? token.id}: ${amount}`,
+  }))
+}
+
+export async function recipientChoices(): Promise<Choice[]> {
+  const recipients = await read<
+    { id: string; chain: string; address: string; metadata?: { nickname?: string }; status: string }[]
+  >('/v1/addressBook/recipients?pageSize=50')
+  return recipients
+    .filter(({ status }) => status === 'active')
+    .map(({ id, chain, address, metadata }) => ({
+      value: id,
+      title: `${metadata?.nickname ?? address} on ${chain}`,
+    }))
+}
+
+export const feeLevels: readonly Choice[] = ['LOW', 'MEDIUM', 'HIGH'].map((value) => ({
+  value,
+  title: value,
+}))
+
+/** The chains of the wallet product, for filters. */
+export const blockchains = [
+  'ARB',
+  'ARB-SEPOLIA',
+  'AVAX',
+  'AVAX-FUJI',
+  'BASE',
+  'BASE-SEPOLIA',
+  'ETH',
+  'ETH-SEPOLIA',
+  'MATIC',
+  'MATIC-AMOY',
+  'MONAD',
+  'MONAD-TESTNET',
+  'OP',
+  'OP-SEPOLIA',
+  'UNI',
+  'UNI-SEPOLIA',
+] as const

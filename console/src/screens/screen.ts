@@ -1,0 +1,115 @@
+import type { Follows } from '../api/live.svelte.ts'
+import type { Cell } from '../parts/cell.ts'
+import type { IconName } from '../parts/icon-names.ts'
+
+/** A resource of the API, as its lists and its page give it. */
+export type Row = { id: string } & Record<string, unknown>
+
+/** A column of a list. `place` is where a phone shows it: the title or the amount of a card, or a line below. */
+export type Column<Item> = {
+  title: string
+  cell: (item: Item) => Cell | undefined
+  isNumber?: boolean
+  place?: 'title' | 'amount' | 'state' | 'below'
+}
+
+/** A filter of a list, with the name of its parameter in the API, which is its name in the address of the page. */
+export type Filter = { name: string; title: string; options?: readonly string[]; placeholder?: string }
+
+/** Something that the reader can do, with what it asks before. */
+export type Action<Item> = {
+  title: string
+  icon: IconName
+  /** What it changes, in a sentence; a destructive one names what cannot be undone. */
+  about?: string
+  tone?: 'primary' | 'danger' | 'lab'
+  /** What has to be typed first in production, where the act cannot be undone. */
+  typed?: (item: Item) => string
+  /** What it asks for; a function where that depends on what the server is. */
+  fields?: readonly Field[] | (() => readonly Field[])
+  isOffered?: (item: Item) => boolean
+  /** Does it, and returns what to say or where to go. */
+  run: (item: Item, values: Record<string, string>) => Promise<Outcome | undefined>
+  /** The command that does the same. */
+  shortcut?: string
+}
+
+/** What came of an act: a page to go to, a sentence, or a secret that is shown once. */
+export type Outcome = {
+  goTo?: string
+  told?: string
+  secret?: { title: string; text: string }
+  shown?: unknown
+}
+
+export type Field = {
+  name: string
+  title: string
+  hint?: string
+  value?: string
+  options?: readonly { value: string; title: string }[]
+  /** The options of a list that the server has. */
+  choices?: () => Promise<readonly { value: string; title: string }[]>
+  isOptional?: boolean
+  isLong?: boolean
+}
+
+/** A page that lists one kind of resource. */
+export type ListScreen<Item extends Row = Row> = {
+  title: string
+  /** The operation that lists them. */
+  path: string
+  /** The name of the list in the answer's data, where it is not the data itself. */
+  member?: string
+  columns: readonly Column<Item>[]
+  filters?: readonly Filter[]
+  /** The page of one of them, under `/console`. */
+  hrefOf?: (item: Item) => string
+  actions?: readonly Action<undefined>[]
+  empty: Empty
+  follows?: Follows
+}
+
+/** What a list without rows says, and how the first one comes about. */
+export type Empty = { text: string; command?: string; trigger?: string }
+
+/** A page of one resource. */
+export type DetailScreen<Item extends Row = Row> = {
+  /** The title of the list that it belongs to, and its page. */
+  list: { title: string; href: string }
+  pathOf: (id: string) => string
+  member?: string
+  titleOf: (item: Item) => string
+  stateOf?: (item: Item) => string | undefined
+  facts: readonly { title: string; cell: (item: Item) => Cell | undefined }[]
+  actions?: readonly Action<Item>[]
+  /** The acts where they depend on the resource. */
+  actionsOf?: (item: Item) => readonly Action<Item>[]
+  /** Lists of what belongs to it. */
+  parts?: readonly Part<Item>[]
+  follows?: (id: string) => Follows
+}
+
+/** A list on the page of a resource. */
+export type Part<Item> = {
+  title: string
+  pathOf: (item: Item) => string | undefined
+  member?: string
+  columns: readonly Column<Row>[]
+  hrefOf?: (row: Row) => string
+  empty: string
+}
+
+/** Follows the events of the resources that a word begins: `transaction` follows `transaction.complete`. */
+export const followsTypes =
+  (...words: string[]): Follows =>
+  ({ type }) =>
+    words.some((word) => type.startsWith(`${word}.`))
+
+export const followsResource =
+  (id: string): Follows =>
+  ({ resourceId }) =>
+    resourceId === id
+
+export const fieldsOf = <Item>({ fields }: Action<Item>): readonly Field[] =>
+  typeof fields === 'function' ? fields() : (fields ?? [])

@@ -1,0 +1,41 @@
+type Theme = 'auto' | 'light' | 'dark'
+
+const kept = <Value extends string>(name: string, values: readonly Value[]): Value => {
+  const value = localStorage.getItem(name) as Value
+  return values.includes(value) ? value : values[0]!
+}
+
+/** What the reader chose for this browser. */
+class Settings {
+  theme: Theme = $state(kept('theme', ['auto', 'light', 'dark']))
+  time: 'local' | 'utc' = $state(kept('time', ['local', 'utc']))
+  keys: 'on' | 'off' = $state(kept('keys', ['on', 'off']))
+
+  /** The time zone of `Intl`: undefined is that of the browser. */
+  get zone(): string | undefined {
+    return this.time === 'utc' ? 'UTC' : undefined
+  }
+
+  turnTheme(): void {
+    this.theme = this.theme === 'auto' ? 'light' : this.theme === 'light' ? 'dark' : 'auto'
+    localStorage.setItem('theme', this.theme)
+    this.applyTheme()
+  }
+
+  turnTime(): void {
+    this.time = this.time === 'utc' ? 'local' : 'utc'
+    localStorage.setItem('time', this.time)
+  }
+
+  turnKeys(): void {
+    this.keys = this.keys === 'on' ? 'off' : 'on'
+    localStorage.setItem('keys', this.keys)
+  }
+
+  applyTheme(): void {
+    if (this.theme === 'auto') delete document.documentElement.dataset['theme']
+    else document.documentElement.dataset['theme'] = this.theme
+  }
+}
+
+export const settings = new Settings()

@@ -1,0 +1,72 @@
+import type { IconName } from '../parts/icon-names.ts'
+
+export type Section = { path: string; title: string; icon: IconName; letter?: string }
+export type Group = { title?: string; isLab?: boolean; sections: readonly Section[] }
+
+/** The side bar. `letter` follows `g` to go there. */
+export const groups: readonly Group[] = [
+  {
+    sections: [
+      { path: '/', title: 'Overview', icon: 'layout-dashboard', letter: 'o' },
+      { path: '/movements', title: 'Movements', icon: 'activity', letter: 'm' },
+    ],
+  },
+  {
+    title: 'Wallets',
+    sections: [
+      { path: '/wallets', title: 'Wallets', icon: 'wallet', letter: 'w' },
+      { path: '/wallet-sets', title: 'Wallet sets', icon: 'layers' },
+      { path: '/transactions', title: 'Transactions', icon: 'arrow-left-right', letter: 't' },
+      { path: '/users', title: 'Users', icon: 'users', letter: 'u' },
+      { path: '/user-operations', title: 'User operations', icon: 'square-function' },
+      { path: '/contracts', title: 'Contracts', icon: 'file-code', letter: 'c' },
+    ],
+  },
+  {
+    title: 'Business account',
+    sections: [
+      { path: '/balances', title: 'Balances', icon: 'landmark', letter: 'b' },
+      { path: '/payment-intents', title: 'Payment intents', icon: 'inbox' },
+      { path: '/payments', title: 'Payments', icon: 'download', letter: 'p' },
+      { path: '/payouts', title: 'Payouts', icon: 'upload', letter: 'y' },
+      { path: '/transfers', title: 'Transfers', icon: 'repeat' },
+      { path: '/deposits', title: 'Deposits', icon: 'coins' },
+      { path: '/address-book', title: 'Address book', icon: 'book-user', letter: 'a' },
+    ],
+  },
+  {
+    title: 'Developers',
+    sections: [
+      { path: '/notifications', title: 'Notifications', icon: 'send', letter: 'n' },
+      { path: '/webhooks', title: 'Webhooks', icon: 'webhook', letter: 'h' },
+      { path: '/requests', title: 'Request log', icon: 'scroll-text', letter: 'r' },
+      { path: '/events', title: 'Events', icon: 'list', letter: 'e' },
+      { path: '/keys', title: 'API keys', icon: 'key-round', letter: 'k' },
+    ],
+  },
+  {
+    title: 'Control',
+    sections: [
+      { path: '/reviews', title: 'Reviews', icon: 'user-search', letter: 'v' },
+      { path: '/screenings', title: 'Screenings', icon: 'fingerprint-pattern' },
+      { path: '/policy', title: 'Policy', icon: 'shield-check', letter: 'l' },
+      { path: '/accounts', title: 'Accounts', icon: 'scale' },
+      { path: '/reconcile', title: 'Reconcile', icon: 'check', letter: 'x' },
+      { path: '/chains', title: 'Chains', icon: 'network' },
+    ],
+  },
+  {
+    title: 'Lab',
+    isLab: true,
+    sections: [
+      { path: '/lab/faults', title: 'Faults', icon: 'zap', letter: 'f' },
+      { path: '/lab/clock', title: 'Clock', icon: 'clock' },
+      { path: '/lab/snapshots', title: 'Snapshots', icon: 'camera', letter: 's' },
+      { path: '/lab/chains', title: 'Local chains', icon: 'pickaxe' },
+      { path: '/lab/catcher', title: 'Catcher', icon: 'inbox' },
+      { path: '/lab/triggers', title: 'Triggers', icon: 'play' },
+    ],
+  },
+]
+
+export const sections: readonly Section[] = groups.flatMap((group) => group.sections)
