@@ -29,6 +29,7 @@ async function follow(query = '', lastEventId?: string, key = harness.apiKey) {
     signal: leave.signal,
   })
   const messages: Message[] = []
+  let comments = 0
   let isOver = false
   const read = async () => {
     let text = ''
@@ -37,7 +38,9 @@ async function follow(query = '', lastEventId?: string, key = harness.apiKey) {
       text += decoder.decode(chunk as Uint8Array, { stream: true })
       const parts = text.split('\n\n')
       text = parts.pop()!
-      messages.push(...parts.filter((part) => !part.startsWith(':')).map(messageOf))
+      const told = parts.filter((part) => !part.startsWith(':'))
+      comments += parts.length - told.length
+      messages.push(...told.map(messageOf))
     }
   }
   const ended = (response.ok ? read() : Promise.resolve())
@@ -47,7 +50,7 @@ async function follow(query = '', lastEventId?: string, key = harness.apiKey) {
     leave.abort()
     return ended
   }
-  return { response, messages, close, isOver: () => isOver }
+  return { response, messages, comments: () => comments, close, isOver: () => isOver }
 }
 
 function messageOf(part: string): Message {
@@ -180,5 +183,11 @@ it('refuses what it cannot follow, and bounds the streams of a key', async () =>
   }
   await until(reopened, 'a closed stream makes room')
   expect((await harness.http('HEAD', '/operator/events/stream')).status).toBe(404)
-  await Promise.all(open.map(({ close }) => close()))
+  // A page that is loaded again opens a stream before that of the load before had anything to send.
+  const kept = open[1]!
+  await Promise.all(open.filter((each) => each !== kept).map(({ close }) => close()))
+  const sent = kept.comments()
+  for (let load = 0; load < 12; load += 1) await until(reopened, 'a page that is loaded again has its stream')
+  expect(kept.comments()).toBe(sent)
+  await kept.close()
 })

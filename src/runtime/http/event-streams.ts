@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '#lib/errors'
@@ -8,35 +9,51 @@ const inAllMax = 200
 
 /** The open streams of a server. They end before it closes, which would otherwise wait for them. */
 export type EventStreams = {
-  /** Makes and keeps a stream of a caller; refuses one beyond the bounds without making it. */
-  open(caller: string, make: () => Promise<Readable>): Promise<Readable>
+  /**
+   * Makes and keeps a stream of a caller; refuses one beyond the bounds without making it. The caller may open another one as soon as
+   * its connection is gone: the stream itself ends with its next event, so a page that is loaded again would find its slots taken.
+   */
+  open(caller: string, response: ServerResponse, make: () => Promise<Readable>): Promise<Readable>
 }
 
 export function openEventStreams(server: FastifyInstance): EventStreams {
   const counts = new Map<string, number>()
   const streams = new Set<Readable>()
   let inAll = 0
-  const count = (caller: string, change: 1 | -1) => {
-    inAll += change
-    counts.set(caller, (counts.get(caller) ?? 0) + change)
-    if (counts.get(caller) === 0) counts.delete(caller)
+  /** Counts a stream of the caller until the returned function is called, the first time. */
+  const take = (caller: string) => {
+    counts.set(caller, (counts.get(caller) ?? 0) + 1)
+    let isTaken = true
+    return () => {
+      if (!isTaken) return
+      isTaken = false
+      const left = counts.get(caller)! - 1
+      if (left === 0) counts.delete(caller)
+      else counts.set(caller, left)
+    }
   }
   server.addHook('preClose', async () => {
     for (const stream of streams) stream.destroy()
   })
   return {
-    open: async (caller, make) => {
+    open: async (caller, response, make) => {
       const own = counts.get(caller) ?? 0
       if (own >= perCallerMax || inAll >= inAllMax) throw refusal(own)
-      count(caller, 1)
+      const release = take(caller)
+      response.once('close', release)
+      inAll += 1
+      const end = () => {
+        inAll -= 1
+        release()
+      }
       const stream = await make().catch((error) => {
-        count(caller, -1)
+        end()
         throw error
       })
       streams.add(stream)
       stream.once('close', () => {
         streams.delete(stream)
-        count(caller, -1)
+        end()
       })
       return stream
     },

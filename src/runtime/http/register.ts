@@ -119,7 +119,7 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     if (endpoint.streams) {
       const make = async () => (await invoke(endpoint, ctx, input)).result as Readable
-      const stream = await registration.streams.open(ctx.actor, make)
+      const stream = await registration.streams.open(ctx.actor, reply.raw, make)
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
     const run = () => invoke(endpoint, ctx, input)
