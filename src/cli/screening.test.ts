@@ -139,7 +139,7 @@ describe('a list of sanctions', () => {
     const added = await bezant('add', address, '--chain', 'ETH', '--list', 'block')
     expect([added.code, added.stderr]).toEqual([
       0,
-      'block names 1 addresses of customers. See: bezant screening report\n',
+      'block names 1 address of customers. See: bezant screening report\n',
     ])
     expect(await done('report')).toMatchObject([
       { entityId: harness.entityId, resource: 'recipient', id, chain: 'BASE', address, list: 'block' },
