@@ -60,16 +60,17 @@ const declared: Record<string, () => Promise<Screens>> = {
       },
     })),
   ),
-  ...folder(['/notifications', '/webhooks', '/requests', '/events', '/keys'], () =>
+  ...folder(['/notifications', '/webhooks', '/business-webhooks', '/requests', '/events', '/keys'], () =>
     import('./screens/developers.ts').then((of) => ({
       lists: {
         '/notifications': of.notifications,
         '/webhooks': of.webhooks,
+        '/business-webhooks': of.businessWebhooks,
         '/requests': of.requests,
         '/events': of.events,
         '/keys': of.keys,
       },
-      details: { '/webhooks': of.webhook, '/keys': of.key },
+      details: { '/webhooks': of.webhook, '/business-webhooks': of.businessWebhook, '/keys': of.key },
     })),
   ),
   ...folder(['/reviews', '/screenings', '/policy', '/reconcile'], () =>
@@ -80,7 +81,7 @@ const declared: Record<string, () => Promise<Screens>> = {
         '/policy': of.policies,
         '/reconcile': of.reconciliations,
       },
-      details: { '/reviews': of.review },
+      details: { '/reviews': of.review, '/screenings': of.screening, '/policy': of.policy },
     })),
   ),
 }

@@ -56,3 +56,5 @@ export const time = (value: Maybe<string>): Cell | undefined =>
   given(value) ? { as: 'time', date: value } : undefined
 export const duration = (value: Maybe<number>): Cell | undefined =>
   given(value) ? { as: 'duration', ms: value } : undefined
+export const json = (value: unknown): Cell | undefined =>
+  value === undefined || value === null ? undefined : { as: 'mono', text: JSON.stringify(value) }

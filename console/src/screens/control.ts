@@ -1,5 +1,5 @@
 import { ask } from '../api/ask.ts'
-import { address, amount, chain, id, mono, status, text, time } from '../parts/cell.ts'
+import { address, amount, chain, id, json, mono, status, text, time } from '../parts/cell.ts'
 import { blockchains } from './choices.ts'
 import { type Action, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
 
@@ -98,9 +98,39 @@ export const screenings: ListScreen<Row> = {
     { name: 'chain', title: 'Chain', options: blockchains },
     { name: 'address', title: 'Address' },
   ],
+  hrefOf: (row) => `/screenings/${row.id}`,
   follows: () => true,
   empty: { text: 'No address was screened yet.' },
 }
+
+export const screening: DetailScreen = {
+  list: { title: 'Screenings', href: '/screenings' },
+  pathOf: () => '/operator/screenings?pageSize=50',
+  titleOf: () => 'Screening',
+  stateOf: (row) => row['result'] as string | undefined,
+  facts: [
+    { title: 'Address', cell: (row) => address(row['address'] as string | undefined) },
+    { title: 'Chain', cell: (row) => chain(row['chain'] as string | undefined) },
+    { title: 'Created', cell: (row) => time(row['createDate'] as string | undefined) },
+    { title: 'Decision', cell: (row) => json(row['decision']) },
+    { title: 'Details', cell: (row) => json(row['details']) },
+  ],
+}
+
+const policyDecisionColumns: ListScreen['columns'] = [
+  { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
+  { title: 'Operation', cell: (row) => text(row['operation'] as string), place: 'title' },
+  {
+    title: 'Wallet',
+    cell: (row) => id(row['walletId'] as string, `/wallets/${row['walletId']}`),
+    place: 'below',
+  },
+  {
+    title: 'Movement',
+    cell: (row) => id(row['intentId'] as string, `/movements/${row['intentId']}`),
+    place: 'state',
+  },
+]
 
 export const policies: ListScreen<Row> = {
   title: 'Policy',
@@ -110,7 +140,7 @@ export const policies: ListScreen<Row> = {
     { title: 'Scope', cell: (row) => text(row['scope'] as string), place: 'title' },
     { title: 'Subject', cell: (row) => id(row['subjectId'] as string), place: 'below' },
     { title: 'Version', isNumber: true, cell: (row) => text(row['version'] as number), place: 'amount' },
-    { title: 'Rules', cell: (row) => mono(JSON.stringify(row['rules'])) },
+    { title: 'Rules', cell: (row) => json(row['rules']) },
     { title: 'By', cell: (row) => mono(row['actor'] as string) },
     {
       title: 'State',
@@ -122,8 +152,33 @@ export const policies: ListScreen<Row> = {
     { name: 'inForce', title: 'In force', options: ['true', 'false'] },
     { name: 'subjectId', title: 'Subject id' },
   ],
+  hrefOf: (row) => `/policy/${row.id}`,
   follows: followsTypes('policy'),
   empty: { text: 'No policies: every key may sign everything.', command: 'bezant policy --help' },
+}
+
+export const policy: DetailScreen = {
+  list: { title: 'Policy', href: '/policy' },
+  pathOf: () => '/operator/policies?pageSize=50',
+  titleOf: (row) => (row['scope'] ? `Policy of the ${row['scope']}, version ${row['version']}` : 'Policy'),
+  stateOf: (row) => (row['inForce'] ? 'in force' : 'replaced'),
+  facts: [
+    { title: 'Subject', cell: (row) => id(row['subjectId'] as string | undefined) },
+    { title: 'By', cell: (row) => mono(row['actor'] as string | undefined) },
+    { title: 'Created', cell: (row) => time(row['createDate'] as string | undefined) },
+    { title: 'Rules', cell: (row) => json(row['rules']) },
+  ],
+  parts: [
+    {
+      title: 'Decisions',
+      pathOf: (row) =>
+        row['scope'] === 'wallet'
+          ? `/operator/policyDecisions?walletId=${row['subjectId']}&pageSize=20`
+          : '/operator/policyDecisions?pageSize=20',
+      columns: policyDecisionColumns,
+      empty: 'Nothing was decided yet.',
+    },
+  ],
 }
 
 export const reconciliations: ListScreen<Row> = {
@@ -162,18 +217,3 @@ export const reconciliations: ListScreen<Row> = {
   follows: () => true,
   empty: { text: 'The books equal the chains: no balance has ever differed.' },
 }
-
-export const policyDecisionColumns: ListScreen['columns'] = [
-  { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
-  { title: 'Operation', cell: (row) => text(row['operation'] as string), place: 'title' },
-  {
-    title: 'Wallet',
-    cell: (row) => id(row['walletId'] as string, `/wallets/${row['walletId']}`),
-    place: 'below',
-  },
-  {
-    title: 'Movement',
-    cell: (row) => id(row['intentId'] as string, `/movements/${row['intentId']}`),
-    place: 'state',
-  },
-]

@@ -205,6 +205,59 @@ export const webhook: DetailScreen<Subscription> = {
   ],
 }
 
+type BusinessSubscription = Row & {
+  endpoint: string
+  subscriptionDetails: { url: string; status: string }[]
+  droppedCount?: number
+}
+
+const stateOfBusiness = ({ subscriptionDetails }: BusinessSubscription) => subscriptionDetails?.[0]?.status
+
+export const businessWebhooks: ListScreen<BusinessSubscription> = {
+  title: 'Webhooks of the business account',
+  path: '/v1/notifications/subscriptions',
+  columns: [
+    { title: 'Endpoint', cell: ({ endpoint }) => mono(endpoint), place: 'title' },
+    { title: 'Id', cell: (subscription) => id(subscription.id), place: 'below' },
+    { title: 'Dropped', isNumber: true, cell: ({ droppedCount }) => text(droppedCount || undefined) },
+    {
+      title: 'State',
+      place: 'state',
+      cell: (subscription) =>
+        status(
+          stateOfBusiness(subscription),
+          stateOfBusiness(subscription) === 'confirmed' ? 'good' : undefined,
+        ),
+    },
+  ],
+  hrefOf: (subscription) => `/business-webhooks/${subscription.id}`,
+  actions: webhooks.actions,
+  empty: {
+    text: 'No subscriptions of the business account yet.',
+    command: 'bezant listen --forward-to http://localhost:3000/webhooks',
+  },
+}
+
+export const businessWebhook: DetailScreen<BusinessSubscription> = {
+  list: { title: businessWebhooks.title, href: '/business-webhooks' },
+  pathOf: () => '/v1/notifications/subscriptions',
+  titleOf: ({ endpoint }) => endpoint ?? 'Subscription',
+  stateOf: stateOfBusiness,
+  facts: [{ title: 'Dropped', cell: ({ droppedCount }) => text(droppedCount) }],
+  actions: [
+    replay as Action<Row>,
+    {
+      ...(remove as Action<Row>),
+      async run(item) {
+        await ask('DELETE', `/v1/notifications/subscriptions/${item.id}`)
+        return { goTo: '/business-webhooks', told: 'The subscription is removed.' }
+      },
+    },
+  ],
+  follows: () => () => true,
+  parts: webhook.parts as DetailScreen<BusinessSubscription>['parts'],
+}
+
 type Logged = Row & {
   method: string
   path: string

@@ -39,6 +39,7 @@ export const groups: readonly Group[] = [
     sections: [
       { path: '/notifications', title: 'Notifications', icon: 'send', letter: 'n' },
       { path: '/webhooks', title: 'Webhooks', icon: 'webhook', letter: 'h' },
+      { path: '/business-webhooks', title: 'Business webhooks', icon: 'landmark' },
       { path: '/requests', title: 'Request log', icon: 'scroll-text', letter: 'r' },
       { path: '/events', title: 'Events', icon: 'list', letter: 'e' },
       { path: '/keys', title: 'API keys', icon: 'key-round', letter: 'k' },

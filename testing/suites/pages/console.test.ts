@@ -83,6 +83,7 @@ const lists = [
   '/address-book',
   '/notifications',
   '/webhooks',
+  '/business-webhooks',
   '/requests',
   '/events',
   '/keys',
