@@ -19,17 +19,7 @@ export async function buildConsole(): Promise<boolean> {
 
 function hashOfSources(): string {
   const hash = createHash('sha256')
-  const lock = JSON.parse(
-    readFileSync(fileURLToPath(new URL('../package-lock.json', import.meta.url)), 'utf8'),
-  )
-  for (const name of [
-    'svelte',
-    'vite',
-    '@sveltejs/vite-plugin-svelte',
-    '@tanstack/svelte-query',
-    'lucide-static',
-  ])
-    hash.update(lock.packages[`node_modules/${name}`].version)
+  hash.update(readFileSync(fileURLToPath(new URL('../package-lock.json', import.meta.url))))
   const names = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
     /^(src|public)\b|^[^/\\]+\.(ts|html)$/.test(name),
   )

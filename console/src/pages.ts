@@ -1,5 +1,5 @@
 import type { Component } from 'svelte'
-import type { Found } from './api/types.ts'
+import { movementKinds } from './screens/kinds.ts'
 import type { DetailScreen, ListScreen } from './screens/screen.ts'
 
 // biome-ignore-start lint/suspicious/noExplicitAny: each screen knows its own resource
@@ -127,20 +127,23 @@ export function pageOf(path: string): PageOf {
   }
 }
 
-const pagesOfFound: Partial<Record<Found['kind'], string>> = {
-  wallet: '/wallets',
-  walletSet: '/wallet-sets',
+const foldersOfResources: Readonly<Record<string, string>> = {
+  account: '/accounts',
+  contract: '/contracts',
+  notification: '/notifications',
   paymentIntent: '/payment-intents',
   recipient: '/address-book',
-  contract: '/contracts',
   request: '/requests',
-  notification: '/notifications',
   subscription: '/webhooks',
-} as Partial<Record<Found['kind'], string>>
+  wallet: '/wallets',
+  walletSet: '/wallet-sets',
+}
 
-/** The page of what a search found: movements have one in common. */
-export const pageOfFound = (kind: Found['kind'], id: string): string =>
-  `${pagesOfFound[kind] ?? '/movements'}/${encodeURIComponent(id)}`
+/** The page of a resource by its kind; absent of kinds that have none. Movements have one in common. */
+export function pageOfResource(kind: string, id: string): string | undefined {
+  const folderName = movementKinds.includes(kind) ? '/movements' : foldersOfResources[kind]
+  return folderName && `${folderName}/${encodeURIComponent(id)}`
+}
 
 function folder(
   paths: readonly string[],

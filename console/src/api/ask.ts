@@ -3,7 +3,7 @@ import { session } from '../session.svelte.ts'
 /** An answer: its data, and the pages beside it as the `Link` header names them. */
 export type Answer<Data> = { data: Data; next?: string; prev?: string; requestId: string; fault?: string }
 
-/** What the server refused, in its own words. */
+/** A refusal of the server, in its own words. */
 export class Refusal extends Error {
   /** The status of the answer; 0 without one. */
   readonly status: number

@@ -46,7 +46,7 @@ export const withSecret = (fields: readonly Field[]) => (): readonly Field[] =>
         },
       ]
 
-/** What a signing request needs besides its own fields. */
+/** The fields that each signing request has besides its own. */
 export async function signingFields(values: Record<string, string>) {
   if (values['entitySecret']) secret.hold(values['entitySecret'])
   return { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await secret.encrypt() }

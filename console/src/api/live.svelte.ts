@@ -5,7 +5,7 @@ import workerAddress from './live-worker.ts?sharedworker&url'
 /** A change of a resource, as the stream tells it. */
 export type LiveEvent = { type: string; resourceId: string }
 
-/** What a query says about the events that make it old; without this it is asked again only by hand. */
+/** Decides whether an event makes the data of a query old. A query without it is asked again only by hand. */
 export type Follows = (event: LiveEvent) => boolean
 
 declare module '@tanstack/svelte-query' {
@@ -62,7 +62,7 @@ class Live {
     if (message.state) {
       const wasBroken = this.state === 'broken'
       this.state = message.state
-      // What the stream cannot tell any more is read once.
+      // Queries are read once, because the stream does not repeat what it sent meanwhile.
       if (wasBroken && message.state === 'open') void queries.invalidateQueries()
     } else if (message.type === 'gap' || message.type?.startsWith('lab.')) {
       void queries.invalidateQueries()

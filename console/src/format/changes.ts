@@ -1,7 +1,7 @@
 /** A value that differs between two documents, by its path. */
 export type Change = { path: string; before: string; after: string }
 
-/** What differs between two documents of JSON; texts that hold JSON are compared as what they hold. */
+/** Lists the differences of two documents of JSON. Texts that hold JSON are parsed first. */
 export function changesBetween(before: unknown, after: unknown, path = ''): Change[] {
   const [left, right] = [opened(before), opened(after)]
   if (isObject(left) && isObject(right)) {

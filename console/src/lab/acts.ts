@@ -3,7 +3,7 @@ import type { LabClockState, LocalChain, Snapshot } from '../api/types.ts'
 import { plural } from '../format/text.ts'
 import { shownDuration } from '../format/time.ts'
 
-/** What only a sandbox can do. Each returns the sentence that tells what happened. */
+/** Acts that only a sandbox can do. Each returns the sentence that tells what happened. */
 
 type Advance = LabClockState & { hops: number; fired: unknown[]; tookMs: number }
 

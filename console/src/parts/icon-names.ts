@@ -52,7 +52,6 @@ export const iconNames = [
   'shield-check',
   'sun',
   'sun-moon',
-  'terminal',
   'trash',
   'undo-2',
   'upload',
@@ -65,7 +64,6 @@ export const iconNames = [
   'square-function',
   'network',
   'repeat',
-  'snowflake',
   'skip-forward',
 ] as const
 

@@ -366,7 +366,7 @@ export const keys: ListScreen<Key> = {
   empty: { text: 'No keys.' },
 }
 
-export const revokeKey: Action<{ id: string }> = {
+const revokeKey: Action<{ id: string }> = {
   title: 'Revoke',
   icon: 'x',
   tone: 'danger',

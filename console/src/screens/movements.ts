@@ -1,7 +1,7 @@
 import type { Movement } from '../api/types.ts'
 import { amount, chain, duration, status, time } from '../parts/cell.ts'
 import { blockchains } from './choices.ts'
-import { kindOf } from './kinds.ts'
+import { kindOf, movementKinds } from './kinds.ts'
 import type { Column, ListScreen, Row } from './screen.ts'
 
 type MovementRow = Row & Movement
@@ -38,19 +38,7 @@ export const movements: ListScreen<MovementRow> = {
     {
       name: 'kind',
       title: 'Kind',
-      options: [
-        'transaction',
-        'payment',
-        'refund',
-        'payout',
-        'transfer',
-        'deposit',
-        'sweep',
-        'userOperation',
-        'modularTransfer',
-        'message',
-        'unifiedTransfer',
-      ],
+      options: movementKinds,
     },
     { name: 'phase', title: 'Phase', options: ['open', 'stuck', 'done', 'failed'] },
     { name: 'blockchain', title: 'Chain', options: blockchains },

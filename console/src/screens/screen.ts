@@ -20,12 +20,12 @@ export type Filter = { name: string; title: string; options?: readonly string[];
 export type Action<Item> = {
   title: string
   icon: IconName
-  /** What it changes, in a sentence; a destructive one names what cannot be undone. */
+  /** A sentence that says what the act changes; that of a destructive act names what cannot be undone. */
   about?: string
   tone?: 'primary' | 'danger' | 'lab'
-  /** What has to be typed first in production, where the act cannot be undone. */
+  /** The word that the reader has to type first in production, of an act that cannot be undone. */
   typed?: (item: Item) => string
-  /** What it asks for; a function where that depends on what the server is. */
+  /** The fields of its form; a function where they depend on the server. */
   fields?: readonly Field[] | (() => readonly Field[])
   isOffered?: (item: Item) => boolean
   /** Does it, and returns what to say or where to go. */

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -62,11 +62,13 @@ export async function registerConsole(server: FastifyInstance): Promise<void> {
 
   server.get<{ Params: { name: string } }>('/console/assets/:name', async (request, reply) => {
     const { name } = request.params
-    const names = await readdir(`${folder}assets`).catch((): string[] => [])
-    if (!names.includes(name)) return reply.callNotFound()
+    const asset = /^[\w-][\w.-]*$/.test(name)
+      ? await fileOf(`assets/${name}`).catch(() => undefined)
+      : undefined
+    if (!asset) return reply.callNotFound()
     // The name holds a hash of the content.
     secure(reply).header('Cache-Control', 'public, max-age=31536000, immutable')
-    return sendKept(request, reply, await fileOf(`assets/${name}`))
+    return sendKept(request, reply, asset)
   })
   server.get('/console/icon.svg', async (request, reply) => {
     const icon = await fileOf('icon.svg').catch(() => undefined)
