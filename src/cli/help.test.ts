@@ -43,14 +43,14 @@ describe('bezant help', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
   })
 
-  it('help COMMAND prints the same as COMMAND --help, and the README lists every command', async () => {
+  it('help COMMAND prints the same as COMMAND --help, and docs/commands.md lists every command', async () => {
     const { stdout } = await bezant('help')
     const commands = [...stdout.matchAll(/^ {2}([\w-]+) /gm)].map(([, name]) => name!)
     expect(commands).toContain('policy')
-    const readme = readFileSync('README.md', 'utf8')
+    const page = readFileSync('docs/commands.md', 'utf8')
     for (const command of commands) {
       expect((await bezant('help', command)).stdout).toContain(`Usage: bezant ${command}`)
-      expect(readme).toContain(`| \`bezant ${command}\` |`)
+      expect(page).toContain(`| \`bezant ${command}\` |`)
     }
     expect((await bezant('help', 'keys')).stdout).toBe((await bezant('keys', '--help')).stdout)
   })

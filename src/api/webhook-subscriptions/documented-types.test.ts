@@ -28,7 +28,7 @@ const namedIn = (sentence: string) =>
   )
 
 it.each([
-  { document: 'README.md', says: /^\| Webhooks of wallets \|[^|]+\|(.+)\|$/m },
+  { document: 'docs/what-works.md', says: /^\| Webhooks of wallets \|[^|]+\|(.+)\|$/m },
   { document: 'docs/webhooks.md', says: /^These can be subscribed, and are not sent: (.+)$/m },
 ])(
   '$document names the types that can be subscribed and are not sent, and no others',

@@ -105,15 +105,15 @@ describe('networks', () => {
   })
 })
 
-test('the README counts the chains as they are', () => {
+test('the documents count the chains as they are', () => {
   const local = networks.filter(({ environment }) => environment === 'TEST')
   const ofWallets = local.filter(({ blockchain }) =>
     (walletBlockchains as readonly string[]).includes(blockchain),
   )
   expect([local.length, ofWallets.length]).toEqual([10, 8])
-  const readme = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ')
-  expect(readme).toContain('ten local EVM chains')
-  expect(readme).toContain('wallets on eight EVM chains')
+  const textOf = (file: string) => readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ')
+  expect(textOf('README.md')).toContain('ten local EVM chains')
+  expect(textOf('docs/what-works.md')).toContain('wallets on eight EVM chains')
 })
 
 describe('blockchains', () => {
