@@ -30,6 +30,8 @@ export default defineConfig({
   plugins: [svelte({ configFile: false }), icons()],
   build: {
     outDir: 'dist',
+    // The second is the frame into which the server writes documents.
+    rolldownOptions: { input: [`${folder}index.html`, `${folder}docs.html`] },
     emptyOutDir: true,
     target: 'es2023',
     // Fonts stay files: the policy of the page allows no data: addresses for them.

@@ -1,4 +1,4 @@
-type Theme = 'auto' | 'light' | 'dark'
+import { applyTheme, keepTheme, keptTheme, type Theme, themeAfter } from './theme.ts'
 
 const kept = <Value extends string>(name: string, values: readonly Value[]): Value => {
   const value = localStorage.getItem(name) as Value
@@ -7,7 +7,7 @@ const kept = <Value extends string>(name: string, values: readonly Value[]): Val
 
 /** What the reader chose for this browser. */
 class Settings {
-  theme: Theme = $state(kept('theme', ['auto', 'light', 'dark']))
+  theme: Theme = $state(keptTheme())
   time: 'local' | 'utc' = $state(kept('time', ['local', 'utc']))
   keys: 'on' | 'off' = $state(kept('keys', ['on', 'off']))
 
@@ -17,8 +17,8 @@ class Settings {
   }
 
   turnTheme(): void {
-    this.theme = this.theme === 'auto' ? 'light' : this.theme === 'light' ? 'dark' : 'auto'
-    localStorage.setItem('theme', this.theme)
+    this.theme = themeAfter(this.theme)
+    keepTheme(this.theme)
     this.applyTheme()
   }
 
@@ -33,8 +33,7 @@ class Settings {
   }
 
   applyTheme(): void {
-    if (this.theme === 'auto') delete document.documentElement.dataset['theme']
-    else document.documentElement.dataset['theme'] = this.theme
+    applyTheme(this.theme)
   }
 }
 

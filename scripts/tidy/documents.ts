@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path'
+import { anchorOf } from '#runtime/http/docs/guides'
 import { alarmNames } from '#runtime/log/alarms'
 import { openMetrics } from '#runtime/telemetry/metrics'
 import type { Repository, Rule, SourceFile } from './repository.ts'
@@ -59,16 +60,11 @@ export const anchorRule: Rule = {
       ),
 }
 
-/** The anchors of the headings of the document that `path` names, as web renderers generate them. */
+/** The anchors of the headings of the document that `path` names, as the server and other renderers of Markdown generate them. */
 function anchorsOf({ files }: Repository, from: SourceFile, path: string): string[] {
   const target = path === '' ? from.path : normalize(join(dirname(from.path), path))
   const text = files.find((file) => file.path === target)?.text ?? ''
-  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  )
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!))
 }
 
 export const settingRule: Rule = {
@@ -133,6 +129,22 @@ const differences = (real: ReadonlySet<string>, documented: ReadonlySet<string>)
     .filter((name) => !real.has(name))
     .map((name) => `${name} is documented and is not there`),
 ]
+
+const guideList = 'docs/README.md'
+
+export const guideRule: Rule = {
+  name: 'documents are listed once',
+  why: `The list in ${guideList} is the side bar of every page.`,
+  check: (repository) => {
+    const list = repository.files.find(({ path }) => path === guideList)?.text ?? ''
+    const listed = [...list.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, path]) => `docs/${path}`)
+    return repository
+      .matching(/^docs\/(?!README\.md|decisions\/\d).*\.md$/)
+      .map(({ path }) => ({ path, times: listed.filter((each) => each === path).length }))
+      .filter(({ times }) => times !== 1)
+      .map(({ path, times }) => `${guideList} lists ${path} ${times} times`)
+  },
+}
 
 const decisionList = 'docs/decisions/README.md'
 

@@ -272,7 +272,8 @@ Bezant sandbox is ready.
   Client key     ${answer.clientKey} (for pages)
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console}
-  Reference      ${answer.docs}
+  Documents      ${answer.docs}
+  Reference      ${answer.docs}/reference
   Page of users  ${answer.challengeUrl} (serviceUrl of the browser client)${trustLines(answer)}
   Notifications  ${notificationNotes[targets]}
 

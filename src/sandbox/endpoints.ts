@@ -25,7 +25,7 @@ const sandboxAnswerSchema = Type.Object(
     clientKey: text('The client key, which is public.'),
     entitySecret: text('The entity secret, which is public.'),
     console: text('The address of the console.'),
-    docs: text('The address of the reference of the API.'),
+    docs: text('The address of the documents, beside which `/docs/reference` describes the API.'),
     challengeUrl: text('The origin of the page of users: `serviceUrl` of the browser client.'),
     certificate: Type.Optional(
       text('With --tls: the file of the certificate that clients on this machine have to trust.'),

@@ -5,6 +5,7 @@ export const iconNames = [
   'arrow-left-right',
   'arrow-right',
   'arrow-up-right',
+  'book-open',
   'book-user',
   'box',
   'braces',

@@ -68,6 +68,13 @@ export const groups: readonly Group[] = [
       { path: '/lab/triggers', title: 'Triggers', icon: 'play' },
     ],
   },
+  {
+    title: 'Read',
+    sections: [
+      { path: '/docs', title: 'Documents', icon: 'book-open' },
+      { path: '/docs/reference', title: 'API reference', icon: 'braces' },
+    ],
+  },
 ]
 
 export const sections: readonly Section[] = groups.flatMap((group) => group.sections)

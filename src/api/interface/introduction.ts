@@ -7,7 +7,7 @@ affiliated with, the interface of the Circle APIs.
 
 Send \`Authorization: Bearer KEY\` with an API key of the server, which looks like \`TEST_API_KEY:ID:SECRET\`. A key belongs to one
 entity and reaches only what that entity owns. A \`TEST_API_KEY\` reaches test networks, a \`LIVE_API_KEY\` main networks. In a
-sandbox, \`GET /sandbox\` shows the key, and the reference page at \`/docs\` already uses it. Operations of the operator need a
+sandbox, \`GET /sandbox\` shows the key, and the reference page at \`/docs/reference\` already uses it. Operations of the operator need a
 key with the scope \`operator:read\`. The JSON-RPC endpoints take a client key, \`TEST_CLIENT_KEY:ID:SECRET\`, which a page may hold
 and which opens nothing else.
 

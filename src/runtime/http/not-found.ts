@@ -43,9 +43,9 @@ export function createNotFoundMessage(
     if (/^\/v\d\/v\d(\/|$)/.test(path))
       return `Resource not found: ${method} ${path} names the version twice. Give your client the base address without ${path.slice(0, 3)}.`
     if (isNotBuilt(method, path))
-      return `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
+      return `Resource not found: ${method} ${path} is documented, but not part of this version. /docs/reference lists the available operations, and /docs/what-works lists them by area.`
     const near = nearestOf(method, path)
     const hint = near.length > 0 ? `: did you mean ${near.join(' or ')}?` : '.'
-    return `Resource not found: ${method} ${path} does not exist${hint} /docs lists the operations.`
+    return `Resource not found: ${method} ${path} does not exist${hint} /docs/reference lists the operations.`
   }
 }

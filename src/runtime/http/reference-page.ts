@@ -10,13 +10,16 @@ import { type DocumentInput, type Introduction, openApiDocument } from './openap
 
 export type ReferencePage = {
   introduction: Introduction
-  /** A public key with which the page sends its requests: that of a sandbox. */
+  /** A public key with which the page sends its requests, and that documents show: the one of a sandbox. */
   tryOutKey?: string | undefined
 }
 
+/** The address of the page. */
+const root = '/docs/reference'
+
 type ReferenceInput = ReferencePage & Pick<DocumentInput, 'endpoints'> & { baseUrl: () => string | undefined }
 
-/** Serves the description of the API at `/openapi.json`; `/docs` shows it without any outside request. */
+/** Serves the description of the API at `/openapi.json` and below `/docs`; `/docs/reference` shows it without any outside request. */
 export async function registerReferencePage(server: FastifyInstance, input: ReferenceInput): Promise<void> {
   // Written on first use: that takes milliseconds, and the base address is known once the server listens.
   const document = { openapi: '3.0.3' }
@@ -28,10 +31,11 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
     await written()
     return keepFile('application/x-yaml', server.swagger({ yaml: true }))
   })
-  keepAnswers(server, new Map([...(await pageFiles()), ['/docs/json', written], ['/docs/yaml', asYaml]]))
+  // The page reads the description below its own address.
+  keepAnswers(server, new Map([...(await pageFiles()), [`${root}/json`, written], [`${root}/yaml`, asYaml]]))
   await server.register(swagger, { mode: 'static', specification: { document: document as never } })
   await server.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: root,
     uiConfig: {
       // Every click draws all operations that are shown, and showing all takes a browser four times as long.
       docExpansion: 'none',
@@ -49,7 +53,12 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
       css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
     },
   })
-  server.get('/openapi.json', async (request, reply) => sendKept(request, reply, await written()))
+  for (const [path, describe] of [
+    ['/openapi.json', written],
+    ['/docs/json', written],
+    ['/docs/yaml', asYaml],
+  ] as const)
+    server.get(path, async (request, reply) => sendKept(request, reply, await describe()))
 }
 
 type Answers = Map<string, () => Promise<KeptFile>>
@@ -57,7 +66,7 @@ type Answers = Map<string, () => Promise<KeptFile>>
 /** Answers these paths from memory, before the plugin that has routes for them renders or reads anything. */
 function keepAnswers(server: FastifyInstance, answers: Answers): void {
   server.addHook('preHandler', async (request, reply) => {
-    if (!request.url.startsWith('/docs/')) return
+    if (!request.url.startsWith(`${root}/`)) return
     const file = answers.get(request.url.split('?')[0]!)
     if (file) return sendKept(request, reply, await file())
   })
@@ -76,7 +85,7 @@ async function pageFiles(): Promise<Answers> {
   const names = (await readdir(folder)).filter((name) => types[extname(name)])
   return new Map(
     names.map((name) => [
-      `/docs/static/${name}`,
+      `${root}/static/${name}`,
       succeedOnce(async () => keepFile(types[extname(name)]!, await readFile(join(folder, name)))),
     ]),
   )

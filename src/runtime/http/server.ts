@@ -12,6 +12,7 @@ import { admitRequests } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
+import { registerDocs } from './docs/site.ts'
 import type { Endpoint } from './endpoint.ts'
 import { openEventStreams } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
@@ -31,7 +32,7 @@ export type RequestGuard = (request: { path: string; headers: IncomingHttpHeader
 type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
-  /** Serves the console and the reference of the API too. */
+  /** Serves the console, the documents and the reference of the API too. */
   pages?: ReferencePage
   /** Serves the page of users, for itself alone: sites of other origins may neither read responses nor frame them. */
   userPage?: UserPage
@@ -92,6 +93,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   if (input.pages) {
     await registerReferencePage(server, { ...input, ...input.pages, baseUrl: () => config.publicUrl })
     await registerConsole(server)
+    const { tryOutKey: apiKey } = input.pages
+    await registerDocs(server, () => ({ url: config.publicUrl, apiKey }))
   }
   parseBodies(server)
   answerErrors(server, input)

@@ -215,20 +215,21 @@ describe('property 122: what needs no key', () => {
     )
   })
 
-  it('files of the reference are answered from memory, and not at all to those that have them', async () => {
+  it('files of the reference and of the documents are answered from memory, and not at all to those that have them', async () => {
     const plain = httpAs(harness.url, undefined)
     for (const path of [
-      '/docs/static/swagger-ui-bundle.js',
+      '/docs/reference/static/swagger-ui-bundle.js',
       '/docs/json',
       '/docs/yaml',
       '/openapi.json',
-      '/docs/',
+      '/docs/search.json',
+      '/docs/reference',
     ]) {
       const answer = await plain('GET', path)
       expect([path, answer.status]).toEqual([path, 200])
       await expectBounded(path, () => plain('GET', path))
       const etag = answer.headers.get('etag')
-      if (path === '/docs/') continue
+      if (path === '/docs/reference') continue
       const again = await plain('GET', path, { headers: { 'if-none-match': String(etag) } })
       expect([path, again.status, again.text]).toEqual([path, 304, ''])
     }

@@ -16,7 +16,7 @@ inChromium('tries operations of a sandbox out with its public key', async () => 
   const browser = await openBrowser()
   try {
     const page = await browser.newPage()
-    await page.goto(`${harness.url}/docs#/Configuration/getConfiguration`)
+    await page.goto(`${harness.url}/docs/reference#/Configuration/getConfiguration`)
     await page.click('.try-out__btn')
     await page.click('.execute')
     const [, { masterWalletId }] = await Promise.all([
@@ -33,7 +33,7 @@ inChromium('tries an operation out that needs a ciphertext, which the sandbox ma
   const browser = await openBrowser()
   try {
     const page = await browser.newPage()
-    await page.goto(`${harness.url}/docs#/Wallet%20sets/createWalletSet`)
+    await page.goto(`${harness.url}/docs/reference#/Wallet%20sets/createWalletSet`)
     await page.click('.try-out__btn')
     await page.click('.execute')
     await page.waitForSelector('.live-responses-table .response-col_status:has-text("201")')
@@ -45,7 +45,7 @@ inChromium('tries an operation out that needs a ciphertext, which the sandbox ma
 })
 
 it('puts no key into the page of a production server', async () => {
-  const script = '/docs/static/swagger-initializer.js'
+  const script = '/docs/reference/static/swagger-initializer.js'
   const page = async (url: string) => (await httpAs(url, undefined)('GET', script)).text
   expect(await page(harness.url)).toContain(harness.apiKey)
   const production = await startApi(harness.ctx)

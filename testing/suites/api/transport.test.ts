@@ -337,7 +337,7 @@ describe('the description of the interface', () => {
 
   it('serves a reference page that loads nothing from other hosts', async () => {
     const plain = httpAs(harness.url, undefined)
-    const pages = ['/docs', '/docs/', '/docs/static/index.html']
+    const pages = ['/docs/reference', '/docs/reference/', '/docs/reference/static/index.html']
     const seen = new Set<string>()
     while (pages.length > 0) {
       const page = pages.pop()!

@@ -417,6 +417,7 @@ it('answers nothing but the page, its operations and the probe', async () => {
   const ask = httpAs(users.url, harness.apiKey)
   for (const path of [
     '/docs',
+    '/docs/reference',
     '/console',
     '/openapi.json',
     '/v1/w3s/wallets',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { sandboxApiKey } from '#sandbox/credentials'
+import { builtConsole } from '#testing/pages/built-console'
 import { rpc } from '#testing/platform/json-rpc'
 import { httpAs } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
@@ -129,6 +130,7 @@ it.each(drawn(ends, 1))(
 )
 
 drawnIt('prints one line of JSON with URLs that answer', async () => {
+  await builtConsole()
   const program = await take()
   const { answer, tenant } = program
   expect(Object.keys(answer).sort()).toEqual([
@@ -154,6 +156,7 @@ drawnIt('prints one line of JSON with URLs that answer', async () => {
   ])
   for (const url of [
     answer.docs,
+    `${answer.docs}/reference`,
     answer.console,
     answer.challengeUrl,
     `${answer.url}/sandbox`,
@@ -190,7 +193,9 @@ drawnIt(
       '/sandbox/catcher/shop',
     ])
       expect((await fetch(url + path)).status).toBe(404)
-    expect(await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text()).not.toContain('API_KEY')
+    expect(await (await fetch(`${url}/docs/reference/static/swagger-initializer.js`)).text()).not.toContain(
+      'API_KEY',
+    )
     first.signal('SIGTERM', 'process')
     await first.exited
     const second = await startProgram({ dataDir: directory, args: chains })
