@@ -1,6 +1,13 @@
 import { ask } from '../api/ask.ts'
 import { duration, id, mono, status, text, time } from '../parts/cell.ts'
-import { type Action, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
+import {
+  type Action,
+  type Column,
+  type DetailScreen,
+  followsTypes,
+  type ListScreen,
+  type Row,
+} from './screen.ts'
 
 type Delivery = {
   subscriptionId: string
@@ -71,15 +78,16 @@ export const notifications: ListScreen<Notification> = {
 
 export const notificationActs: readonly Action<Notification>[] = [resend]
 
+/** An endpoint: the shape of wallets (v2), and what that of the business account (v1) has instead. */
 type Subscription = Row & {
   name?: string
   endpoint: string
   enabled?: boolean
-  restricted?: boolean
   notificationTypes?: string[]
   failingSince?: string
   droppedCount?: number
   createDate?: string
+  subscriptionDetails?: { url: string; status: string }[]
 }
 
 const replay: Action<Subscription> = {
@@ -114,85 +122,95 @@ const replay: Action<Subscription> = {
   },
 }
 
-export const webhooks: ListScreen<Subscription> = {
-  title: 'Webhooks',
-  path: '/v2/notifications/subscriptions',
-  columns: [
-    { title: 'Endpoint', cell: ({ endpoint }) => mono(endpoint), place: 'title' },
-    { title: 'Name', cell: ({ name }) => text(name), place: 'below' },
-    {
-      title: 'Types',
-      cell: ({ notificationTypes }) =>
-        text(notificationTypes?.includes('*') ? 'all' : notificationTypes?.join(', ')),
+function stateOfEndpoint({ enabled, failingSince, subscriptionDetails }: Subscription) {
+  if (subscriptionDetails) return subscriptionDetails[0]?.status
+  return enabled === false ? 'disabled' : failingSince ? 'refusing' : 'active'
+}
+
+const toneOfEndpoint = (state: string | undefined) =>
+  state === 'confirmed' ? 'good' : state === 'refusing' ? 'bad' : undefined
+
+const typesOf = ({ notificationTypes }: Subscription) =>
+  text(notificationTypes?.includes('*') ? 'all' : notificationTypes?.join(', '))
+
+const endpointColumn: Column<Subscription> = {
+  title: 'Endpoint',
+  cell: ({ endpoint }) => mono(endpoint),
+  place: 'title',
+}
+const endpointStateColumns: readonly Column<Subscription>[] = [
+  { title: 'Dropped', isNumber: true, cell: ({ droppedCount }) => text(droppedCount || undefined) },
+  {
+    title: 'State',
+    place: 'state',
+    cell: (subscription) => {
+      const state = stateOfEndpoint(subscription)
+      return status(state, toneOfEndpoint(state))
     },
-    { title: 'Dropped', isNumber: true, cell: ({ droppedCount }) => text(droppedCount || undefined) },
-    {
-      title: 'State',
-      place: 'state',
-      cell: ({ enabled, failingSince }) =>
-        status(
-          enabled === false ? 'disabled' : failingSince ? 'refusing' : 'active',
-          failingSince ? 'bad' : undefined,
-        ),
-    },
-    { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
-  ],
-  hrefOf: (subscription) => `/webhooks/${subscription.id}`,
+  },
+]
+
+/** A line of notifications, which has subscriptions of its own. */
+type Line = {
+  title: string
+  folder: string
+  path: string
+  /** A sentence on how an endpoint of the line is checked. */
+  check: string
+  columns: readonly Column<Subscription>[]
+  pathOf: (id: string) => string
+}
+
+const endpointsOf = ({ title, folder, path, check, columns }: Line): ListScreen<Subscription> => ({
+  title,
+  path,
+  columns,
+  hrefOf: (subscription) => `${folder}/${subscription.id}`,
   actions: [
     {
       title: 'Subscribe',
       icon: 'plus',
       tone: 'primary',
-      about:
-        'Endpoints of wallets (v2) are checked at once; those of the business account (v1) confirm the first message.',
-      fields: [
-        {
-          name: 'line',
-          title: 'Of',
-          options: [
-            { value: 'v2', title: 'Wallets and contracts (v2)' },
-            { value: 'v1', title: 'The business account (v1)' },
-          ],
-        },
-        { name: 'endpoint', title: 'Endpoint', hint: 'An https address' },
-      ],
-      async run(_, { line, endpoint }) {
-        await ask('POST', `/${line}/notifications/subscriptions`, line === 'v2' ? { endpoint } : { endpoint })
+      about: check,
+      fields: [{ name: 'endpoint', title: 'Endpoint', hint: 'An https address' }],
+      async run(_, values) {
+        await ask('POST', path, values)
         return { told: 'The endpoint is subscribed.' }
       },
     },
   ],
   empty: {
-    text: 'No subscriptions of wallets yet.',
+    text: 'No subscriptions yet.',
     command: 'bezant listen --forward-to http://localhost:3000/webhooks',
   },
-}
+})
 
-const remove: Action<Subscription> = {
-  title: 'Remove',
-  icon: 'trash',
-  tone: 'danger',
-  about: 'Removes the subscription. What waits for it is dropped.',
-  typed: () => 'remove',
-  async run(item) {
-    await ask('DELETE', `/v2/notifications/subscriptions/${item.id}`)
-    return { goTo: '/webhooks', told: 'The subscription is removed.' }
-  },
-}
-
-export const webhook: DetailScreen<Subscription> = {
-  list: { title: 'Webhooks', href: '/webhooks' },
-  pathOf: (subscriptionId) => `/v2/notifications/subscriptions/${subscriptionId}`,
-  titleOf: ({ endpoint }) => endpoint,
-  stateOf: ({ enabled }) => (enabled === false ? 'disabled' : 'active'),
+const endpointOf = ({ title, folder, path, pathOf }: Line): DetailScreen<Subscription> => ({
+  list: { title, href: folder },
+  pathOf,
+  titleOf: ({ endpoint }) => endpoint ?? 'Subscription',
+  stateOf: (item) => item.endpoint && stateOfEndpoint(item),
   facts: [
     { title: 'Name', cell: ({ name }) => text(name) },
-    { title: 'Types', cell: ({ notificationTypes }) => text(notificationTypes?.join(', ')) },
+    { title: 'Types', cell: typesOf },
     { title: 'Failing since', cell: ({ failingSince }) => time(failingSince) },
     { title: 'Dropped', cell: ({ droppedCount }) => text(droppedCount) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
   ],
-  actions: [replay, remove],
+  actions: [
+    replay,
+    {
+      title: 'Remove',
+      icon: 'trash',
+      tone: 'danger',
+      about: 'Removes the subscription. What waits for it is dropped.',
+      typed: () => 'remove',
+      async run(item) {
+        await ask('DELETE', `${path}/${item.id}`)
+        return { goTo: folder, told: 'The subscription is removed.' }
+      },
+    },
+  ],
   follows: () => () => true,
   parts: [
     {
@@ -203,60 +221,40 @@ export const webhook: DetailScreen<Subscription> = {
       empty: 'Nothing was queued for it yet.',
     },
   ],
-}
+})
 
-type BusinessSubscription = Row & {
-  endpoint: string
-  subscriptionDetails: { url: string; status: string }[]
-  droppedCount?: number
-}
-
-const stateOfBusiness = ({ subscriptionDetails }: BusinessSubscription) => subscriptionDetails?.[0]?.status
-
-export const businessWebhooks: ListScreen<BusinessSubscription> = {
-  title: 'Webhooks of the business account',
-  path: '/v1/notifications/subscriptions',
+const ofWallets: Line = {
+  title: 'Webhooks',
+  folder: '/webhooks',
+  path: '/v2/notifications/subscriptions',
+  check: 'The endpoint is checked at once: it has to answer a signed test message.',
   columns: [
-    { title: 'Endpoint', cell: ({ endpoint }) => mono(endpoint), place: 'title' },
-    { title: 'Id', cell: (subscription) => id(subscription.id), place: 'below' },
-    { title: 'Dropped', isNumber: true, cell: ({ droppedCount }) => text(droppedCount || undefined) },
-    {
-      title: 'State',
-      place: 'state',
-      cell: (subscription) =>
-        status(
-          stateOfBusiness(subscription),
-          stateOfBusiness(subscription) === 'confirmed' ? 'good' : undefined,
-        ),
-    },
+    endpointColumn,
+    { title: 'Name', cell: ({ name }) => text(name), place: 'below' },
+    { title: 'Types', cell: typesOf },
+    ...endpointStateColumns,
+    { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
   ],
-  hrefOf: (subscription) => `/business-webhooks/${subscription.id}`,
-  actions: webhooks.actions,
-  empty: {
-    text: 'No subscriptions of the business account yet.',
-    command: 'bezant listen --forward-to http://localhost:3000/webhooks',
-  },
+  pathOf: (subscriptionId) => `/v2/notifications/subscriptions/${subscriptionId}`,
 }
 
-export const businessWebhook: DetailScreen<BusinessSubscription> = {
-  list: { title: businessWebhooks.title, href: '/business-webhooks' },
-  pathOf: () => '/v1/notifications/subscriptions',
-  titleOf: ({ endpoint }) => endpoint ?? 'Subscription',
-  stateOf: stateOfBusiness,
-  facts: [{ title: 'Dropped', cell: ({ droppedCount }) => text(droppedCount) }],
-  actions: [
-    replay as Action<Row>,
-    {
-      ...(remove as Action<Row>),
-      async run(item) {
-        await ask('DELETE', `/v1/notifications/subscriptions/${item.id}`)
-        return { goTo: '/business-webhooks', told: 'The subscription is removed.' }
-      },
-    },
+const ofBusinessAccount: Line = {
+  title: 'Webhooks of the business account',
+  folder: '/business-webhooks',
+  path: '/v1/notifications/subscriptions',
+  check: 'The endpoint confirms the subscription by the address in its first message.',
+  columns: [
+    endpointColumn,
+    { title: 'Id', cell: (subscription) => id(subscription.id), place: 'below' },
+    ...endpointStateColumns,
   ],
-  follows: () => () => true,
-  parts: webhook.parts as DetailScreen<BusinessSubscription>['parts'],
+  pathOf: () => '/v1/notifications/subscriptions',
 }
+
+export const webhooks = endpointsOf(ofWallets)
+export const webhook = endpointOf(ofWallets)
+export const businessWebhooks = endpointsOf(ofBusinessAccount)
+export const businessWebhook = endpointOf(ofBusinessAccount)
 
 type Logged = Row & {
   method: string
