@@ -1,4 +1,4 @@
-import type { Field } from '../screens/screen.ts'
+import { type Field, type Fields, type FieldValues, fieldsOf } from '../screens/screen.ts'
 import { session } from '../session.svelte.ts'
 import { read } from './ask.ts'
 
@@ -34,17 +34,16 @@ function keepSecret() {
 const secret = keepSecret()
 
 /** The fields of a signing act: the secret too, where this tab does not hold it. */
-export const withSecret = (fields: readonly Field[]) => (): readonly Field[] =>
-  secret.isHeld()
-    ? fields
-    : [
-        ...fields,
-        {
-          name: 'entitySecret',
-          title: 'Entity secret',
-          hint: '64 hexadecimal digits. It is encrypted here; this tab forgets it after 15 minutes.',
-        },
-      ]
+export const withSecret =
+  (fields: Fields) =>
+  (values: FieldValues): readonly Field[] =>
+    secret.isHeld() ? fieldsOf(fields, values) : [...fieldsOf(fields, values), secretField]
+
+const secretField: Field = {
+  name: 'entitySecret',
+  title: 'Entity secret',
+  hint: '64 hexadecimal digits. It is encrypted here; this tab forgets it after 15 minutes.',
+}
 
 /** The fields that each signing request has besides its own. */
 export async function signingFields(values: Record<string, string>) {

@@ -18,3 +18,24 @@ const colours: Record<string, string> = {
 
 export const chainColour = (blockchain: string): string =>
   colours[blockchain.split('-')[0] ?? ''] ?? '#8c8f99'
+
+/** The numbers of chains in cross-chain messages; a test network has that of its main one. */
+const domains: Record<string, number> = {
+  ARB: 3,
+  AVAX: 1,
+  BASE: 6,
+  ETH: 0,
+  LINEA: 11,
+  MATIC: 7,
+  MONAD: 15,
+  OP: 2,
+  UNI: 10,
+}
+
+export const domainOf = (blockchain: string): number | undefined => domains[blockchain.split('-')[0] ?? '']
+
+/** A domain with the name of its chain. */
+export function domainName(domain: number | string): string {
+  const [name] = Object.entries(domains).find(([, number]) => number === Number(domain)) ?? []
+  return name ? `${name}, domain ${domain}` : `Domain ${domain}`
+}

@@ -18,7 +18,14 @@ export function splitAmount(text: string, unit = ''): AmountParts {
 /** The sum of decimal strings, as a decimal string. */
 export function sumAmounts(texts: readonly string[]): string {
   const decimals = Math.max(0, ...texts.map((text) => text.split('.')[1]?.length ?? 0))
-  const units = texts.reduce((sum, text) => sum + unitsOf(text, decimals), 0n)
+  return decimalOf(
+    texts.reduce((sum, text) => sum + unitsOf(text, decimals), 0n),
+    decimals,
+  )
+}
+
+/** Base units as a decimal string. */
+export function decimalOf(units: bigint, decimals: number): string {
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   return `${units < 0n ? '-' : ''}${whole}${decimals > 0 ? `.${digits.slice(-decimals)}` : ''}`

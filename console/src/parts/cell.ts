@@ -17,6 +17,7 @@ export type Cell =
   | { as: 'duration'; ms: number }
   | { as: 'kind'; kind: string; icon: IconName }
   | { as: 'link'; text: string; href: string }
+  | { as: 'json'; value: unknown }
 
 type Maybe<Value> = Value | null | undefined
 
@@ -57,4 +58,4 @@ export const time = (value: Maybe<string>): Cell | undefined =>
 export const duration = (value: Maybe<number>): Cell | undefined =>
   given(value) ? { as: 'duration', ms: value } : undefined
 export const json = (value: unknown): Cell | undefined =>
-  value === undefined || value === null ? undefined : { as: 'mono', text: JSON.stringify(value) }
+  value === undefined || value === null ? undefined : { as: 'json', value }

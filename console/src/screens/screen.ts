@@ -1,3 +1,4 @@
+import type { Answer } from '../api/ask.ts'
 import type { Follows } from '../api/live.svelte.ts'
 import type { Cell } from '../parts/cell.ts'
 import type { IconName } from '../parts/icon-names.ts'
@@ -25,8 +26,8 @@ export type Action<Item> = {
   tone?: 'primary' | 'danger' | 'lab'
   /** The word that the reader has to type first in production, of an act that cannot be undone. */
   typed?: (item: Item) => string
-  /** The fields of its form; a function where they depend on the server. */
-  fields?: readonly Field[] | (() => readonly Field[])
+  /** The fields of its form; a function where they depend on the server, or on what is chosen in others. */
+  fields?: Fields
   isOffered?: (item: Item) => boolean
   /** Does it, and returns what to say or where to go. */
   run: (item: Item, values: Record<string, string>) => Promise<Outcome | undefined>
@@ -42,7 +43,12 @@ export type Outcome = {
   shown?: unknown
 }
 
+/** Values of a form by the names of its fields; absent of a field that was not touched. */
+export type FieldValues = Readonly<Record<string, string | undefined>>
+export type Fields = readonly Field[] | ((values: FieldValues) => readonly Field[])
+
 export type Field = {
+  /** The field of the request, by which the server names what it refuses. */
   name: string
   title: string
   hint?: string
@@ -57,8 +63,13 @@ export type Field = {
 /** A page that lists one kind of resource. */
 export type ListScreen<Item extends Row = Row> = {
   title: string
+  /** A sentence on what is listed, where the title does not say it. */
+  about?: string
   /** The operation that lists them. */
   path: string
+  /** Parameters that every request has. */
+  query?: Readonly<Record<string, string>>
+  read?: Reader
   /** The name of the list in the answer's data, where it is not the data itself. */
   member?: string
   columns: readonly Column<Item>[]
@@ -73,12 +84,17 @@ export type ListScreen<Item extends Row = Row> = {
 /** What a list without rows says, and how the first one comes about. */
 export type Empty = { text: string; command?: string; trigger?: string }
 
+/** Reads a page of a list where its rows are not those of one answer, as asked for with the key of this session. */
+export type Reader = (path: string) => Promise<Answer<unknown>>
+
 /** A page of one resource. */
 export type DetailScreen<Item extends Row = Row> = {
   /** The title of the list that it belongs to, and its page. */
   list: { title: string; href: string }
   pathOf: (id: string) => string
   member?: string
+  /** The resource in an answer that does not have it as it is. */
+  itemOf?: (data: unknown, id: string) => Item
   titleOf: (item: Item) => string
   stateOf?: (item: Item) => string | undefined
   facts: readonly { title: string; cell: (item: Item) => Cell | undefined }[]
@@ -94,6 +110,7 @@ export type DetailScreen<Item extends Row = Row> = {
 export type Part<Item> = {
   title: string
   pathOf: (item: Item) => string | undefined
+  readerOf?: (item: Item) => Reader
   member?: string
   columns: readonly Column<Row>[]
   hrefOf?: (row: Row) => string
@@ -111,5 +128,5 @@ export const followsResource =
   ({ resourceId }) =>
     resourceId === id
 
-export const fieldsOf = <Item>({ fields }: Action<Item>): readonly Field[] =>
-  typeof fields === 'function' ? fields() : (fields ?? [])
+export const fieldsOf = (fields: Fields | undefined, values: FieldValues): readonly Field[] =>
+  typeof fields === 'function' ? fields(values) : (fields ?? [])
