@@ -11,11 +11,12 @@ type Screens = { lists: Record<string, ListScreen<any>>; details: Record<string,
 
 /** The declared lists and pages of resources, each folder loaded with its first page. */
 const declared: Record<string, () => Promise<Screens>> = {
-  '/movements': () =>
-    import('./screens/movements.ts').then(({ movements }) => ({
-      lists: { '/movements': movements },
+  ...folder(['/movements', '/sweeps'], () =>
+    import('./screens/movements.ts').then(({ movements, sweeps }) => ({
+      lists: { '/movements': movements, '/sweeps': sweeps },
       details: {},
     })),
+  ),
   ...folder(['/wallets', '/wallet-sets', '/transactions'], () =>
     import('./screens/wallets.ts').then((of) => ({
       lists: {
@@ -26,16 +27,33 @@ const declared: Record<string, () => Promise<Screens>> = {
       details: { '/wallets': of.wallet, '/wallet-sets': of.walletSet },
     })),
   ),
-  ...folder(['/users', '/user-operations'], () =>
+  ...folder(['/users'], () =>
     import('./screens/users.ts').then((of) => ({
-      lists: { '/users': of.users, '/user-operations': of.userOperations },
+      lists: { '/users': of.users },
       details: { '/users': of.user },
     })),
   ),
-  ...folder(['/contracts'], () =>
+  ...folder(['/modular-wallets', '/user-operations'], () =>
+    import('./screens/modular.ts').then((of) => ({
+      lists: { '/modular-wallets': of.modularWallets, '/user-operations': of.userOperations },
+      details: { '/modular-wallets': of.modularWallet },
+    })),
+  ),
+  ...folder(['/contracts', '/event-monitors'], () =>
     import('./screens/contracts.ts').then((of) => ({
-      lists: { '/contracts': of.contracts },
-      details: { '/contracts': of.contract },
+      lists: { '/contracts': of.contracts, '/event-monitors': of.eventMonitors },
+      details: { '/contracts': of.contract, '/event-monitors': of.eventMonitor },
+    })),
+  ),
+  ...folder(['/messages', '/attesters', '/unified-balances', '/unified-transfers'], () =>
+    import('./screens/crosschain.ts').then((of) => ({
+      lists: {
+        '/messages': of.messages,
+        '/attesters': of.attesters,
+        '/unified-balances': of.unifiedBalances,
+        '/unified-transfers': of.unifiedTransfers,
+      },
+      details: { '/messages': of.message, '/unified-transfers': of.unifiedTransfer },
     })),
   ),
   ...folder(['/accounts'], () =>
@@ -73,15 +91,20 @@ const declared: Record<string, () => Promise<Screens>> = {
       details: { '/webhooks': of.webhook, '/business-webhooks': of.businessWebhook, '/keys': of.key },
     })),
   ),
-  ...folder(['/reviews', '/screenings', '/policy', '/reconcile'], () =>
+  ...folder(['/policy'], () =>
+    import('./screens/policies.ts').then((of) => ({
+      lists: { '/policy': of.policies },
+      details: { '/policy': of.policy },
+    })),
+  ),
+  ...folder(['/reviews', '/screenings', '/reconcile'], () =>
     import('./screens/control.ts').then((of) => ({
       lists: {
         '/reviews': of.reviews,
         '/screenings': of.screenings,
-        '/policy': of.policies,
         '/reconcile': of.reconciliations,
       },
-      details: { '/reviews': of.review, '/screenings': of.screening, '/policy': of.policy },
+      details: { '/reviews': of.review, '/screenings': of.screening },
     })),
   ),
 }
@@ -130,6 +153,8 @@ export function pageOf(path: string): PageOf {
 const foldersOfResources: Readonly<Record<string, string>> = {
   account: '/accounts',
   contract: '/contracts',
+  eventMonitor: '/event-monitors',
+  modularWallet: '/modular-wallets',
   notification: '/notifications',
   paymentIntent: '/payment-intents',
   recipient: '/address-book',

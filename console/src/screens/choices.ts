@@ -1,4 +1,4 @@
-import { read } from '../api/ask.ts'
+import { pathWith, read } from '../api/ask.ts'
 import type { OperatorChain } from '../api/types.ts'
 
 type Choice = { value: string; title: string }
@@ -16,6 +16,26 @@ export async function walletSetChoices(): Promise<Choice[]> {
   return walletSets
     .filter(({ custodyType }) => custodyType === 'DEVELOPER')
     .map(({ id, name }) => ({ value: id, title: name || id }))
+}
+
+type ListedWallet = { id: string; address: string; name?: string; blockchain: string; custodyType: string }
+
+/** The newest wallets that the entity signs for, of all chains or of one. A choice names the chain too, and is read by `walletOf`. */
+export async function walletChoices(blockchain?: string): Promise<Choice[]> {
+  const { wallets } = await read<{ wallets: ListedWallet[] }>(
+    pathWith('/v1/w3s/wallets', { pageSize: '50', blockchain }),
+  )
+  return wallets
+    .filter(({ custodyType }) => custodyType === 'DEVELOPER')
+    .map((wallet) => ({
+      value: `${wallet.id} ${wallet.blockchain}`,
+      title: `${wallet.name || wallet.address} on ${wallet.blockchain}`,
+    }))
+}
+
+export function walletOf(choice: string | undefined) {
+  const [walletId, blockchain] = choice?.split(' ') ?? []
+  return { walletId, blockchain }
 }
 
 /** The tokens of a wallet, with what it has of them. */

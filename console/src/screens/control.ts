@@ -1,15 +1,17 @@
 import { ask } from '../api/ask.ts'
-import { address, amount, chain, id, json, mono, status, text, time } from '../parts/cell.ts'
-import { blockchains } from './choices.ts'
-import { type Action, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
+import { wordsOf } from '../format/text.ts'
+import { address, amount, chain, id, json, link, mono, status, text, time } from '../parts/cell.ts'
+import { blockchains, chainChoices } from './choices.ts'
+import type { Action, DetailScreen, ListScreen, Row } from './screen.ts'
 
 type Review = Row & {
-  resource: { kind?: string; id?: string } | string
+  resource: 'transaction' | 'payment' | 'transfer'
   state: string
   ruleName: string
   blockchain?: string
   amount?: string
   token?: string
+  walletId?: string
   sourceAddress?: string
   destinationAddress?: string
   firstApprover?: string
@@ -42,38 +44,53 @@ export const reviews: ListScreen<Review> = {
     { title: 'State', cell: ({ state }) => status(state), place: 'state' },
   ],
   hrefOf: (review) => `/reviews/${review.id}`,
-  filters: [{ name: 'state', title: 'State', options: ['pending', 'approved', 'denied'] }],
+  filters: [{ name: 'state', title: 'State', options: ['pending', 'approved', 'denied', 'withdrawn'] }],
   follows: () => true,
-  empty: { text: 'Nothing waits for a decision.', trigger: 'payout.review' },
+  empty: { text: 'Nothing was left to an operator yet. Screening decides most by itself.' },
 }
+
+/** A deposit stays denied until it is approved after all; a denied transaction has ended. */
+const isOpen = ({ state, resource }: Review, verb: 'approve' | 'deny') =>
+  state === 'pending' || (verb === 'approve' && state === 'denied' && resource !== 'transaction')
 
 const decide = (verb: 'approve' | 'deny'): Action<Review> => ({
   title: verb === 'approve' ? 'Approve' : 'Deny',
   icon: verb === 'approve' ? 'check' : 'x',
   tone: verb === 'approve' ? 'primary' : 'danger',
-  isOffered: ({ state }) => state === 'pending',
+  isOffered: (item) => isOpen(item, verb),
   about:
     verb === 'approve'
       ? 'Lets the money go. It cannot be taken back.'
-      : 'Ends it: the money stays, and what was held is free again.',
+      : 'Ends what was to be sent, and frees what it held. What was received stays held.',
   typed: () => verb,
-  fields: [{ name: 'reason', title: 'Reason', hint: 'It is kept in the audit trail.', isOptional: true }],
+  fields: [{ name: 'reason', title: 'Reason', hint: 'It is kept in the audit trail.' }],
   async run(item, { reason }) {
-    await ask('POST', `/operator/reviews/${item.id}/${verb}`, reason ? { reason } : {})
-    return { told: verb === 'approve' ? 'The review is approved.' : 'The review is denied.' }
+    const { data } = await ask<Review>('POST', `/operator/reviews/${item.id}/${verb}`, { reason })
+    return {
+      told:
+        data.state === 'pending'
+          ? 'The approval counts. A second operator has to approve too.'
+          : `The review is ${data.state}.`,
+    }
   },
 })
 
 export const review: DetailScreen<Review> = {
   list: { title: 'Reviews', href: '/reviews' },
   pathOf: () => '/operator/reviews?pageSize=50',
-  titleOf: ({ ruleName }) => ruleName,
+  titleOf: ({ ruleName }) => ruleName ?? 'Review',
   stateOf: ({ state }) => state,
   facts: [
+    {
+      title: 'Movement',
+      cell: ({ id: movementId, resource }) =>
+        resource && link(`${wordsOf(resource)} and its timeline`, `/movements/${movementId}`),
+    },
     { title: 'Amount', cell: (item) => amount(item.amount, item.token) },
     { title: 'Chain', cell: ({ blockchain }) => chain(blockchain) },
     { title: 'From', cell: ({ sourceAddress }) => address(sourceAddress) },
     { title: 'To', cell: ({ destinationAddress }) => address(destinationAddress) },
+    { title: 'Wallet', cell: ({ walletId }) => id(walletId, `/wallets/${walletId}`) },
     { title: 'First approver', cell: ({ firstApprover }) => mono(firstApprover) },
     { title: 'Decided by', cell: ({ decidedBy }) => mono(decidedBy) },
     { title: 'Reason', cell: ({ reason }) => text(reason) },
@@ -83,101 +100,82 @@ export const review: DetailScreen<Review> = {
   follows: () => () => true,
 }
 
-export const screenings: ListScreen<Row> = {
+type Screening = Row & {
+  result: string
+  address: string
+  chain: string
+  decision?: {
+    ruleName?: string
+    actions: string[]
+    reasons?: { riskScore: string; riskCategories: string[] }[]
+  }
+  details?: unknown
+  createDate: string
+}
+
+export const screenings: ListScreen<Screening> = {
   title: 'Screenings',
+  about: 'Addresses that your program, or you, asked about. Each decision is kept as it was made.',
   path: '/operator/screenings',
   columns: [
-    { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
-    { title: 'Address', cell: (row) => address(row['address'] as string), place: 'title' },
-    { title: 'Chain', cell: (row) => chain(row['chain'] as string), place: 'below' },
-    { title: 'Rule', cell: (row) => text((row['decision'] as { ruleName?: string } | undefined)?.ruleName) },
-    { title: 'Result', cell: (row) => status(row['result'] as string), place: 'state' },
+    { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
+    { title: 'Address', cell: (row) => address(row.address), place: 'title' },
+    { title: 'Chain', cell: (row) => chain(row.chain), place: 'below' },
+    { title: 'Rule', cell: ({ decision }) => text(decision?.ruleName) },
+    { title: 'Actions', cell: ({ decision }) => text(decision?.actions.join(', ')) },
+    { title: 'Result', cell: ({ result }) => status(result), place: 'state' },
   ],
   filters: [
-    { name: 'result', title: 'Result', options: ['APPROVED', 'DENIED', 'REVIEW'] },
+    { name: 'result', title: 'Result', options: ['APPROVED', 'DENIED'] },
     { name: 'chain', title: 'Chain', options: blockchains },
-    { name: 'address', title: 'Address' },
+    { name: 'address', title: 'Address', placeholder: 'Address, with its chain' },
+  ],
+  actions: [
+    {
+      title: 'Screen an address',
+      icon: 'fingerprint-pattern',
+      tone: 'primary',
+      about:
+        'Asks the lists of this server about an address as the receiver of money, and keeps the decision.',
+      fields: [
+        { name: 'chain', title: 'Chain', choices: chainChoices },
+        { name: 'address', title: 'Address' },
+      ],
+      async run(_, values) {
+        const { data } = await ask<Screening>('POST', '/v1/w3s/compliance/screening/addresses', {
+          idempotencyKey: crypto.randomUUID(),
+          ...values,
+        })
+        return { goTo: `/screenings/${data.id}` }
+      },
+    },
   ],
   hrefOf: (row) => `/screenings/${row.id}`,
   follows: () => true,
-  empty: { text: 'No address was screened yet.' },
+  empty: { text: 'No address was screened by request yet. What moves is screened by itself.' },
 }
 
-export const screening: DetailScreen = {
+export const screening: DetailScreen<Screening> = {
   list: { title: 'Screenings', href: '/screenings' },
   pathOf: () => '/operator/screenings?pageSize=50',
-  titleOf: () => 'Screening',
-  stateOf: (row) => row['result'] as string | undefined,
+  titleOf: ({ decision }) => decision?.ruleName ?? 'Screening',
+  stateOf: ({ result }) => result,
   facts: [
-    { title: 'Address', cell: (row) => address(row['address'] as string | undefined) },
-    { title: 'Chain', cell: (row) => chain(row['chain'] as string | undefined) },
-    { title: 'Created', cell: (row) => time(row['createDate'] as string | undefined) },
-    { title: 'Decision', cell: (row) => json(row['decision']) },
-    { title: 'Details', cell: (row) => json(row['details']) },
-  ],
-}
-
-const policyDecisionColumns: ListScreen['columns'] = [
-  { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
-  { title: 'Operation', cell: (row) => text(row['operation'] as string), place: 'title' },
-  {
-    title: 'Wallet',
-    cell: (row) => id(row['walletId'] as string, `/wallets/${row['walletId']}`),
-    place: 'below',
-  },
-  {
-    title: 'Movement',
-    cell: (row) => id(row['intentId'] as string, `/movements/${row['intentId']}`),
-    place: 'state',
-  },
-]
-
-export const policies: ListScreen<Row> = {
-  title: 'Policy',
-  path: '/operator/policies',
-  columns: [
-    { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
-    { title: 'Scope', cell: (row) => text(row['scope'] as string), place: 'title' },
-    { title: 'Subject', cell: (row) => id(row['subjectId'] as string), place: 'below' },
-    { title: 'Version', isNumber: true, cell: (row) => text(row['version'] as number), place: 'amount' },
-    { title: 'Rules', cell: (row) => json(row['rules']) },
-    { title: 'By', cell: (row) => mono(row['actor'] as string) },
+    { title: 'Address', cell: (row) => address(row.address) },
+    { title: 'Chain', cell: (row) => chain(row.chain) },
+    { title: 'Actions', cell: ({ decision }) => text(decision?.actions.join(', ')) },
     {
-      title: 'State',
-      cell: (row) => status(row['inForce'] ? 'in force' : 'replaced', row['inForce'] ? 'good' : 'idle'),
-      place: 'state',
+      title: 'Risk',
+      cell: ({ decision }) =>
+        text(
+          decision?.reasons
+            ?.map(({ riskScore, riskCategories }) => [riskScore, ...riskCategories].join(' '))
+            .join(', '),
+        ),
     },
-  ],
-  filters: [
-    { name: 'inForce', title: 'In force', options: ['true', 'false'] },
-    { name: 'subjectId', title: 'Subject id' },
-  ],
-  hrefOf: (row) => `/policy/${row.id}`,
-  follows: followsTypes('policy'),
-  empty: { text: 'No policies: every key may sign everything.', command: 'bezant policy --help' },
-}
-
-export const policy: DetailScreen = {
-  list: { title: 'Policy', href: '/policy' },
-  pathOf: () => '/operator/policies?pageSize=50',
-  titleOf: (row) => (row['scope'] ? `Policy of the ${row['scope']}, version ${row['version']}` : 'Policy'),
-  stateOf: (row) => (row['inForce'] ? 'in force' : 'replaced'),
-  facts: [
-    { title: 'Subject', cell: (row) => id(row['subjectId'] as string | undefined) },
-    { title: 'By', cell: (row) => mono(row['actor'] as string | undefined) },
-    { title: 'Created', cell: (row) => time(row['createDate'] as string | undefined) },
-    { title: 'Rules', cell: (row) => json(row['rules']) },
-  ],
-  parts: [
-    {
-      title: 'Decisions',
-      pathOf: (row) =>
-        row['scope'] === 'wallet'
-          ? `/operator/policyDecisions?walletId=${row['subjectId']}&pageSize=20`
-          : '/operator/policyDecisions?pageSize=20',
-      columns: policyDecisionColumns,
-      empty: 'Nothing was decided yet.',
-    },
+    { title: 'Created', cell: ({ createDate }) => time(createDate) },
+    { title: 'Decision', cell: ({ decision }) => json(decision) },
+    { title: 'Details', cell: ({ details }) => json(details) },
   ],
 }
 

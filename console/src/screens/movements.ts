@@ -2,7 +2,7 @@ import type { Movement } from '../api/types.ts'
 import { amount, chain, duration, status, time } from '../parts/cell.ts'
 import { blockchains } from './choices.ts'
 import { kindOf, movementKinds } from './kinds.ts'
-import type { Column, ListScreen, Row } from './screen.ts'
+import type { Column, Filter, ListScreen, Row } from './screen.ts'
 
 type MovementRow = Row & Movement
 
@@ -28,22 +28,31 @@ export const movementColumns: readonly Column<MovementRow>[] = [
 /** Movements change with nearly every event. */
 export const followsMovements = () => true
 
+const filters: readonly Filter[] = [
+  { name: 'phase', title: 'Phase', options: ['open', 'stuck', 'done', 'failed'] },
+  { name: 'blockchain', title: 'Chain', options: blockchains },
+  { name: 'address', title: 'Address' },
+  { name: 'txHash', title: 'Transaction hash' },
+]
+
 export const movements: ListScreen<MovementRow> = {
   title: 'Movements',
   path: '/operator/movements',
   columns: movementColumns,
   hrefOf: ({ id }) => `/movements/${id}`,
   follows: followsMovements,
-  filters: [
-    {
-      name: 'kind',
-      title: 'Kind',
-      options: movementKinds,
-    },
-    { name: 'phase', title: 'Phase', options: ['open', 'stuck', 'done', 'failed'] },
-    { name: 'blockchain', title: 'Chain', options: blockchains },
-    { name: 'address', title: 'Address' },
-    { name: 'txHash', title: 'Transaction hash' },
-  ],
+  filters: [{ name: 'kind', title: 'Kind', options: movementKinds }, ...filters],
   empty: { text: 'No money has moved yet.', trigger: 'payment.paid' },
 }
+
+/** Movements of one kind, as a list of their own. */
+export const movementsOf = (
+  kind: Movement['kind'],
+  own: Pick<ListScreen<MovementRow>, 'title' | 'about' | 'empty'> & Partial<ListScreen<MovementRow>>,
+): ListScreen<MovementRow> => ({ ...movements, query: { kind }, filters, ...own })
+
+export const sweeps = movementsOf('sweep', {
+  title: 'Sweeps',
+  about: 'What the treasury collects from deposit addresses, so that payouts can be paid from one address.',
+  empty: { text: 'Nothing was swept yet. Sweeps follow payments.', trigger: 'payment.paid' },
+})

@@ -1,19 +1,38 @@
 import { ask } from '../api/ask.ts'
-import { address, chain, mono, status, time } from '../parts/cell.ts'
-import type { DetailScreen, ListScreen, Row } from './screen.ts'
+import { readAs } from '../api/user-token.ts'
+import { wordsOf } from '../format/text.ts'
+import { id, mono, status, text, time } from '../parts/cell.ts'
+import { type Column, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
+import { walletColumns } from './wallets.ts'
 
-export const users: ListScreen<Row> = {
+/** What is known of the wrong entries of a secret. */
+type Guesses = {
+  failedAttempts: number
+  lockedDate?: string
+  lockedExpiryDate?: string
+  lastLockOverrideDate?: string
+}
+type User = Row & {
+  status: string
+  pinStatus: string
+  pinDetails: Guesses
+  securityQuestionStatus: string
+  securityQuestionDetails: Guesses
+  createDate: string
+}
+
+export const users: ListScreen<User> = {
   title: 'Users',
   path: '/v1/w3s/users',
   member: 'users',
   columns: [
-    { title: 'User', cell: (user) => mono(user.id), place: 'title' },
-    { title: 'PIN', cell: (user) => status(user['pinStatus'] as string), place: 'state' },
-    { title: 'Security questions', cell: (user) => status(user['securityQuestionStatus'] as string) },
-    { title: 'State', cell: (user) => status(user['status'] as string), place: 'below' },
-    { title: 'Created', cell: (user) => time(user['createDate'] as string), place: 'below' },
+    { title: 'User', cell: (each) => mono(each.id), place: 'title' },
+    { title: 'PIN', cell: ({ pinStatus }) => status(pinStatus), place: 'state' },
+    { title: 'Security questions', cell: (each) => status(each.securityQuestionStatus) },
+    { title: 'State', cell: (each) => status(each.status), place: 'below' },
+    { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
   ],
-  hrefOf: (user) => `/users/${encodeURIComponent(user.id)}`,
+  hrefOf: (each) => `/users/${encodeURIComponent(each.id)}`,
   filters: [
     { name: 'pinStatus', title: 'PIN', options: ['ENABLED', 'UNSET', 'LOCKED'] },
     { name: 'securityQuestionStatus', title: 'Questions', options: ['ENABLED', 'UNSET', 'LOCKED'] },
@@ -30,44 +49,89 @@ export const users: ListScreen<Row> = {
       },
     },
   ],
+  follows: followsTypes('user', 'challenge'),
   empty: {
     text: 'No users yet. Users open their wallets with a PIN that only they know.',
-    trigger: 'challenges.initialize',
+    trigger: 'challenge.initialize',
   },
 }
 
-export const user: DetailScreen<Row> = {
+/** The facts of a secret and of the lock that wrong entries cause; the last lock has no end. */
+const lockOf = (
+  what: string,
+  of: (item: User) => { state: string; guesses: Guesses | undefined },
+): DetailScreen<User>['facts'] => {
+  const guesses = (item: User) => of(item).guesses
+  return [
+    { title: what, cell: (item) => status(of(item).state) },
+    { title: `${what}: wrong entries`, cell: (item) => text(guesses(item)?.failedAttempts || undefined) },
+    { title: `${what}: locked`, cell: (item) => time(guesses(item)?.lockedDate) },
+    {
+      title: `${what}: lock ends`,
+      cell: (item) =>
+        time(guesses(item)?.lockedExpiryDate) ??
+        text(of(item).state === 'LOCKED' ? 'by bezant users unlock alone' : undefined),
+    },
+    { title: `${what}: lock ended early`, cell: (item) => time(guesses(item)?.lastLockOverrideDate) },
+  ]
+}
+
+const challengeColumns: readonly Column<Row>[] = [
+  { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
+  { title: 'Asks for', cell: (row) => text(wordsOf(row['type'] as string)), place: 'title' },
+  { title: 'Id', cell: (row) => id(row.id) },
+  { title: 'Expires', cell: (row) => time(row['expireDate'] as string), place: 'below' },
+  {
+    title: 'Made',
+    cell: (row) => {
+      const [made] = (row['correlationIds'] as string[] | undefined) ?? []
+      return id(made, madeBy(row['type'] as string, made))
+    },
+  },
+  { title: 'Error', cell: (row) => text(row['errorMessage'] as string | undefined) },
+  { title: 'State', cell: (row) => status(row['status'] as string), place: 'state' },
+]
+
+/** The page of what came of a challenge: a wallet, or the transaction that was signed or changed. */
+function madeBy(type: string, made: string | undefined): string | undefined {
+  if (/INITIALIZE|CREATE_WALLET/.test(type)) return `/wallets/${made}`
+  return /TRANSACTION$|EXECUTION|UPGRADE/.test(type) && type !== 'SIGN_TRANSACTION'
+    ? `/movements/${made}`
+    : undefined
+}
+
+export const user: DetailScreen<User> = {
   list: { title: 'Users', href: '/users' },
   pathOf: (userId) => `/v1/w3s/users/${encodeURIComponent(userId)}`,
   member: 'user',
   titleOf: (item) => item.id,
-  stateOf: (item) => item['status'] as string,
+  stateOf: (item) => item.status,
   facts: [
-    { title: 'PIN', cell: (item) => status(item['pinStatus'] as string) },
-    { title: 'Security questions', cell: (item) => status(item['securityQuestionStatus'] as string) },
-    { title: 'Created', cell: (item) => time(item['createDate'] as string) },
+    ...lockOf('PIN', (item) => ({ state: item.pinStatus, guesses: item.pinDetails })),
+    ...lockOf('Security questions', (item) => ({
+      state: item.securityQuestionStatus,
+      guesses: item.securityQuestionDetails,
+    })),
+    { title: 'Created', cell: ({ createDate }) => time(createDate) },
   ],
-}
-
-export const userOperations: ListScreen<Row> = {
-  title: 'User operations',
-  path: '/v1/w3s/buidl/userOps',
-  member: 'userOperations',
-  columns: [
-    { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
-    { title: 'Sender', cell: (row) => address(row['sender'] as string), place: 'title' },
-    { title: 'Chain', cell: (row) => chain(row['blockchain'] as string), place: 'below' },
-    { title: 'Operation', cell: (row) => mono((row['userOpHash'] as string | undefined)?.slice(0, 14)) },
-    { title: 'State', cell: (row) => status(row['state'] as string), place: 'state' },
+  follows: () => followsTypes('user', 'challenge', 'wallet'),
+  parts: [
+    {
+      title: 'Challenges',
+      pathOf: () => '/v1/w3s/user/challenges?pageSize=20',
+      readerOf: (item) => readAs(item.id),
+      member: 'challenges',
+      columns: challengeColumns,
+      empty: 'Nothing was asked of the user yet.',
+    },
+    {
+      title: 'Wallets',
+      pathOf: () => '/v1/w3s/wallets?pageSize=20',
+      readerOf: (item) => readAs(item.id),
+      member: 'wallets',
+      columns: walletColumns as readonly Column<Row>[],
+      hrefOf: (row) => `/wallets/${row.id}`,
+      empty: 'The user has no wallets yet.',
+    },
   ],
-  hrefOf: (row) => `/movements/${row.id}`,
-  filters: [
-    { name: 'state', title: 'State', options: ['SENT', 'CONFIRMED', 'COMPLETE', 'FAILED'] },
-    { name: 'txHash', title: 'Transaction hash' },
-  ],
-  follows: () => true,
-  empty: {
-    text: 'No user operations yet. Pages with passkeys send them to the JSON-RPC endpoint.',
-    trigger: 'modularWallet.userOperation',
-  },
 }

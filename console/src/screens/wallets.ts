@@ -3,6 +3,7 @@ import { signingFields, withSecret } from '../api/entity-secret.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { session } from '../session.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
+import { policiesPart } from './policies.ts'
 import {
   type Action,
   type Column,
@@ -47,6 +48,24 @@ type Transaction = Row & {
   createDate: string
   updateDate: string
 }
+
+type Token = { id: string; name?: string; symbol?: string; tokenAddress?: string }
+
+/** The tokens of a wallet, of whatever kind it is. */
+export const balanceColumns: readonly Column<Row>[] = [
+  {
+    title: 'Token',
+    cell: (row) => text((row['token'] as Token).name ?? (row['token'] as Token).symbol),
+    place: 'title',
+  },
+  {
+    title: 'Amount',
+    isNumber: true,
+    cell: (row) => amount(row['amount'] as string, (row['token'] as Token).symbol),
+    place: 'amount',
+  },
+  { title: 'Contract', cell: (row) => address((row['token'] as Token).tokenAddress), place: 'below' },
+]
 
 const createWallets: Action<undefined> = {
   title: 'Create wallets',
@@ -93,7 +112,7 @@ const createWalletSet: Action<undefined> = {
   },
 }
 
-const walletColumns: readonly Column<Wallet>[] = [
+export const walletColumns: readonly Column<Wallet>[] = [
   { title: 'Address', cell: (wallet) => address(wallet.address, wallet.name), place: 'title' },
   { title: 'Chain', cell: ({ blockchain }) => chain(blockchain), place: 'below' },
   { title: 'Account', cell: ({ accountType, scaCore }) => text(scaCore ?? accountType) },
@@ -153,6 +172,7 @@ export const walletSet: DetailScreen<WalletSet> = {
       hrefOf: (row) => `/wallets/${row.id}`,
       empty: 'No wallets yet.',
     },
+    policiesPart,
   ],
 }
 
@@ -296,7 +316,7 @@ const fund: Action<Wallet> = {
 }
 
 const signMessage: Action<Wallet> = {
-  title: 'Sign',
+  title: 'Sign message',
   icon: 'pen-line',
   isOffered: ({ custodyType }) => custodyType === 'DEVELOPER',
   about:
@@ -307,6 +327,30 @@ const signMessage: Action<Wallet> = {
       entitySecretCiphertext: (await signingFields(values)).entitySecretCiphertext,
       walletId: item.id,
       message: values['message'],
+    })
+    return { shown: data.signature }
+  },
+}
+
+const signTypedData: Action<Wallet> = {
+  title: 'Sign typed data',
+  icon: 'braces',
+  isOffered: ({ custodyType }) => custodyType === 'DEVELOPER',
+  about:
+    'Signs typed data with the key of this wallet (EIP-712). Such a signature can move money by itself: read what you sign.',
+  fields: withSecret([
+    {
+      name: 'data',
+      title: 'Typed data',
+      hint: 'JSON with types, domain, primaryType and message',
+      isLong: true,
+    },
+  ]),
+  async run(item, values) {
+    const { data } = await ask<{ signature: string }>('POST', '/v1/w3s/developer/sign/typedData', {
+      entitySecretCiphertext: (await signingFields(values)).entitySecretCiphertext,
+      walletId: item.id,
+      data: values['data'],
     })
     return { shown: data.signature }
   },
@@ -344,27 +388,14 @@ export const wallet: DetailScreen<Wallet> = {
     { title: 'Reference', cell: ({ refId }) => text(refId) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
   ],
-  actionsOf: (item) => [transferOf(item), fund, signMessage, rename],
+  actionsOf: (item) => [transferOf(item), fund, signMessage, signTypedData, rename],
   follows: () => followsTypes('transaction', 'wallet'),
   parts: [
     {
       title: 'Balances',
       pathOf: (item) => `/v1/w3s/wallets/${item.id}/balances?includeAll=true&pageSize=20`,
       member: 'tokenBalances',
-      columns: [
-        {
-          title: 'Token',
-          cell: (row) => text((row['token'] as Token).name ?? (row['token'] as Token).symbol),
-          place: 'title',
-        },
-        {
-          title: 'Amount',
-          isNumber: true,
-          cell: (row) => amount(row['amount'] as string, (row['token'] as Token).symbol),
-          place: 'amount',
-        },
-        { title: 'Contract', cell: (row) => address((row['token'] as Token).tokenAddress), place: 'below' },
-      ],
+      columns: balanceColumns,
       empty: 'This wallet has no tokens yet.',
     },
     {
@@ -375,7 +406,6 @@ export const wallet: DetailScreen<Wallet> = {
       hrefOf: (row) => `/movements/${row.id}`,
       empty: 'No transactions yet.',
     },
+    policiesPart,
   ],
 }
-
-type Token = { id: string; name?: string; symbol?: string; tokenAddress?: string }

@@ -18,8 +18,10 @@ export const groups: readonly Group[] = [
       { path: '/wallet-sets', title: 'Wallet sets', icon: 'layers' },
       { path: '/transactions', title: 'Transactions', icon: 'arrow-left-right', letter: 't' },
       { path: '/users', title: 'Users', icon: 'users', letter: 'u' },
+      { path: '/modular-wallets', title: 'Modular wallets', icon: 'box' },
       { path: '/user-operations', title: 'User operations', icon: 'square-function' },
       { path: '/contracts', title: 'Contracts', icon: 'file-code', letter: 'c' },
+      { path: '/event-monitors', title: 'Event monitors', icon: 'inbox' },
     ],
   },
   {
@@ -31,7 +33,17 @@ export const groups: readonly Group[] = [
       { path: '/payouts', title: 'Payouts', icon: 'upload', letter: 'y' },
       { path: '/transfers', title: 'Transfers', icon: 'repeat' },
       { path: '/deposits', title: 'Deposits', icon: 'coins' },
+      { path: '/sweeps', title: 'Sweeps', icon: 'arrow-down-left' },
       { path: '/address-book', title: 'Address book', icon: 'book-user', letter: 'a' },
+    ],
+  },
+  {
+    title: 'Cross-chain',
+    sections: [
+      { path: '/messages', title: 'Messages', icon: 'globe' },
+      { path: '/unified-balances', title: 'Unified balances', icon: 'layers' },
+      { path: '/unified-transfers', title: 'Unified transfers', icon: 'repeat' },
+      { path: '/attesters', title: 'Attesters', icon: 'pen-line' },
     ],
   },
   {
