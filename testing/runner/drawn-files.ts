@@ -71,6 +71,7 @@ export const drawnFiles = [
   'src/api/messages/deliveries.test.ts',
   'testing/suites/api/without-a-key.test.ts',
   'testing/suites/pages/console.test.ts',
+  'testing/suites/pages/console-screens.test.ts',
   'src/engines/transactions/received.test.ts',
   'testing/suites/processes/memory.test.ts',
   'src/api/messages/delivery-costs.test.ts',
