@@ -1,5 +1,6 @@
 import { type Answer, ask, read } from '../api/ask.ts'
 import { signingFields, withSecret } from '../api/entity-secret.ts'
+import { shortId } from '../format/text.ts'
 import { address, chain, id, mono, status, text, time } from '../parts/cell.ts'
 import { type AbiItem, callFields, callOf, signatureField, signatureOf, typesOf } from './calls.ts'
 import { blockchains, chainChoices, feeLevels, walletChoices, walletOf } from './choices.ts'
@@ -247,11 +248,12 @@ type EventLog = Row & {
   createDate: string
 }
 
-/** A decoded log on one line, such as `to 0x…, value 5`. */
+/** A decoded log on one line, such as `to 0xabcdef…, value 5`. */
 const valuesOf = ({ values }: EventLog) =>
-  values
-    ?.map(({ name, value }) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ')
+  values?.map(({ name, value }) => `${name} ${shortValue(value)}`).join(', ')
+
+const shortValue = (value: unknown) =>
+  typeof value !== 'string' ? JSON.stringify(value) : value.startsWith('0x') ? shortId(value) : value
 
 const logColumns: readonly Column<EventLog>[] = [
   { title: 'Time', cell: (log) => time(log.firstConfirmDate ?? log.createDate), place: 'below' },

@@ -203,6 +203,8 @@ async function labelIn(page: Page, name: string, beginning: string): Promise<str
   return labels.find((label) => label.startsWith(beginning)) ?? beginning
 }
 
+const stateOf = async (id: string): Promise<string> =>
+  (await call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
 const idIn = (page: Page) => page.url().split('/').at(-1)!
 
 describe('screens of the console', () => {
@@ -299,7 +301,8 @@ describe('acts of the console', () => {
       Wallet: address,
     })
     await page.waitForURL('**/console/movements/*')
-    await page.waitForSelector('.head .status:has-text("COMPLETE")')
+    const callId = idIn(page)
+    await until(async () => (await stateOf(callId)) === 'COMPLETE', 'the call is complete')
     const { outputValues } = await call('POST', '/v1/w3s/contracts/query', {
       address: contract.contractAddress,
       blockchain,
@@ -410,8 +413,7 @@ describe('acts of the console', () => {
     await page.click(`a[data-row][href$="${id}"]`)
     await act(page, 'Approve', { Reason: 'The customer confirmed the recipient.' })
     await shows('The review is approved.')
-    const state = async () => (await call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
-    await until(async () => (await state()) === 'COMPLETE', 'the approved transfer is complete')
+    await until(async () => (await stateOf(id)) === 'COMPLETE', 'the approved transfer is complete')
     await page.click('a:has-text("and its timeline")')
     await page.waitForURL(`**/console/movements/${id}`)
   })
