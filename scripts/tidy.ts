@@ -1,5 +1,6 @@
 import { commentRule } from './tidy/comments.ts'
 import { commitRule } from './tidy/commits.ts'
+import { consoleRequestRule } from './tidy/console.ts'
 import {
   alarmRule,
   anchorRule,
@@ -36,6 +37,7 @@ import { leftoverRule, nameRule, sizeRule, spreadRule, typeNameRule, valueNameRu
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
   importRule,
+  consoleRequestRule,
   cycleRule,
   fenceRule,
   absentLabRule,

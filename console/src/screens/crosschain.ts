@@ -74,8 +74,8 @@ const fees: Action<undefined> = {
     { name: 'destination', title: 'To', choices: chainChoices },
   ],
   async run(_, { source = '', destination = '' }) {
-    const route = `${domainOf(source)}/${domainOf(destination)}`
-    return { shown: await read<unknown>(`/v2/burn/USDC/fees/${route}?forward=true`) }
+    const [from, to] = [domainOf(source), domainOf(destination)]
+    return { shown: await read<unknown>(`/v2/burn/USDC/fees/${from}/${to}?forward=true`) }
   },
 }
 
