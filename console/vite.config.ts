@@ -30,13 +30,20 @@ export default defineConfig({
   plugins: [svelte({ configFile: false }), icons()],
   build: {
     outDir: 'dist',
-    // The second is the frame into which the server writes documents.
-    rolldownOptions: { input: [`${folder}index.html`, `${folder}docs.html`] },
     emptyOutDir: true,
     target: 'es2023',
     // Fonts stay files: the policy of the page allows no data: addresses for them.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      // The second is the frame into which the server writes documents.
+      input: [`${folder}index.html`, `${folder}docs.html`],
+      output: {
+        // A server that is no sandbox answers 404 for what only a lab can do: see src/runtime/http/console.ts.
+        chunkFileNames: ({ moduleIds }) =>
+          `assets/${moduleIds.some((id) => id.includes('/console/src/lab/')) ? 'lab-' : ''}[name]-[hash].js`,
+      },
+    },
   },
 })

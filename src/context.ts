@@ -42,6 +42,7 @@ import {
   requireSession,
   requireTokenUser,
 } from '#identity/index'
+import { openMemberSessions, openProviderSignIn } from '#identity/members/index'
 import { ApiError } from '#lib/errors'
 import { type Clock, hostOffMaxMs } from '#lib/time'
 import { openDatabaseClock } from '#runtime/clock/database-clock'
@@ -239,7 +240,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   const server = await createServer({
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
-    pages: { introduction, tryOutKey: sandbox?.apiKey },
+    pages: { introduction, tryOutKey: sandbox?.apiKey, isSandbox: sandbox !== undefined },
     removed: removedPaths,
     notBuilt,
     logsRequests: true,
@@ -264,6 +265,8 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
       }),
     readUser: (request, token) => requireTokenUser(request as IdentityCtx, token),
     readSession: (request, token) => requireSession(request as IdentityCtx, token),
+    readMember: openMemberSessions(scope.database),
+    providerSignIn: openProviderSignIn(scope),
   })
   const listener = await listen(server, apiAddress(scope.config))
   scope.config.publicUrl ??= listener.url

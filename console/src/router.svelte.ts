@@ -5,6 +5,7 @@ type NavigateEvent = Event & {
   canIntercept: boolean
   hashChange: boolean
   downloadRequest: string | null
+  navigationType: 'push' | 'replace' | 'traverse' | 'reload'
   destination: { url: string }
   intercept(options: { handler: () => Promise<void> }): void
 }
@@ -17,6 +18,9 @@ const { navigation } = globalThis as unknown as { navigation?: Navigation }
 
 const pathIn = ({ pathname }: URL): string => pathname.slice(base.length).replace(/\/+$/, '') || '/'
 
+/** The address at which a browser leaves for the provider of a sign-in: a page of the server, and none of the console. */
+const signInPath = `${base}/sign-in`
+
 /** The page on show: its path below `/console`, and its query. */
 class Route {
   path: string = $state(pathIn(new URL(location.href)))
@@ -25,11 +29,13 @@ class Route {
   /** Follows the browser, once. */
   begin(): void {
     navigation?.addEventListener('navigate', (event) => {
-      const { canIntercept, hashChange, downloadRequest, destination, intercept } = event as NavigateEvent
+      const asked = event as NavigateEvent
+      const { canIntercept, hashChange, downloadRequest, destination, navigationType } = asked
       const url = new URL(destination.url)
-      const isOurs = url.origin === location.origin && `${url.pathname}/`.startsWith(`${base}/`)
+      const isBelow = url.origin === location.origin && `${url.pathname}/`.startsWith(`${base}/`)
+      const isOurs = isBelow && url.pathname !== signInPath && navigationType !== 'reload'
       if (!canIntercept || hashChange || downloadRequest !== null || !isOurs) return
-      intercept.call(event, {
+      asked.intercept({
         handler: async () => {
           this.path = pathIn(url)
           this.query = url.searchParams

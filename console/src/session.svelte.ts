@@ -1,52 +1,90 @@
 import type { SandboxAnswer } from '#sandbox/endpoints'
+import type { SessionAnswer } from './api/types.ts'
+import { navigate } from './router.svelte.ts'
+
+/** What a person types to sign in. */
+type SignInText = { name: string; password: string; code?: string; entityId?: string }
+
+/** The code of the refusal that asks for a one-time code. */
+export const codeMissing = 281_002
 
 /** Who uses the console, and of which server. */
 class Session {
-  /** The sandbox, where the server is one. */
+  /** The sandbox, where the server is one: its API key is public. */
   sandbox: SandboxAnswer | undefined = $state()
-  /** Whether the server has told what it is. */
-  isKnown = $state(false)
-  #apiKey = $state('')
+  /** The member who signed in, on a server that is no sandbox. Its token is in a cookie that no script can read. */
+  signedIn: SessionAnswer | undefined = $state()
+  /** Whether a session ended by itself. */
+  hasEnded = $state(false)
 
   get isOpen(): boolean {
-    return this.#apiKey !== ''
+    return this.sandbox !== undefined || this.signedIn !== undefined
   }
 
-  /** Finds out whether the server is a sandbox, whose key is public. */
+  /** Whether the server would refuse every change: no act is offered then. */
+  get isReadOnly(): boolean {
+    return this.signedIn?.member.role === 'viewer'
+  }
+
+  /** Finds out whether the server is a sandbox, and whether this browser has a session. */
   async begin(): Promise<void> {
-    const response = await fetch('/sandbox')
-    if (response.ok) {
-      const { data } = (await response.json()) as { data: SandboxAnswer }
-      this.sandbox = data
-      this.#apiKey = data.apiKey
+    const sandbox = await fetch('/sandbox')
+    if (sandbox.ok) this.sandbox = (await sandbox.json()).data
+    else {
+      const found = await fetch(path)
+      if (found.ok) this.signedIn = (await found.json()).data
     }
-    this.isKnown = true
   }
 
-  /** Takes a key that the server accepts. It stays in the memory of this tab. */
-  async signIn(apiKey: string): Promise<string | undefined> {
-    // A header takes no other characters, such as the … of a shortened key.
-    if (!/^[!-~]+$/.test(apiKey))
-      return 'A key has three parts with colons between them, and no other characters.'
-    const response = await fetch('/operator/chains', {
-      headers: { Authorization: `Bearer ${apiKey}` },
-    }).catch(() => undefined)
-    if (!response) return 'The server does not answer. Is it still running?'
-    if (response.status === 401) return 'The server does not know this key.'
-    if (response.status === 403)
-      return 'This key has no scope operator:read: make one with bezant keys create-api-key.'
-    this.#apiKey = apiKey
+  /** Signs in. Returns the refusal of the server, or why there is no answer. */
+  async signIn(text: SignInText): Promise<{ code?: number; message: string } | undefined> {
+    const response = await this.#send('POST', text).catch(() => undefined)
+    if (!response) return { message: 'The server does not answer. Is it still running?' }
+    const answer = await response.json()
+    if (!response.ok) return answer
+    this.signedIn = answer.data
+    this.hasEnded = false
     return undefined
   }
 
-  signOut(): void {
-    this.#apiKey = ''
+  /** Acts for another entity from now on, in a session of its own: all that is shown is asked for again. */
+  async choose(entityId: string): Promise<void> {
+    const response = await this.#send('PUT', { entityId })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(answer.message)
+    this.signedIn = answer.data
+    navigate('/')
+  }
+
+  async signOut(): Promise<void> {
+    await this.#send('DELETE').catch(() => undefined)
+    this.signedIn = undefined
+    navigate('/')
+  }
+
+  /** Returns to the sign-in when the server says that the session has ended. */
+  end(refusal: { status: number }): void {
+    if (refusal.status !== 401 || !this.signedIn) return
+    this.signedIn = undefined
+    this.hasEnded = true
   }
 
   /** The headers of a request; the operations of the lab ask for none. */
   headers(path: string): Record<string, string> {
-    return this.#apiKey && !path.startsWith('/sandbox') ? { Authorization: `Bearer ${this.#apiKey}` } : {}
+    if (this.signedIn) return { 'X-Bezant-Console': this.signedIn.csrfToken }
+    if (!this.sandbox || path.startsWith('/sandbox')) return {}
+    return { Authorization: `Bearer ${this.sandbox.apiKey}` }
+  }
+
+  #send(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Response> {
+    return fetch(path, {
+      method,
+      headers: { ...this.headers(path), ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
   }
 }
+
+const path = '/operator/session'
 
 export const session = new Session()

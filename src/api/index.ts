@@ -33,6 +33,7 @@ import { operatorOverviewEndpoints } from '#api/operator/overview-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
+import { operatorSessionEndpoints } from '#api/operator/session-routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentNotification } from '#api/payments/payment-notification'
@@ -113,6 +114,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorNotificationEndpoints,
   ...operatorOverviewEndpoints,
   ...operatorRequestEndpoints,
+  ...operatorSessionEndpoints,
   ...pageOriginEndpoints,
 ]
 

@@ -97,6 +97,10 @@ const commands: CommandTable = {
     summary: 'Show and change the sites that may show the page of users in a frame.',
     load: async () => (await import('./pages.ts')).pagesCommand,
   },
+  members: {
+    summary: 'Add the people who sign in to the console; change their roles, passwords and one-time codes.',
+    load: async () => (await import('./members.ts')).membersCommand,
+  },
   users: {
     summary: 'Show, log out, disable and enable users; end the lock of a PIN or of security questions.',
     load: async () => (await import('./users.ts')).usersCommand,

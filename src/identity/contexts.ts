@@ -26,6 +26,9 @@ export const loginCode = (entityId: string, id: string, code: string): SealConte
 
 export const sealedAnswer = (entityId: string, id: string): SealContext => ['sealed answer', entityId, id]
 
+/** The key of a member's one-time codes. */
+export const memberCodeKey = (memberId: string): SealContext => ['member code key', memberId]
+
 /** The random secret of a user that is mixed into what opens the user's key. */
 export const userSecret = ({ entityId, userId }: UserRef): SealContext => ['user secret', entityId, userId]
 

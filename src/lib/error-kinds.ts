@@ -1,6 +1,7 @@
 import { contractErrorKinds } from './error-kinds/contracts.ts'
 import { jsonRpcErrorKinds } from './error-kinds/json-rpc.ts'
 import { loginErrorKinds } from './error-kinds/logins.ts'
+import { memberErrorKinds } from './error-kinds/members.ts'
 import { messageErrorKinds } from './error-kinds/messages.ts'
 import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
@@ -463,13 +464,14 @@ export const errorKinds = {
   reviewNeedsAnother: {
     code: 280005,
     status: 409,
-    text: 'You approved already: another operator has to approve with a key of their own.',
+    text: 'You approved already: another operator has to approve, with a key or a sign-in of their own.',
   },
 
   ...contractErrorKinds,
   ...jsonRpcErrorKinds,
   ...loginErrorKinds,
   ...userKeyErrorKinds,
+  ...memberErrorKinds,
   ...messageErrorKinds,
   ...unifiedBalanceErrorKinds,
   ...sandboxErrorKinds,

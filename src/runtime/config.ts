@@ -10,8 +10,8 @@ import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { settingOfFile, withSettingFiles } from './setting-files.ts'
 import { type Setting, settings } from './settings.ts'
-import { parseSocialProviders } from './social/providers.ts'
-import type { SocialProvider } from './social/types.ts'
+import { parseSignInProvider, parseSocialProviders } from './social/providers.ts'
+import type { SignInProvider, SocialProvider } from './social/types.ts'
 
 /** Nothing; a row for each request; the row with headers and bodies. */
 const requestLogSettings = ['off', 'rows', 'bodies'] as const
@@ -116,6 +116,8 @@ export type Config = {
   mailFrom: string
   /** The social providers with which the users of entities log in. */
   socialProviders: SocialProvider[]
+  /** The provider with which members sign in to the console; unset: passwords alone. */
+  signInProvider: SignInProvider | undefined
   /** Whether to fetch the metadata of NFTs from the addresses that their contracts return. */
   nftMetadata: boolean
   /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
@@ -210,7 +212,7 @@ export function readConfig(
     ...screeningProviderOf(environment),
     smtpUrl: smtpUrlOf(environment),
     mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
-    socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
+    ...loginsOf(environment),
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
@@ -283,6 +285,12 @@ function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLe
   if (length === 0 || length === 4 || length === 12) return length
   throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
 }
+
+/** The providers with which users of entities, and members of the console, log in. */
+const loginsOf = (environment: EnvironmentVariables): Pick<Config, 'socialProviders' | 'signInProvider'> => ({
+  socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
+  signInProvider: parseSignInProvider(environment['BEZANT_SIGN_IN_PROVIDER']),
+})
 
 function approversOf(environment: EnvironmentVariables): Config['reviewApprovers'] {
   const count = integer(environment, 'BEZANT_REVIEW_APPROVERS', 1)

@@ -23,13 +23,38 @@ export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
 /** `client` is the only scope of a client key, which a page may hold: it opens the JSON-RPC endpoint and nothing else. */
 export type KeyScope = (typeof keyScopes)[number] | 'client'
 
+/** Roles of a member in an entity: reads everything; uses the customer's interface too; decides and controls as well. */
+export const memberRoles = ['viewer', 'developer', 'operator'] as const
+export type MemberRole = (typeof memberRoles)[number]
+
+/** The scopes that the session of a member with this role opens. Viewers change nothing, whatever the scope. */
+export const scopesOfRole: Readonly<Record<MemberRole, readonly KeyScope[]>> = {
+  viewer: ['api', 'operator:read'],
+  developer: ['api', 'operator:read'],
+  operator: ['api', 'operator:read', 'operator:write'],
+}
+
+/** A person who signed in to the console, and their session. */
+export type Member = {
+  id: string
+  name: string
+  role: MemberRole
+  /** Whether the sign-in had a one-time code. */
+  hasCode: boolean
+  sessionId: string
+  /** The token that pages of this server send in X-Bezant-Console. */
+  csrfToken: string
+}
+
 /** The scope of work for one entity, by a request or by a worker. */
 export type EntityScope = Scope & { entity: { id: string }; actor: string }
 
-/** The caller of a request: its entity, its key and the request id. */
+/** The caller of a request: its entity, its key or member, and the request id. */
 export type Caller = {
   entity: { id: string; environment: EntityEnvironment; appId: string }
   actor: string
+  /** Present when a member sent the request by their session, and no key did. */
+  member?: Member
   requestId: string
 }
 

@@ -123,6 +123,12 @@ export const settings = {
     default: 'none',
     ofApi: true,
   },
+  BEZANT_SIGN_IN_PROVIDER: {
+    about:
+      'Provider of OpenID Connect with which members sign in to the console, besides their passwords: `[{"issuer": "https://id.example", "clientId": "CLIENT-ID", "clientSecret": "SECRET"}]`. It sends browsers back to `BEZANT_PUBLIC_URL` with `/console/signed-in`, and names members by a verified `email`, which is their name here. A second factor that it names (`amr`) counts as a one-time code.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_CROSSCHAIN_ENVIRONMENT: {
     about:
       'Networks whose cross-chain messages and unified balances this server answers for, `TEST` or `LIVE`: a domain names a network of each.',
@@ -215,7 +221,7 @@ export const settings = {
   },
   BEZANT_REVIEW_APPROVERS: {
     about:
-      'Number of operators, each with a key of their own, who have to approve a transaction under review: 1 or 2.',
+      'Number of operators, each with a key or a sign-in of their own, who have to approve a transaction under review: 1 or 2.',
     default: '1',
   },
   BEZANT_REVIEW_ON_TEST_NETWORKS: {

@@ -1,7 +1,11 @@
+import { makeMember, signInAs } from '#testing/builders/members'
 import { makeApiKey } from '#testing/builders/operator-rows'
+import type { World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 
 const nothing: RequestSamples = { request: async () => ({}) }
+
+const inSession = async (world: World) => (await signInAs(world, await makeMember(world))).headers
 
 /** Sample requests for the operations of operators that lists of their own do not have. */
 export const operatorRequests: Record<string, RequestSamples> = {
@@ -12,6 +16,20 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/flow': nothing,
   'GET /operator/search': { request: async (world) => ({ query: { q: (await world.wallet()).address } }) },
   'GET /operator/overview': nothing,
+  'GET /operator/session/ways': nothing,
+  'GET /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
+  'POST /operator/session': {
+    request: async (world) => ({ body: await makeMember(world) }),
+    // A try is counted before it is compared.
+    recordedRefusal: /password is wrong|wrong sign-ins/,
+  },
+  'PUT /operator/session': {
+    request: async (world) => ({
+      headers: await inSession(world),
+      body: { entityId: world.tenant.entityId },
+    }),
+  },
+  'DELETE /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
   'DELETE /operator/apiKeys/{id}': {
     request: async (world) => ({ params: { id: (await makeApiKey(world)).id } }),

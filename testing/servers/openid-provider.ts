@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { type Behaviour, openReceiver, type Received } from './receiver.ts'
@@ -22,6 +22,8 @@ export type OpenIdProvider = {
   keys(): JWK[]
   /** Answers requests like this from now on; without an argument as a provider does. */
   behave(behaviour?: Behaviour): void
+  /** Who logs in from now on: claims that replace those of the usual person. */
+  signsIn(claims: JWTPayload): void
   /** Replaces members of the discovery document. */
   describe(members: Record<string, unknown>): void
   close(): Promise<void>
@@ -33,6 +35,9 @@ const person = { sub: 'person', name: 'Ada L.', email: 'ada@example.com', email_
 export async function openOpenIdProvider(nowMs: () => number): Promise<OpenIdProvider> {
   let pairs = await newPairs()
   let described: Record<string, unknown> = {}
+  let claimed: JWTPayload = {}
+  /** The codes that were given and not yet used, with what was asked for them. */
+  const codes = new Map<string, Record<string, string>>()
   const receiver = await openReceiver(async () => undefined, { unref: true })
   const issuer = new URL(receiver.url).origin
   const idToken: OpenIdProvider['idToken'] = (claims, header = {}) => {
@@ -44,13 +49,27 @@ export async function openOpenIdProvider(nowMs: () => number): Promise<OpenIdPro
       .sign(pair.privateKey)
   }
   const keys = () => pairs.map(({ jwk }) => jwk)
-  const respond = async ({ path }: Received, response: ServerResponse) => {
+  const respond = async ({ path, body }: Received, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(path, issuer)
     if (pathname === '/.well-known/openid-configuration')
       return send(response, { ...documentOf(issuer), ...described })
     if (pathname === '/keys') return send(response, { keys: keys() })
+    if (pathname === '/token') {
+      const form = Object.fromEntries(new URLSearchParams(body))
+      const asked = codes.get(form['code'] ?? '')
+      codes.delete(form['code'] ?? '')
+      if (!asked || !isGoodTrade(asked, form)) return send(response, { error: 'invalid_grant' }, 400)
+      const { client_id, nonce } = asked
+      return send(response, { id_token: await idToken({ ...person, aud: client_id!, nonce, ...claimed }) })
+    }
     if (pathname !== '/authorize') return response.writeHead(404).end()
     const asked = Object.fromEntries(searchParams)
+    if (asked['response_type'] === 'code') {
+      const code = randomUUID()
+      codes.set(code, asked)
+      const answer = new URLSearchParams({ code, state: asked['state'] ?? '' })
+      return response.writeHead(302, { Location: `${asked['redirect_uri']}?${answer}` }).end()
+    }
     const token = await idToken({ ...person, aud: asked['client_id']!, nonce: asked['nonce'] })
     const hash = new URLSearchParams({ state: asked['state'] ?? '', id_token: token })
     return response.writeHead(302, { Location: `${asked['redirect_uri']}#${hash}` }).end()
@@ -71,6 +90,9 @@ export async function openOpenIdProvider(nowMs: () => number): Promise<OpenIdPro
     },
     keys,
     behave,
+    signsIn: (claims) => {
+      claimed = claims
+    },
     describe: (members) => {
       described = members
     },
@@ -78,9 +100,22 @@ export async function openOpenIdProvider(nowMs: () => number): Promise<OpenIdPro
   }
 }
 
+/** The secret of every app that is registered here. */
+export const appSecret = 'the secret of the app'
+
+/** Whether a code is traded for a token by the app that asked for it, with the secret and the verifier (RFC 7636) of its own. */
+const isGoodTrade = (asked: Record<string, string>, form: Record<string, string>) =>
+  form['client_id'] === asked['client_id'] &&
+  form['client_secret'] === appSecret &&
+  form['redirect_uri'] === asked['redirect_uri'] &&
+  createHash('sha256')
+    .update(form['code_verifier'] ?? '')
+    .digest('base64url') === asked['code_challenge']
+
 const documentOf = (issuer: string) => ({
   issuer,
   authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
   jwks_uri: `${issuer}/keys`,
   response_types_supported: ['id_token'],
   subject_types_supported: ['public'],

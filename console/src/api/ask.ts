@@ -46,7 +46,11 @@ export async function ask<Data>(method: Method, path: string, body?: unknown): P
   })
   const requestId = response.headers.get('x-request-id') ?? ''
   const answer = response.status === 204 ? {} : await response.json().catch(() => ({}))
-  if (!response.ok) throw refusalOf(response.status, answer, requestId)
+  if (!response.ok) {
+    const refusal = refusalOf(response.status, answer, requestId)
+    session.end(refusal)
+    throw refusal
+  }
   return {
     data: answer.data ?? answer,
     requestId,

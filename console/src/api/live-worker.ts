@@ -9,6 +9,7 @@ const ports = new Set<MessagePort>()
 let headers: Record<string, string> | undefined
 let lastEventId = ''
 let isFollowing = false
+let stop = new AbortController()
 let state: 'open' | 'broken' | undefined
 
 const tell = (message: { state?: typeof state; type?: string; data?: string }) => {
@@ -22,6 +23,8 @@ scope.onconnect = (event) => {
   port.onmessage = ({ data }: MessageEvent<{ headers?: Record<string, string>; isClosed?: boolean }>) => {
     if (data.isClosed) ports.delete(port)
     else {
+      // Another session is told of other events.
+      if (headers && JSON.stringify(headers) !== JSON.stringify(data.headers)) stop.abort()
       headers = data.headers
       // The stream may be open already, for an earlier tab.
       if (state) port.postMessage({ state })
@@ -49,7 +52,9 @@ async function follow(): Promise<void> {
 }
 
 async function readStream(onOpen: () => void): Promise<void> {
+  stop = new AbortController()
   const response = await fetch('/operator/events/stream', {
+    signal: stop.signal,
     headers: { ...headers, ...(lastEventId && { 'Last-Event-ID': lastEventId }) },
   })
   if (!response.ok || !response.body) {

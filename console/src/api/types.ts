@@ -4,6 +4,7 @@ import type { movementSchema, timelineSchema } from '#api/operator/movement-sche
 import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
 import type { chainSchema } from '#api/operator/schema'
 import type { foundSchema } from '#api/operator/search-schema'
+import type { sessionSchema } from '#api/operator/session-schema'
 import type { chainsSchema } from '#sandbox/chain-control/schema'
 import type { clockSchema } from '#sandbox/clock/schema'
 import type { snapshotsSchema } from '#sandbox/snapshots/schema'
@@ -17,6 +18,7 @@ export type Overview = Static<typeof overviewSchema>
 export type Need = Overview['needs'][number]
 export type Flow = Static<typeof flowSchema>
 export type OperatorChain = Static<typeof chainSchema>
+export type SessionAnswer = Static<typeof sessionSchema>
 export type Found = Static<typeof foundSchema>
 export type LocalChain = Static<typeof chainsSchema>[number]
 export type LabClockState = Static<typeof clockSchema>

@@ -5,7 +5,7 @@ import { apiKeysPage, findApiKey, insertApiKey, type ListedKey, revokeOwnKey } f
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { recordChanges } from '#runtime/record/store'
-import type { KeyScope } from '#runtime/scope'
+import { type KeyScope, scopesOfRole } from '#runtime/scope'
 import type { apiKeyBody } from './key-schema.ts'
 
 export async function listKeys(ctx: Ctx, page: PageQuery): Promise<ListResult> {
@@ -40,12 +40,14 @@ export async function revokeKey(ctx: Ctx, id: string): Promise<void> {
   if (await revokeOwnKey(ctx.db, ctx.entity.id, id, nowMs)) await record(ctx, nowMs, 'apiKey.revoked', id)
 }
 
-/** The id of the key that the request came with. */
-const ownKeyId = ({ actor }: Ctx): string => actor.slice('key:'.length)
+/** The id of the key that the request came with; undefined for the session of a member. */
+const ownKeyId = ({ actor, member }: Ctx): string | undefined =>
+  member ? undefined : actor.slice('key:'.length)
 
-/** The scopes of the key of the request, which cannot be revoked before the new key is there. */
+/** The scopes of the member or key of the request, which cannot be revoked before the new key is there. */
 async function makerScopes(ctx: Ctx): Promise<readonly KeyScope[]> {
-  const own = await findApiKey(ctx.db, ctx.entity.id, ownKeyId(ctx), { lock: true })
+  if (ctx.member) return scopesOfRole[ctx.member.role]
+  const own = await findApiKey(ctx.db, ctx.entity.id, ownKeyId(ctx)!, { lock: true })
   if (!own || own.revokedDate !== null) throw new ApiError('unauthorized')
   return own.scopes
 }

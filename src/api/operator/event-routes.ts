@@ -30,7 +30,7 @@ export const operatorEventEndpoints = [
     operationId: 'streamOperatorEvents',
     summary: 'Stream events',
     description:
-      'Sends the changes as they happen, as server-sent events: `id` is that of the event, `event` its type, `data` the event without its own data. A client that names its last event, by Last-Event-ID or `after`, misses none and gets none twice; one that is more than 5,000 events behind gets an event `gap` with `from` and `to`, and reads the list. Without either, it gets what happens from now on. After the restore of a snapshot, which only a sandbox has, it gets an event `lab.restored` with the `snapshot`, and from there on what happens in the restored state. A key may have 8 open streams.',
+      'Sends the changes as they happen, as server-sent events: `id` is that of the event, `event` its type, `data` the event without its own data. A client that names its last event, by Last-Event-ID or `after`, misses none and gets none twice; one that is more than 5,000 events behind gets an event `gap` with `from` and `to`, and reads the list. Without either, it gets what happens from now on. After the restore of a snapshot, which only a sandbox has, it gets an event `lab.restored` with the `snapshot`, and from there on what happens in the restored state. A key may have 8 open streams. A stream ends after five minutes, so that its key is checked again: open it again with Last-Event-ID.',
     tag,
     auth: 'operator:read',
     query: streamFilters,

@@ -3,9 +3,9 @@ import { ApiError } from '#lib/errors'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import type { Caller, KeyScope } from '#runtime/scope'
-import { createKeyLookup } from './key-lookup.ts'
 import { prefixOf, readKeyText } from './key-text.ts'
-import { type ApiKey, hashSecret } from './store.ts'
+import { createLookup } from './lookup.ts'
+import { type ApiKey, findApiKeys, hashSecret } from './store.ts'
 
 /** Cache time of a verified key: the longest that a revoked key can still work. */
 const trustMs = 1_000
@@ -24,7 +24,7 @@ export type Authenticate = (authorization: string | undefined) => Promise<KeyHol
  * except for a key without a known prefix, which has its own documented code.
  */
 export function createAuthenticate(db: Db, config: Config, refusal?: string): Authenticate {
-  const lookUp = createKeyLookup(db)
+  const lookUp = createLookup((ids) => findApiKeys(db, ids))
   /** Caches only keys presented with the right secret, so that invalid keys evict nothing. */
   const verified = new Map<string, { key: ApiKey; untilMs: number }>()
 

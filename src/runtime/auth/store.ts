@@ -32,17 +32,20 @@ export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
 }
 
 export const findEntity = (db: Db, id: string) =>
-  db.maybe<{ id: string; environment: EntityEnvironment; name: string }>(
-    sql`select id, environment, name from entities where id::text = ${id.toLowerCase()}`,
+  db.maybe<{ id: string; environment: EntityEnvironment; name: string; appId: string }>(
+    sql`select id, environment, name, app_id from entities where id::text = ${id.toLowerCase()}`,
+  )
+
+export const findEntities = (db: Db, ids: readonly string[]) =>
+  db.all<{ id: string; environment: EntityEnvironment; name: string }>(
+    sql`select id, environment, name from entities where id = any(${[...new Set(ids)]}::uuid[])`,
   )
 
 export async function environmentsOf(
   db: Db,
   entityIds: readonly string[],
 ): Promise<ReadonlyMap<string, EntityEnvironment>> {
-  const rows = await db.all<{ id: string; environment: EntityEnvironment }>(
-    sql`select id, environment from entities where id = any(${[...new Set(entityIds)]}::uuid[])`,
-  )
+  const rows = await findEntities(db, entityIds)
   return new Map(rows.map(({ id, environment }) => [id, environment]))
 }
 

@@ -4,11 +4,13 @@ import { ApiError } from '#lib/errors'
 import type { Authenticate, KeyHolder } from '#runtime/auth/authenticate'
 import type { KeyScope } from '#runtime/scope'
 import type { Endpoint } from './endpoint.ts'
+import { admitMember, type ReadMember, sessionTokenIn, signedOut } from './member-session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The required authorization; routes without it need no key and have no caller. */
     auth?: Endpoint['auth']
+    isChanging?: boolean
     /** Whether refusals carry their text as `error` too. */
     errorText?: boolean
   }
@@ -18,13 +20,14 @@ declare module 'fastify' {
 export type CallerOf = (request: FastifyRequest) => KeyHolder
 
 /**
- * Admits each request before a byte of its body is read: checks its key, then counts the request against that key, or
- * against its source address without a verified key. So a caller cannot exhaust the rate limit of another key.
+ * Admits each request before a byte of its body is read: checks its key or session, then counts the request against its holder,
+ * or against its source address without a verified one. So a caller cannot exhaust the rate limit of another key.
  */
 export async function admitRequests(
   server: FastifyInstance,
   authenticate: Authenticate,
   requestsPerSecondMax: number,
+  readMember?: ReadMember,
 ): Promise<CallerOf> {
   const callers = new WeakMap<FastifyRequest, KeyHolder>()
   const limit = await createLimit(server, requestsPerSecondMax)
@@ -36,8 +39,16 @@ export async function admitRequests(
       if (auth === 'user') requireUserToken(request.headers['x-user-token'])
       return
     }
+    const { authorization } = request.headers
+    const isOfMembers = auth === 'member' || authorization === undefined
+    const token = isOfMembers && readMember ? sessionTokenIn(request.headers) : undefined
     try {
-      callers.set(request, await authenticate(request.headers.authorization))
+      if (auth === 'member' && token === undefined) throw new ApiError('unauthorized', signedOut)
+      const holder =
+        readMember && token !== undefined
+          ? await admitMember(readMember, token, request, request.routeOptions.config)
+          : await authenticate(authorization)
+      callers.set(request, holder)
     } catch (error) {
       await limit(request, reply, normalizeIP(request.ip))
       throw error
@@ -47,7 +58,8 @@ export async function admitRequests(
     // The key of a page is public: one visitor must not use up the limit of the others.
     if (scopes.includes('client')) await limit(request, reply, `${actor} ${normalizeIP(request.ip)}`)
     await limit(request, reply, actor, scopes.includes('client') ? addressesShare : 1)
-    requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, scopes)
+    if (auth !== 'member')
+      requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, callers.get(request)!)
   })
   return (request) => {
     const caller = callers.get(request)
@@ -63,8 +75,13 @@ export function requireUserToken(header: string | string[] | undefined): string 
 }
 
 /** Refuses a request whose key lacks the needed scope, before the request is parsed. */
-function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
+function requireScope(needed: KeyScope, { scopes, member }: KeyHolder): void {
   if (scopes.includes(needed)) return
+  if (member && needed !== 'client')
+    throw new ApiError(
+      'forbidden',
+      `Forbidden: ${member.name} is a ${member.role} here, and this needs an operator. bezant members grant gives another role.`,
+    )
   if (needed === 'client') throw new ApiError('unauthorized', needsClientKey)
   if (scopes.includes('client')) throw new ApiError('unauthorized', needsApiKey)
   throw new ApiError(

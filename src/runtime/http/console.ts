@@ -15,8 +15,11 @@ const types: Record<string, string> = {
 /** `svelte-trusted-html` makes the templates of the framework, which hold no data, and `bezant-worker` gives scripts of this server to workers. */
 const secure = securePages('svelte-trusted-html bezant-worker')
 
-/** Serves the web console, which uses the public, the operator and the sandbox API like any other client. */
-export async function registerConsole(server: FastifyInstance): Promise<void> {
+/** Serves the web console, which uses the public, the operator and the sandbox API like any other client. Scripts of the lab are a sandbox's. */
+export async function registerConsole(
+  server: FastifyInstance,
+  { isSandbox }: { isSandbox: boolean },
+): Promise<void> {
   const kept = new Map<string, Promise<KeptFile>>()
   const fileOf = (path: string) => {
     let file = kept.get(path)
@@ -31,9 +34,11 @@ export async function registerConsole(server: FastifyInstance): Promise<void> {
 
   server.get<{ Params: { name: string } }>('/console/assets/:name', async (request, reply) => {
     const { name } = request.params
-    const asset = /^[\w-][\w.-]*$/.test(name)
-      ? await fileOf(`assets/${name}`).catch(() => undefined)
-      : undefined
+    const isHere = isSandbox || !name.startsWith('lab-')
+    const asset =
+      isHere && /^[\w-][\w.-]*$/.test(name)
+        ? await fileOf(`assets/${name}`).catch(() => undefined)
+        : undefined
     if (!asset) return reply.callNotFound()
     // The name holds a hash of the content.
     secure(reply).header('Cache-Control', 'public, max-age=31536000, immutable')

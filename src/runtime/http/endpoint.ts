@@ -43,9 +43,10 @@ export type Endpoint<Ctx = RequestScope> = {
   tag: string
   /**
    * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, `clientKey` for those that
-   * their pages hold, `user` for the token of a user alone, and the operator scopes for keys created with them.
+   * their pages hold, `user` for the token of a user alone, `member` for the session of the console, and the operator scopes for
+   * keys created with them and members whose role has them.
    */
-  auth: 'apiKey' | 'clientKey' | 'user' | 'operator:read' | 'operator:write' | 'none'
+  auth: 'apiKey' | 'clientKey' | 'user' | 'member' | 'operator:read' | 'operator:write' | 'none'
   /** Whether the request acts for a user by X-User-Token: always, or when it sends one. Absent: the header is ignored. */
   userToken?: 'required' | 'optional'
   params?: TObject | undefined
@@ -168,7 +169,7 @@ export type ListResult<Row extends { id: string } = { id: string }> = {
 export type Answer = { status: number; data: unknown; headers?: Readonly<Record<string, string>> | undefined }
 const answers = new WeakSet<object>()
 
-/** With `headers`, a text is answered with these and none of the server's own: as another program has answered. */
+/** With `headers`, a text is answered with these and none of the server's own, as another program has answered; JSON with these besides. */
 export function answer(status: number, data: unknown, headers?: Answer['headers']): Answer {
   const made = { status, data, headers }
   answers.add(made)

@@ -6,14 +6,22 @@ import { ApiError } from '#lib/errors'
 /** Bounds on open streams: of one caller, and of the process. Each holds a connection and asks the database now and then. */
 const perCallerMax = 8
 const inAllMax = 200
+/** A stream ends after this time: its client opens another one, for which its key or session is checked again. */
+export const streamMs = 5 * 60_000
 
 /** The open streams of a server. They end before it closes, which would otherwise wait for them. */
 export type EventStreams = {
   /**
    * Makes and keeps a stream of a caller; refuses one beyond the bounds without making it. The caller may open another one as soon as
-   * its connection is gone: the stream itself ends with its next event, so a page that is loaded again would find its slots taken.
+   * its connection is gone: the stream itself ends with its next event, so a page that is loaded again would find its slots taken. A
+   * stream that was admitted by a key or a session ends in time.
    */
-  open(caller: string, response: ServerResponse, make: () => Promise<Readable>): Promise<Readable>
+  open(
+    caller: string,
+    response: ServerResponse,
+    make: () => Promise<Readable>,
+    options: { isAdmitted: boolean },
+  ): Promise<Readable>
 }
 
 export function openEventStreams(server: FastifyInstance): EventStreams {
@@ -36,7 +44,7 @@ export function openEventStreams(server: FastifyInstance): EventStreams {
     for (const stream of streams) stream.destroy()
   })
   return {
-    open: async (caller, response, make) => {
+    open: async (caller, response, make, { isAdmitted }) => {
       const own = counts.get(caller) ?? 0
       if (own >= perCallerMax || inAll >= inAllMax) throw refusal(own)
       const release = take(caller)
@@ -51,7 +59,9 @@ export function openEventStreams(server: FastifyInstance): EventStreams {
         throw error
       })
       streams.add(stream)
+      const life = isAdmitted && setTimeout(() => stream.destroy(), streamMs).unref()
       stream.once('close', () => {
+        if (life) clearTimeout(life)
         streams.delete(stream)
         end()
       })

@@ -11,7 +11,14 @@ import { type CallerOf, requireUserToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
-import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
+import {
+  type Answer,
+  type Arrived,
+  type Endpoint,
+  isAnswer,
+  isChanging,
+  type ListResult,
+} from './endpoint.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
 import { invoke } from './invoke.ts'
@@ -64,6 +71,7 @@ export function registerEndpoint(
     handler,
     config: {
       auth: endpoint.auth,
+      isChanging: isChanging(endpoint),
       ...(bodyBytesMax && { bodyBytesMax }),
       ...(endpoint.raw && { isRaw: true }),
       ...(endpoint.errorText && { errorText: true }),
@@ -119,7 +127,8 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     if (endpoint.streams) {
       const make = async () => (await invoke(endpoint, ctx, input)).result as Readable
-      const stream = await registration.streams.open(ctx.actor, reply.raw, make)
+      const isAdmitted = endpoint.auth !== 'none'
+      const stream = await registration.streams.open(ctx.actor, reply.raw, make, { isAdmitted })
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
     const run = () => invoke(endpoint, ctx, input)
@@ -239,7 +248,11 @@ function send(
   const declared = endpoint.status ?? 200
   if (endpoint.media && isAnswer(result)) return sendText(reply, endpoint.media, result)
   if (endpoint.media) return reply.status(declared).type(endpoint.media).send(result)
-  if (isAnswer(result)) return reply.status(result.status).send(wrap(endpoint, result.data))
+  if (isAnswer(result))
+    return reply
+      .status(result.status)
+      .headers(result.headers ?? {})
+      .send(wrap(endpoint, result.data))
   if (endpoint.collection) return sendList(reply, endpoint, ctx, request, page, result as ListResult)
   if (declared === 204) return reply.status(204).send()
   const status = replayed ? (endpoint.idempotent?.replayStatus ?? 200) : declared

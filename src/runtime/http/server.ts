@@ -18,7 +18,9 @@ import { openEventStreams } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
 import { newListener } from './listener.ts'
 import { logRequests } from './log-requests.ts'
+import type { ReadMember } from './member-session.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
+import { type ProviderSignIn, registerProviderSignIn } from './provider-sign-in.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { type AroundRequests, type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
 import { registerUserPage, type UserPage } from './user-page.ts'
@@ -33,7 +35,7 @@ type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
   /** Serves the console, the documents and the reference of the API too. */
-  pages?: ReferencePage
+  pages?: ReferencePage & { isSandbox: boolean }
   /** Serves the page of users, for itself alone: sites of other origins may neither read responses nor frame them. */
   userPage?: UserPage
   removed: readonly RemovedPath[]
@@ -43,6 +45,10 @@ type ServerInput = {
   /** Reads the header X-User-Token; a server without it knows no users. */
   readUser?: ReadUser
   readSession?: ReadSession
+  /** Reads the sessions of the console; a server without it has none. */
+  readMember?: ReadMember
+  /** Lets members sign in with a provider. */
+  providerSignIn?: ProviderSignIn | undefined
   /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
   /** Whether requests with a key or a user are kept in the request log. */
@@ -89,10 +95,11 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
       guard({ path: routeOptions.url ?? url, headers }),
     )
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
-  const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
+  const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax, input.readMember)
   if (input.pages) {
     await registerReferencePage(server, { ...input, ...input.pages, baseUrl: () => config.publicUrl })
-    await registerConsole(server)
+    await registerConsole(server, input.pages)
+    if (input.providerSignIn) registerProviderSignIn(server, input.providerSignIn)
     const { tryOutKey: apiKey } = input.pages
     await registerDocs(server, () => ({ url: config.publicUrl, apiKey }))
   }

@@ -8,7 +8,7 @@ export const installationId = '00000000-0000-0000-0000-000000000000'
 
 export type Change = {
   entityId: string
-  /** The actor: `key:<id>` for a request, the engine's name otherwise. */
+  /** The actor: `key:<id>` or `member:<id>` for a request, the engine's name otherwise. */
   actor: string
   /** The event type as `<resource>.<past tense>`, for example `transaction.initiated`. */
   type: string

@@ -15,13 +15,21 @@ const callers: Partial<Record<Targets, ReturnType<typeof createCaller>>> = {
 
 type JsonAnswer = { status: number; body: Record<string, unknown> }
 
-/** Reads a JSON object from a provider. Throws ProviderAway when there is none. */
-export async function askJson(url: string, targets: 'public' | 'private'): Promise<JsonAnswer> {
-  const headers = { Accept: 'application/json' }
+/** Reads a JSON object from a provider, in answer to a form where there is one. Throws ProviderAway when there is none. */
+export async function askJson(
+  url: string,
+  targets: 'public' | 'private',
+  form?: Record<string, string>,
+): Promise<JsonAnswer> {
+  const headers = {
+    Accept: 'application/json',
+    ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+  }
   const { status, text, isWhole } = await callers[targets]!({
-    method: 'GET',
+    method: form ? 'POST' : 'GET',
     url,
     headers,
+    ...(form && { body: new URLSearchParams(form).toString() }),
     timeoutMs,
     keptBytes,
   }).catch((error: Error) => {

@@ -11,7 +11,7 @@ const skewSeconds = 30
  * that is valid otherwise.
  */
 export async function readIdToken(
-  { issuer, clientIds }: SocialProvider,
+  { issuer, clientIds }: Pick<SocialProvider, 'issuer' | 'clientIds'>,
   text: string,
   keys: JWTVerifyGetKey,
   nowMs: number,

@@ -33,10 +33,16 @@ export function openIssuerKeys(issuer: string, clock: { nowMs(): number }): JWTV
   }
 }
 
-async function readKeys(issuer: string) {
+/** The document in which an issuer names its addresses. */
+export async function readDiscovery(issuer: string): Promise<Record<string, unknown>> {
   const base = issuer.replace(/\/$/, '')
   const document = await askWell(`${base}/.well-known/openid-configuration`, 'private')
-  if (document['issuer'] !== issuer) throw new ProviderAway('names another issuer in its discovery document')
+  if (document['issuer'] === issuer) return document
+  throw new ProviderAway('names another issuer in its discovery document')
+}
+
+async function readKeys(issuer: string) {
+  const document = await readDiscovery(issuer)
   const address = document['jwks_uri']
   if (typeof address !== 'string') throw new ProviderAway('names no jwks_uri in its discovery document')
   try {

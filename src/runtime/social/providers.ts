@@ -1,7 +1,12 @@
 import { isUuid } from '#lib/ids'
 import { parseListSetting } from '../list-setting.ts'
 import { parseTarget } from '../outbound/target.ts'
-import { type SocialProvider, type SocialProviderName, socialProviderNames } from './types.ts'
+import {
+  type SignInProvider,
+  type SocialProvider,
+  type SocialProviderName,
+  socialProviderNames,
+} from './types.ts'
 
 const issuers: Record<SocialProviderName, string> = {
   Google: 'https://accounts.google.com',
@@ -19,6 +24,23 @@ export function parseSocialProviders(text: string | undefined): SocialProvider[]
   for (const [index, each] of providers.entries())
     for (const other of providers.slice(0, index)) requireApart(each, other)
   return providers
+}
+
+const signInSetting = 'BEZANT_SIGN_IN_PROVIDER'
+const signInExample = '[{"issuer":"https://id.example","clientId":"CLIENT-ID","clientSecret":"SECRET"}]'
+
+/** Reads `BEZANT_SIGN_IN_PROVIDER`, a list of one. Messages contain no secret. */
+export function parseSignInProvider(text: string | undefined): SignInProvider | undefined {
+  const about = { name: signInSetting, example: signInExample, list: 'a list of one' }
+  const [item] = parseListSetting(text, about, 1)
+  if (item === undefined) return undefined
+  const { issuer, clientId, clientSecret, ...rest } = (item ?? {}) as Record<string, unknown>
+  const wrong = (what: string) => new Error(`${signInSetting}: ${what}, as in ${signInExample}`)
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw wrong(`there is no setting "${unknown}"`)
+  if (!isIssuer(issuer)) throw wrong('issuer must be an address such as https://id.example')
+  if (!isId(clientId) || !isId(clientSecret)) throw wrong('the provider needs a clientId and a clientSecret')
+  return { issuer, clientId, clientSecret }
 }
 
 function providerOf(item: unknown): SocialProvider {

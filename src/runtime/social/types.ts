@@ -24,3 +24,6 @@ export type SocialIdentity = {
   /** Of an ID token, which begins one session: the hash that it is recognised by, and the end of its life. */
   used?: { sha256: Buffer; expireMs: number }
 }
+
+/** The provider of OpenID Connect that members of the console sign in with, and this server's registration there. */
+export type SignInProvider = { issuer: string; clientId: string; clientSecret: string }

@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const isWithoutApiKey = ({ auth }: Endpoint<never>) => ['none', 'user', 'clientKey'].includes(auth)
+const isWithoutApiKey = ({ auth }: Endpoint<never>) => ['none', 'user', 'member', 'clientKey'].includes(auth)
 
 it('has sample requests for every operation', () => {
   const exempt = /entitySecret$/
@@ -130,7 +130,7 @@ it('property 47: every operation declares its scope and refuses keys without it'
   for (const { endpoint, name } of operations) {
     expect([name, endpoint.auth]).toEqual([
       name,
-      expect.stringMatching(/^(none|apiKey|clientKey|user|operator:(read|write))$/),
+      expect.stringMatching(/^(none|apiKey|clientKey|user|member|operator:(read|write))$/),
     ])
     if (isWithoutApiKey(endpoint)) continue
     const needed = endpoint.auth === 'apiKey' ? 'api' : endpoint.auth
@@ -144,7 +144,7 @@ it('property 47: every operation declares its scope and refuses keys without it'
 it('property 47: a client key opens the operations for pages, and an API key those for servers', async () => {
   const { apiKey, clientKey } = ours.tenant
   for (const { endpoint, name } of operations) {
-    if (endpoint.auth === 'none' || endpoint.auth === 'user') continue
+    if (['none', 'user', 'member'].includes(endpoint.auth)) continue
     const [wrong, words] =
       endpoint.auth === 'clientKey' ? [apiKey, 'needs a client key'] : [clientKey, 'needs an API key']
     const { status, body } = await httpAs(harness.url, wrong)(endpoint.method, addressOf(endpoint.path))

@@ -305,7 +305,9 @@ describe('headers', () => {
 })
 
 const securityOf = (auth: string) =>
-  auth === 'none' || auth === 'user' ? [] : [{ [auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }]
+  auth === 'none' || auth === 'user'
+    ? []
+    : [{ [auth === 'clientKey' || auth === 'member' ? auth : 'apiKey']: [] }]
 
 describe('the description of the interface', () => {
   it('lists exactly the existing operations', async () => {

@@ -1,4 +1,4 @@
-/** The console in a real browser: in a sandbox, as a stranger uses it, and on a server without one. */
+/** The console of a sandbox in a real browser, as a stranger uses it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
+import { freshAddress } from '#testing/builders/world'
 import { chromiumPath, openBrowser } from '#testing/pages/browser'
 import { builtConsole } from '#testing/pages/built-console'
+import { act, makeFundedWallet } from '#testing/pages/console-acts'
 import { type ConsolePage, openConsole } from '#testing/pages/console-page'
-import { hostileTexts } from '#testing/pages/hostile-texts'
-import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
@@ -20,23 +19,20 @@ import { root } from '#testing/runner/root'
 let browser: Browser
 let dataDir: string
 let program: Program
-let harness: Harness
 const opened: ConsolePage[] = []
 
 beforeAll(async () => {
   if (!chromiumPath) return
   await builtConsole()
   dataDir = await initializedDirectory()
-  ;[program, harness, browser] = await Promise.all([
+  ;[program, browser] = await Promise.all([
     startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] }),
-    openHarness({ engines: false }),
     openBrowser(),
   ])
 })
 afterAll(async () => {
   await browser?.close()
   await program?.killAll()
-  await harness?.close()
   if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 afterEach(async () => {
@@ -48,8 +44,8 @@ afterEach(async () => {
 
 const inChromium = it.runIf(chromiumPath)
 
-async function console(options: Parameters<typeof openConsole>[2] & { url?: string } = {}) {
-  const page = await openConsole(browser, options.url ?? program.answer.url, options)
+async function console(options: Parameters<typeof openConsole>[2] = {}) {
+  const page = await openConsole(browser, program.answer.url, options)
   opened.push(page)
   return page
 }
@@ -151,36 +147,13 @@ describe('the console of a sandbox', () => {
   inChromium(
     'leads a stranger from a first start to a complete transfer and its timeline, without a reload',
     async () => {
-      const { page, open, shows } = await console()
+      const shown = await console()
+      const { page, open, shows } = shown
       await open('/')
       await shows('Overview')
-      await page.click('nav >> text=Wallet sets')
-      await page.click('text=Create a wallet set')
-      await page.fill('dialog input', 'Payroll')
-      await page.click('dialog button[type=submit]')
-      await shows('The wallet set is created.')
-      await page.click('nav a:text-is("Wallets")')
-      await page.click('button:has-text("Create wallets")')
-      await page.waitForSelector('dialog select >> nth=0')
-      await page.fill('dialog label:has-text("Name") input', 'payroll-01')
-      await page.click('dialog button[type=submit]')
-      await shows('The wallet is created.')
-      await page.click('a[data-row]:has-text("payroll-01")')
-      await page.click('button:has-text("Fund")')
-      await page.click('dialog button[type=submit]')
-      await shows('1,000')
-      await page.click('button:has-text("Fund")')
-      await page.selectOption('dialog select', 'NATIVE')
-      await page.fill('dialog label:has-text("Amount") input', '1')
-      await page.click('dialog button[type=submit]')
+      await makeFundedWallet(shown, 'payroll-01')
       const to = freshAddress()
-      await until(async () => (await page.locator('dialog').count()) === 0, 'the faucet has paid')
-      await page.click('.act button:has-text("Transfer")')
-      const usdc = page.locator('dialog option:has-text("USDC")').first()
-      await page.selectOption('dialog select >> nth=0', (await usdc.getAttribute('value'))!)
-      await page.fill('dialog label:has-text("Amount") input', '12.5')
-      await page.fill('dialog label:has(span:text-is("To")) input', to)
-      await page.click('dialog button[type=submit]')
+      await act(shown, 'Transfer', { Token: 'USDC', Amount: '12.5', To: to })
       await page.waitForURL('**/console/movements/*')
       await page.waitForSelector('.head .status:has-text("COMPLETE")')
       for (const lane of ['Policy', 'Screening', 'Hold of the amount', 'Attempt 1', 'Ledger'])
@@ -311,67 +284,4 @@ describe('the console of a sandbox', () => {
         expect(scrollWidth, `${path} is as wide as the screen`).toBe(clientWidth)
       }
     })
-
-  inChromium('shows texts of strangers as texts', async () => {
-    const set = await call('POST', '/v1/w3s/developer/walletSets', {
-      ...(await ciphertext()),
-      name: 'hostile',
-    })
-    for (const name of hostileTexts) {
-      const { status } = await program.tenant.http('POST', '/v1/w3s/developer/wallets', {
-        body: {
-          ...(await ciphertext()),
-          walletSetId: set.walletSet.id,
-          blockchains: ['BASE-SEPOLIA'],
-          metadata: [{ name, refId: name.slice(0, 50) }],
-        },
-      })
-      // What the API refuses is in no field; what it takes has to be inert.
-      expect([201, 400]).toContain(status)
-    }
-    const { wallets } = await call('GET', `/v1/w3s/wallets?walletSetId=${set.walletSet.id}&pageSize=50`)
-    expect(wallets.length).toBeGreaterThan(10)
-    const page = await console()
-    await page.open(`/wallets?walletSetId=${set.walletSet.id}`)
-    await page.when(`document.querySelectorAll('a[data-row]').length >= ${wallets.length}`)
-    expect(await page.page.evaluate('globalThis.broken')).toBeUndefined()
-    for (const { id } of wallets) {
-      await page.open(`/wallets/${id}`)
-      expect(await page.page.locator('main img, main iframe, main script, main svg[onload]').count()).toBe(0)
-    }
-    await page.open('/requests')
-    expect(await page.page.evaluate('globalThis.broken')).toBeUndefined()
-  })
-})
-
-const ciphertext = async () => {
-  const { entitySecretCiphertext } = await call('GET', '/sandbox/ciphertext')
-  return { entitySecretCiphertext, idempotencyKey: crypto.randomUUID() }
-}
-
-describe('the console of a server that is no sandbox', () => {
-  inChromium('lets a key in that it knows, tells one that it does not, and has no lab', async () => {
-    const { id } = await makeWallet(worldOf(harness))
-    const { page, open, shows } = await console({ url: harness.url })
-    await open(`/wallets/${id}`)
-    for (const [key, told] of [
-      [`${harness.apiKey.slice(0, -8)}…`, 'three parts'],
-      [`${harness.apiKey.slice(0, -4)}0000`, 'does not know this key'],
-    ] as const) {
-      await page.fill('input[type=password]', key)
-      await page.click('button[type=submit]')
-      await shows(told)
-    }
-    await page.fill('input[type=password]', harness.apiKey)
-    await page.click('button[type=submit]')
-    await shows('BASE-SEPOLIA')
-    expect(await page.locator('nav >> text=Faults').count()).toBe(0)
-    expect(await page.locator('[role=toolbar]').count()).toBe(0)
-    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
-      harness.apiKey,
-    )
-    await page.click('button[aria-label="Sign out"]')
-    await shows('API key')
-    expect(await page.textContent('body')).not.toContain(id)
-  })
 })

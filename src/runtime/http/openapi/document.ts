@@ -39,7 +39,7 @@ export function openApiDocument({ endpoints, introduction, servers }: DocumentIn
     servers,
     tags: introduction.tags.filter(({ name }) => used.has(name)),
     paths,
-    components: { securitySchemes: { apiKey, clientKey }, ...sorted(components) },
+    components: { securitySchemes: { apiKey, clientKey, member }, ...sorted(components) },
   }
 }
 
@@ -49,6 +49,14 @@ const apiKey = {
   bearerFormat: 'PREFIX:ID:SECRET',
   description:
     'An API key, such as `TEST_API_KEY:ID:SECRET`. Operations of the operator need a key with the scope `operator:read`.',
+}
+
+const member = {
+  type: 'apiKey',
+  in: 'cookie',
+  name: '__Host-bezant',
+  description:
+    'The session of a member, as `POST /operator/session` begins it. Pages of the console send it with the header `X-Bezant-Console`, in place of an API key.',
 }
 
 const clientKey = {

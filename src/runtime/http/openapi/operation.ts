@@ -23,16 +23,18 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
     summary: endpoint.summary,
     description: endpoint.description,
     tags: [endpoint.tag],
-    security:
-      endpoint.auth === 'none' || endpoint.auth === 'user'
-        ? []
-        : [{ [endpoint.auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }],
+    security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && { requestBody: requestBodyOf(bodySchema(endpoint)!, components) }),
     ...(takesBytes(endpoint) && { requestBody: { content: { '*/*': {} } } }),
     responses: { ...errorResponses(endpoint, components), ...successes(endpoint, components) },
   }
 }
+
+const securityOf = ({ auth }: Endpoint<never>) =>
+  auth === 'none' || auth === 'user'
+    ? []
+    : [{ [auth === 'clientKey' || auth === 'member' ? auth : 'apiKey']: [] }]
 
 const takesBytes = ({ raw, method }: Endpoint<never>) => raw && method !== 'GET'
 

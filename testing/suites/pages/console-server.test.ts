@@ -1,0 +1,196 @@
+/** The console of a server that is no sandbox, in a real browser: members sign in, each with their role. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { startApi } from '#context'
+import { sql } from '#runtime/db/db'
+import type { MemberRole } from '#runtime/scope'
+import { makeMember } from '#testing/builders/members'
+import { makeTransfer, makeWallet, type World, worldOf } from '#testing/builders/world'
+import { chromiumPath, openBrowser } from '#testing/pages/browser'
+import { builtConsole } from '#testing/pages/built-console'
+import { type ConsolePage, openConsole } from '#testing/pages/console-page'
+import { typeSignIn } from '#testing/pages/sign-in'
+import { type Harness, openHarness } from '#testing/platform/harness'
+import { until } from '#testing/platform/until'
+import { makeReview } from '#testing/requests/review-requests'
+import { root } from '#testing/runner/root'
+
+let harness: Harness
+let world: World
+let browser: Browser
+let url: string
+let stop: () => Promise<unknown>
+const opened: ConsolePage[] = []
+
+beforeAll(async () => {
+  if (!chromiumPath) return
+  await builtConsole()
+  ;[harness, browser] = await Promise.all([openHarness({ config: { reviewApprovers: 2 } }), openBrowser()])
+  world = worldOf(harness)
+  // The API as `bezant serve` starts it.
+  const config = { ...harness.ctx.config, publicUrl: undefined }
+  const api = await startApi({ ...harness.ctx, config })
+  ;({ url, stop } = api)
+})
+afterAll(async () => {
+  await browser?.close()
+  await stop?.()
+  await harness?.close()
+})
+afterEach(async () => {
+  for (const { context, complaints } of opened.splice(0)) {
+    await context.close()
+    expect(complaints).toEqual([])
+  }
+})
+
+const inChromium = it.runIf(chromiumPath)
+
+async function console() {
+  const page = await openConsole(browser, url)
+  opened.push(page)
+  return page
+}
+
+/** A browser of its own in which a member has signed in, on the page of `path`. */
+async function signedIn(role: MemberRole, path = '/') {
+  const member = await makeMember(world, role)
+  const shown = await console()
+  await shown.open(path)
+  await typeSignIn(shown, member)
+  await shown.when(`document.querySelector('nav.side') !== null`)
+  return { ...shown, member }
+}
+
+inChromium(
+  'tells a wrong password, takes the right one, and keeps nothing that a script can read',
+  async () => {
+    const { id } = await makeWallet(world)
+    const shown = await console()
+    const { page, open, shows } = shown
+    const member = await makeMember(world)
+    await open(`/wallets/${id}`)
+    expect(await shown.hindrances()).toEqual([])
+    await typeSignIn(shown, { ...member, password: 'not the password' })
+    await shows('The name or the password is wrong.')
+    await typeSignIn(shown, member)
+    await shows('BASE-SEPOLIA')
+    await shows(`${member.name}, operator`)
+    expect(await page.locator('nav >> text=Faults').count()).toBe(0)
+    expect(await page.locator('[role=toolbar]').count()).toBe(0)
+    const readable = await page.evaluate(
+      'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])',
+    )
+    expect(readable).not.toContain('bezant')
+    expect(await shown.hindrances()).toEqual([])
+    await page.reload()
+    await shows('BASE-SEPOLIA')
+    await page.click('button[aria-label="Sign out"]')
+    await shows('Password')
+    await open(`/wallets/${id}`)
+    expect(await page.textContent('body')).not.toContain(id)
+  },
+)
+
+inChromium('offers a viewer no act, and returns to the sign-in when the session has ended', async () => {
+  const { id } = await makeWallet(world)
+  const { page, open, shows } = await signedIn('viewer', `/wallets/${id}`)
+  await shows('BASE-SEPOLIA')
+  expect(await page.locator('main button:has-text("Transfer")').count()).toBe(0)
+  await harness.database.run(sql`update member_sessions set used_date = now() - interval '13 hours'`)
+  await page.click('nav a:text-is("Movements")')
+  await shows('Your session has ended.')
+  await open('/movements')
+  await shows('Password')
+})
+
+inChromium('property 197: follows what happens by the session, live', async () => {
+  await world.fundedWallet()
+  const { page, shows, when } = await signedIn('viewer', '/transactions')
+  await when(`document.querySelector('.top .live.open') !== null`)
+  const rows = await page.locator('a[data-row]').count()
+  await makeTransfer(world, '0.02')
+  await when(`document.querySelectorAll('a[data-row]').length > ${rows}`)
+  await shows('0.02')
+})
+
+inChromium('property 198: lets two operators decide a review, and none alone', async () => {
+  const { id } = await makeReview(world)
+  const stateOf = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
+  const approve = async ({ page }: Pick<ConsolePage, 'page'>) => {
+    await page.click('main button:has-text("Approve")')
+    await page.fill(
+      'dialog label:has-text("Reason") input, dialog label:has-text("Reason") textarea',
+      'known',
+    )
+    await typeWord(page)
+    await page.click('dialog button[type=submit]')
+  }
+  const first = await signedIn('operator', `/reviews/${id}`)
+  await approve(first)
+  await first.when(`document.querySelector('dialog') === null`)
+  await approve(first)
+  await first.shows('another operator has to approve')
+  const second = await signedIn('operator', `/reviews/${id}`)
+  await approve(second)
+  await second.shows('approved')
+  await until(async () => (await stateOf()) === 'COMPLETE', 'the transfer is paid')
+})
+
+inChromium('makes a key, shows it once, and revokes it', async () => {
+  const { page, shows } = await signedIn('operator', '/keys')
+  await page.click('main button:has-text("Create")')
+  await page.click('dialog button[type=submit]')
+  await shows('It is shown only now.')
+  const text = (await page.textContent('dialog pre'))!
+  const [key] = /TEST_API_KEY:\w+:\w+/.exec(text)!
+  const ask = () => fetch(`${url}/v1/w3s/wallets`, { headers: { Authorization: `Bearer ${key}` } })
+  expect((await ask()).status).toBe(200)
+  await page.click('dialog button:has-text("Done")')
+  const id = key.split(':')[1]!.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
+  await page.goto(`${url}/console/keys/${id}`)
+  await page.click('main button:has-text("Revoke")')
+  await typeWord(page)
+  await page.click('dialog button[type=submit]')
+  await until(async () => (await ask()).status === 401, 'the key does not work any more')
+})
+
+/** Types the word that an act in production asks for. */
+async function typeWord(page: ConsolePage['page']) {
+  const typed = page.locator('dialog label:has-text("Type") input')
+  if ((await typed.count()) === 0) return
+  await typed.fill(
+    (await page
+      .locator('dialog label:has-text("Type") b, dialog label:has-text("Type") code')
+      .first()
+      .textContent())!,
+  )
+}
+
+inChromium('has neither the operations nor the scripts of the lab', async () => {
+  for (const path of [
+    '/sandbox',
+    '/sandbox/clock',
+    '/sandbox/faults',
+    '/sandbox/snapshots',
+    '/sandbox/catcher/x',
+  ])
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 404])
+  const scripts = readdirSync(join(root, 'console/dist/assets')).filter((name) => name.endsWith('.js'))
+  const ofLab = scripts.filter((name) => name.startsWith('lab-'))
+  expect(ofLab.length).toBeGreaterThan(5)
+  for (const name of ofLab)
+    expect([name, (await fetch(`${url}/console/assets/${name}`)).status]).toEqual([name, 404])
+})
+
+inChromium('opens every page without the lab', async () => {
+  const { page, open } = await signedIn('operator')
+  const paths = await page.locator('nav.side a').evaluateAll((links) => links.map((link) => link.pathname))
+  expect(paths.length).toBeGreaterThan(20)
+  for (const path of paths) {
+    await open(path.replace(/^\/console/, '') || '/')
+    expect(await page.locator('main h1').count(), path).toBe(1)
+  }
+})

@@ -1,0 +1,158 @@
+/**
+ * The tour of a stranger through the console of a sandbox, in the browser alone: from the first start to a transfer that a fault holds
+ * up, that is accelerated, undone by a reorg and mined again; a webhook that its endpoint refuses and that is sent again; and back to
+ * the state before. The API and the chain are asked only whether it is true.
+ */
+import { rm } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freshAddress } from '#testing/builders/world'
+import { chromiumPath, openBrowser } from '#testing/pages/browser'
+import { builtConsole } from '#testing/pages/built-console'
+import { act, dialogClosed, makeFundedWallet } from '#testing/pages/console-acts'
+import { openConsole } from '#testing/pages/console-page'
+import { until } from '#testing/platform/until'
+import { type Program, startProgram } from '#testing/processes/program'
+import { initializedDirectory } from '#testing/processes/programs'
+
+let browser: Browser
+let dataDir: string
+let program: Program
+
+beforeAll(async () => {
+  if (!chromiumPath) return
+  await builtConsole()
+  dataDir = await initializedDirectory()
+  ;[program, browser] = await Promise.all([
+    startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] }),
+    openBrowser(),
+  ])
+})
+afterAll(async () => {
+  await browser?.close()
+  await program?.killAll()
+  if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const call = async (path: string) => (await program.tenant.http('GET', path)).body.data
+
+/** The chain stands still at the next block with a transaction of the address, and the block after that is replaced. */
+const planFor = (address: string) => `apiVersion: bezant/v1
+seed: 7
+rules:
+- name: held
+  on: chain
+  match: { blockchain: BASE-SEPOLIA, address: "${address}" }
+  when: { times: 1 }
+  do: { pause: true }
+- name: undone
+  on: chain
+  match: { blockchain: BASE-SEPOLIA, address: "${address}" }
+  when: { after: 1, times: 1 }
+  do: { reorg: { depth: 1, transactions: return } }
+`
+
+it.runIf(chromiumPath)(
+  'leads a stranger through everything that can happen to a transfer, and back',
+  async () => {
+    const shown = await openConsole(browser, program.answer.url)
+    const { page, open, shows, when, complaints } = shown
+    const state = (text: string) => page.waitForSelector(`.head .status:has-text("${text}")`)
+    await open('/')
+    await shows('Overview')
+    await makeFundedWallet(shown, 'payroll')
+    const walletPath = new URL(page.url()).pathname.replace('/console', '')
+    const { wallet } = await call(`/v1/w3s${walletPath}`)
+
+    await page.click('nav a:text-is("Catcher")')
+    await act(shown, 'Subscribe an inbox')
+    await shows('receives notifications')
+    await page.click('button:text-is("Refuse with 503")')
+    await shows('It refuses with 503.')
+    await page.keyboard.press('S')
+    await shows('Saved as saved-1')
+
+    await page.click('nav a:text-is("Faults")')
+    await page.fill('main textarea', planFor(wallet.address))
+    await page.click('button:text-is("Apply")')
+    await shows('The plan is at work.')
+    await page.goto(`${program.answer.url}/console${walletPath}`)
+    await act(shown, 'Fund', { Token: 'USDC', Amount: '1' })
+    await dialogClosed(shown)
+    await until(async () => (await call('/sandbox/chains'))[0].isPaused, 'the fault has stopped the chain')
+
+    const to = freshAddress()
+    await act(shown, 'Transfer', { Token: 'USDC', Amount: '12.5', To: to })
+    await page.waitForURL('**/console/movements/*')
+    const movementUrl = page.url()
+    const id = movementUrl.split('/').at(-1)!
+    await state('SENT')
+    await page.click('nav a:text-is("Local chains")')
+    await act(shown, 'Base fee', { Gwei: '500' })
+    await shows('The base fee of BASE-SEPOLIA is 500 gwei.')
+    await act(shown, 'Mine')
+    await shows('1 block mined on BASE-SEPOLIA.')
+    await page.goto(movementUrl)
+    await state('STUCK')
+    await act(shown, 'Accelerate')
+    await shows('Attempt 2')
+    await page.click('nav a:text-is("Local chains")')
+    await act(shown, 'Base fee', { Gwei: '1' })
+    await shows('The base fee of BASE-SEPOLIA is 1 gwei.')
+    await page.click('main button:has-text("Resume")')
+    await shows('BASE-SEPOLIA mines again.')
+    await page.goto(movementUrl)
+    await until(
+      async () => (await call(`/operator/movements/${id}/timeline`)).causes.length > 0,
+      'a reorg has undone it',
+    )
+    await state('COMPLETE')
+    await page.keyboard.press('t')
+    await page.waitForSelector('ol.steps li')
+    await shows('undone')
+
+    const receiptOf = async () => {
+      const { transaction } = await call(`/v1/w3s/transactions/${id}`)
+      const body = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'eth_getTransactionReceipt',
+        params: [transaction.txHash],
+      })
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(program.answer.chains[0]!.rpcUrl, { method: 'POST', headers, body })
+      return ((await answer.json()) as { result: unknown }).result
+    }
+    expect(await receiptOf()).toMatchObject({ status: '0x1' })
+
+    await page.click('nav a:text-is("Notifications")')
+    // The endpoint rests after its first refusal, so that newer messages wait.
+    await page.locator('a[data-row]').last().click()
+    await page.waitForURL('**/console/notifications/*')
+    await shows('503')
+    await page.click('nav a:text-is("Catcher")')
+    await page.click('button:text-is("Answer 200")')
+    await shows('It answers 200.')
+    await page.goBack()
+    await page.waitForURL('**/console/notifications/*')
+    await act(shown, 'Resend')
+    await shows('The notification is sent again.')
+    // An endpoint that has refused several messages rests for a while, for what is sent by hand too.
+    await page.keyboard.press('!')
+    await shows('became due on the way')
+    await shows('by resend')
+    await when(
+      `[...document.querySelectorAll('ol.attempts .status')].some((each) => each.textContent.includes('200'))`,
+    )
+
+    await page.keyboard.press('Z')
+    await shows('saved-1 is restored')
+    expect((await program.tenant.http('GET', `/v1/w3s/transactions/${id}`)).status).toBe(404)
+    await page.goto(`${program.answer.url}/console${walletPath}`)
+    await shows('1,000')
+    await page.click('nav a:text-is("Movements")')
+    await when(`!document.body.innerText.includes('12.5')`)
+    expect(complaints).toEqual([])
+    await shown.context.close()
+  },
+)
