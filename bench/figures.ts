@@ -18,6 +18,7 @@ export type Value = {
     | 'ms'
     | 's'
     | 'MB'
+    | 'kB'
     | 'requests/s'
     | 'transfers/s'
     | 'messages/s'

@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   kit: async () => (await import('./kit.ts')).kitBench,
   advance: async () => (await import('./advance.ts')).advanceBench,
   lists: async () => (await import('./lists.ts')).listsBench,
+  console: async () => (await import('./console.ts')).consoleBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   memory: async () => (await import('./drain/memory.ts')).memoryBench,
@@ -48,6 +49,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   kit       a further sandbox of a test run with one chain, beside the first with its server
   advance   business time moved two days on, over 100 due timers and over none
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
+  console   the web console in a browser: its size, its first page, and further pages of a list of 1,000,000 rows
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
   memory    what is alive in a worker process after 20,000 and after 100,000 transfers
