@@ -26,6 +26,7 @@ const linked = {
   node_modules: 'node_modules',
   migrations: 'migrations',
   console: 'console',
+  docs: 'docs',
   page: 'page',
   'package.json': join('src', 'package.json'),
 }

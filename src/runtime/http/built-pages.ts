@@ -4,6 +4,9 @@ import type { FastifyReply } from 'fastify'
 /** The pages that `npm run build:console` builds: the console, and the frame of the documents. */
 export const builtFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
 
+/** The documents, as the repository and the package have them. Bundles find files by this depth of folders alone. */
+export const documentFolder = fileURLToPath(new URL('../../../docs/', import.meta.url))
+
 /**
  * The pages load from and call this server only, and no text becomes markup or a script unless a policy of Trusted Types that is
  * named here made it.

@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { documentFolder as folder } from '../built-pages.ts'
 import { type KeptFile, keepFile } from '../kept-file.ts'
-
-const folder = fileURLToPath(new URL('../../../../docs/', import.meta.url))
 
 /** A document: its path below `docs`, the path at which this server shows it, and its first heading. */
 export type Guide = { file: string; address: string; title: string; text: string }
