@@ -2,11 +2,14 @@ import type { SandboxAnswer } from '#sandbox/endpoints'
 import type { SessionAnswer } from './api/types.ts'
 import { navigate } from './router.svelte.ts'
 
-/** What a person types to sign in. */
+/** The texts that a person types to sign in. */
 type SignInText = { name: string; password: string; code?: string; entityId?: string }
 
 /** The code of the refusal that asks for a one-time code. */
 export const codeMissing = 281_002
+
+/** The code of the refusal of a request without a valid key or session. */
+const unauthorized = 401
 
 /** Who uses the console, and of which server. */
 class Session {
@@ -63,8 +66,9 @@ class Session {
   }
 
   /** Returns to the sign-in when the server says that the session has ended. */
-  end(refusal: { status: number }): void {
-    if (refusal.status !== 401 || !this.signedIn) return
+  end(refusal: { code: number | undefined }): void {
+    // Other refusals with the status 401 are of the token of a user.
+    if (refusal.code !== unauthorized || !this.signedIn) return
     this.signedIn = undefined
     this.hasEnded = true
   }

@@ -31,13 +31,19 @@ export type FieldRefusal = { location: string; message: string }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Asks the API. The console uses the same operations as every other client. */
-export async function ask<Data>(method: Method, path: string, body?: unknown): Promise<Answer<Data>> {
+/** Asks the API. The console uses the same operations as every other client. `headers` are sent besides its own. */
+export async function ask<Data>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer<Data>> {
   const isText = typeof body === 'string'
   const response = await fetch(path, {
     method,
     headers: {
       ...session.headers(path),
+      ...headers,
       ...(body !== undefined && { 'Content-Type': isText ? 'text/plain' : 'application/json' }),
     },
     ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),

@@ -15,6 +15,9 @@ function keepSecret() {
       clearTimeout(timer)
       timer = setTimeout(() => (held = undefined), keptMs)
     },
+    forget() {
+      held = undefined
+    },
     /** The ciphertext of one request: each is used once. */
     async encrypt(): Promise<string> {
       const secret = held ?? session.sandbox?.entitySecret
@@ -32,6 +35,9 @@ function keepSecret() {
 }
 
 const secret = keepSecret()
+
+/** Forgets the secret: it belongs to the entity of the session in which it was typed. */
+export const forgetSecret = (): void => secret.forget()
 
 /** The fields of a signing act: the secret too, where this tab does not hold it. */
 export const withSecret =

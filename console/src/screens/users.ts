@@ -5,7 +5,7 @@ import { id, mono, status, text, time } from '../parts/cell.ts'
 import { type Column, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
 import { walletColumns } from './wallets.ts'
 
-/** What is known of the wrong entries of a secret. */
+/** Facts about the wrong entries of a secret. */
 type Guesses = {
   failedAttempts: number
   lockedDate?: string
