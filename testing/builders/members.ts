@@ -3,7 +3,7 @@ import type { MemberRole } from '#runtime/scope'
 import { httpAs } from '#testing/platform/tenant'
 import { nextCount, type World } from './world.ts'
 
-/** What a member signs in with. */
+/** The texts that a member signs in with. */
 type SignInText = { name: string; password: string; code?: string; entityId?: string }
 
 const password = 'correct horse battery staple'

@@ -39,10 +39,6 @@ export const sessionSchema = Type.Object(
   { title: 'Session', description: 'The session of a member. Its token is in a cookie alone.' },
 )
 
-const entityIdField = Type.Optional(
-  idField('The entity to act for. Default: the first one in which the member got a role.'),
-)
-
 export const signInWaysSchema = Type.Object(
   {
     provider: Type.Optional(Type.String({ description: 'The host of the provider; absent without one.' })),
@@ -60,7 +56,9 @@ export const signInBody = Type.Object(
         description: 'The six digits of the authenticator, of a member who has one.',
       }),
     ),
-    entityId: entityIdField,
+    entityId: Type.Optional(
+      idField('The entity to act for. Default: the first one in which the member got a role.'),
+    ),
   },
   {
     title: 'SignInRequest',

@@ -30,8 +30,7 @@ type Checked = { member: MemberRow; hasCode: boolean }
 
 /** Begins the session of a member whose sign-in was right. */
 export async function signIn(ctx: Ctx, { member, hasCode }: Checked, entityId: string | undefined) {
-  const [first] = await entitiesOf(ctx.db, member.id)
-  const chosen = entityId ?? first?.id
+  const chosen = entityId ?? (await rolesOf(ctx.db, member.id))[0]?.entityId
   if (chosen === undefined) throw new ApiError('memberWithoutRole')
   const { session, cookie } = await begin(ctx, { ...member, hasCode }, chosen.toLowerCase())
   return answer(201, session, { 'set-cookie': cookie })
@@ -46,7 +45,9 @@ export async function chooseEntity(ctx: Ctx, member: Member, entityId: string) {
 
 export async function signOut(ctx: Ctx, member: Member) {
   await endMemberSession(ctx.db, ctx.entity.id, member.sessionId)
-  await record(ctx, ctx.entity.id, 'member.signedOut', member.id)
+  const { id: entityId } = ctx.entity
+  const change = { entityId, actor: ctx.actor, type: 'member.signedOut', resourceId: member.id }
+  await recordChanges(ctx.db, ctx.clock.nowMs(), [{ ...change, requestId: ctx.requestId }])
   return answer(204, undefined, { 'set-cookie': endedCookie })
 }
 
@@ -60,8 +61,8 @@ async function begin(ctx: Ctx, member: Pick<Member, 'id' | 'name' | 'hasCode'>, 
       kind: 'memberWithoutRole',
     })
   const { id: memberId, hasCode } = member
-  const token = await beginMemberSession(ctx.db, { entityId, memberId, hasCode })
-  await record(ctx, entityId, 'member.signedIn', memberId)
+  const { requestId } = ctx
+  const token = await beginMemberSession(ctx, { entityId, memberId, hasCode, requestId })
   const signedIn = { ...member, csrfToken: csrfTokenOf(token) }
   const session = await showSession({ db: ctx.db, entity: { ...ctx.entity, id: entityId } }, signedIn)
   return { session, cookie: sessionCookie(token) }
@@ -79,8 +80,3 @@ async function entitiesOf(db: Ctx['db'], memberId: string) {
     return entity ? [{ id: entity.id, name: entity.name, environment: entity.environment, role }] : []
   })
 }
-
-const record = ({ db, clock, requestId }: Ctx, entityId: string, type: string, memberId: string) =>
-  recordChanges(db, clock.nowMs(), [
-    { entityId, actor: `member:${memberId}`, type, resourceId: memberId, requestId },
-  ])

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '#lib/time'
 import type { ProviderSignIn, SignInOutcome } from '#runtime/http/provider-sign-in'
-import { recordChanges } from '#runtime/record/store'
 import type { Scope } from '#runtime/scope'
 import { ProviderAway } from '#runtime/social/ask-json'
 import { openCodeFlow, type ProvenPerson, SignInUnproven } from '#runtime/social/code-flow'
@@ -39,12 +38,7 @@ export function openProviderSignIn(scope: Scope): ProviderSignIn | undefined {
     if (!role) return { refused: 'unknown' }
     const { entityId } = role
     const hasCode = methods.some((method) => strongMethods.includes(method))
-    const token = await database.tx(async (tx) => {
-      await recordChanges(tx, clock.nowMs(), [
-        { entityId, actor: `member:${member.id}`, type: 'member.signedIn', resourceId: member.id },
-      ])
-      return beginMemberSession(tx, { entityId, memberId: member.id, hasCode })
-    })
-    return { token }
+    const session = { entityId, memberId: member.id, hasCode }
+    return { token: await database.tx((db) => beginMemberSession({ db, clock }, session)) }
   }
 }

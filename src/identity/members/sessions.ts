@@ -3,6 +3,7 @@ import { createLookup } from '#runtime/auth/lookup'
 import { findEntity } from '#runtime/auth/store'
 import type { Database, Db } from '#runtime/db/db'
 import type { ReadMember } from '#runtime/http/member-session'
+import { recordChanges } from '#runtime/record/store'
 import { deleteMemberSession, findMemberSessions, insertMemberSession, touchMemberSession } from './store.ts'
 
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
@@ -11,13 +12,18 @@ const hashToken = (token: string): Buffer => createHash('sha256').update(token).
 export const csrfTokenOf = (token: string): string =>
   createHmac('sha256', token).update('bezant console').digest('base64url')
 
+type BegunSession = { entityId: string; memberId: string; hasCode: boolean; requestId?: string }
+
 /** Begins a session and returns its token, which is in the cookie of a browser and nowhere else. */
 export async function beginMemberSession(
-  tx: Db,
-  session: { entityId: string; memberId: string; hasCode: boolean },
+  { db, clock }: { db: Db; clock: { nowMs(): number } },
+  { entityId, memberId, hasCode, requestId }: BegunSession,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
-  await insertMemberSession(tx, { ...session, tokenHash: hashToken(token) })
+  await insertMemberSession(db, { entityId, memberId, hasCode, tokenHash: hashToken(token) })
+  await recordChanges(db, clock.nowMs(), [
+    { entityId, actor: `member:${memberId}`, type: 'member.signedIn', resourceId: memberId, requestId },
+  ])
   return token
 }
 

@@ -42,24 +42,25 @@ export async function admitRequests(
     const { authorization } = request.headers
     const isOfMembers = auth === 'member' || authorization === undefined
     const token = isOfMembers && readMember ? sessionTokenIn(request.headers) : undefined
+    let holder: KeyHolder
     try {
       if (auth === 'member' && token === undefined) throw new ApiError('unauthorized', signedOut)
-      const holder =
+      holder =
         readMember && token !== undefined
           ? await admitMember(readMember, token, request, request.routeOptions.config)
           : await authenticate(authorization)
-      callers.set(request, holder)
     } catch (error) {
       await limit(request, reply, normalizeIP(request.ip))
       throw error
     }
-    const { actor, scopes, entity } = callers.get(request)!
+    callers.set(request, holder)
+    const { actor, scopes, entity } = holder
     if (request.noted) request.noted.caller = { entityId: entity.id, actor }
     // The key of a page is public: one visitor must not use up the limit of the others.
     if (scopes.includes('client')) await limit(request, reply, `${actor} ${normalizeIP(request.ip)}`)
     await limit(request, reply, actor, scopes.includes('client') ? addressesShare : 1)
     if (auth !== 'member')
-      requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, callers.get(request)!)
+      requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, holder)
   })
   return (request) => {
     const caller = callers.get(request)

@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '#lib/errors'
+import { isSameText } from '#lib/same-text'
 import type { KeyHolder } from '#runtime/auth/authenticate'
 import { type Caller, type Member, scopesOfRole } from '#runtime/scope'
 
@@ -20,9 +20,13 @@ export const sessionCookie = (token: string): string => `${cookieName}=${token};
 /** The cookie that takes the one of a session away. */
 export const endedCookie = `${cookieName}=; ${cookieTerms}; Max-Age=0`
 
+/** The 32 random bytes, in base64url, of the cookie of this name. */
+export const secretInCookie = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
+  new RegExp(`(?:^|; ?)${name}=([\\w-]{43})(?:;|$)`).exec(cookie)?.[1]
+
 /** The token of a session in the cookies of a request. */
-export const sessionTokenIn = ({ cookie = '' }: IncomingHttpHeaders): string | undefined =>
-  new RegExp(`(?:^|; ?)${cookieName}=([\\w-]{43})(?:;|$)`).exec(cookie)?.[1]
+export const sessionTokenIn = (headers: IncomingHttpHeaders): string | undefined =>
+  secretInCookie(headers, cookieName)
 
 type AskedRequest = { method: string; headers: IncomingHttpHeaders }
 type AskedOperation = { auth?: string | undefined; isChanging?: boolean | undefined }
@@ -48,10 +52,7 @@ export async function admitMember(
 export const signedOut = 'You are not signed in, or your session has ended: sign in at /console.'
 
 function requireOwnPage(headers: IncomingHttpHeaders, { csrfToken }: Member): void {
-  const given = Buffer.from(String(headers['x-bezant-console'] ?? ''))
-  const wanted = Buffer.from(csrfToken)
-  const isOurs = given.length === wanted.length && timingSafeEqual(given, wanted)
-  if (isOurs && isOwnOrigin(headers)) return
+  if (isSameText(String(headers['x-bezant-console'] ?? ''), csrfToken) && isOwnOrigin(headers)) return
   throw new ApiError(
     'forbidden',
     'Forbidden: a session is for the pages of this server alone. Send the csrfToken of GET /operator/session as X-Bezant-Console, or use an API key.',

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { sessionCookie } from './member-session.ts'
+import { secretInCookie, sessionCookie } from './member-session.ts'
 
 /** The end of a step of a sign-in with a provider: the token of a session, or why there is none. */
 export type SignInOutcome = { token: string } | { refused: 'away' | 'unproven' | 'unknown' }
@@ -28,8 +28,7 @@ export function registerProviderSignIn(server: FastifyInstance, signIn: Provider
   })
   server.get<{ Querystring: Record<string, unknown> }>('/console/signed-in', async (request, reply) => {
     const { code, state } = request.query
-    const [, kept] =
-      new RegExp(`(?:^|; ?)${keptCookie}=([\\w-]{43})(?:;|$)`).exec(request.headers.cookie ?? '') ?? []
+    const kept = secretInCookie(request.headers, keptCookie)
     const ended = `${keptCookie}=; ${keptTerms}; Max-Age=0`
     reply
       .header('Cache-Control', 'no-store')

@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { decodeJwt, errors, type JWTVerifyGetKey } from 'jose'
+import { isSameText } from '#lib/same-text'
 import { askJson, ProviderAway } from './ask-json.ts'
 import { readIdToken } from './id-token.ts'
 import { openIssuerKeys, readDiscovery } from './issuer-keys.ts'
@@ -47,7 +48,8 @@ export function openCodeFlow(provider: SignInProvider, clock: { nowMs(): number 
       return url.href
     },
     async finish(kept, redirectUri, { code, state }) {
-      if (!isSame(state, partOf(kept, 'state'))) throw new SignInUnproven('the answer is of another sign-in')
+      if (!isSameText(state, partOf(kept, 'state')))
+        throw new SignInUnproven('the answer is of another sign-in')
       const { status, body } = await askJson(await endpointOf('token_endpoint'), 'private', {
         grant_type: 'authorization_code',
         code,
@@ -64,7 +66,7 @@ export function openCodeFlow(provider: SignInProvider, clock: { nowMs(): number 
         throw error instanceof errors.JOSEError ? new SignInUnproven(error.message) : error
       })
       const { nonce, amr } = decodeJwt(token)
-      if (!isSame(String(nonce), partOf(kept, 'nonce')))
+      if (!isSameText(String(nonce), partOf(kept, 'nonce')))
         throw new SignInUnproven('the token is of another sign-in')
       return { email, methods: Array.isArray(amr) ? amr.map(String) : [] }
     },
@@ -73,8 +75,3 @@ export function openCodeFlow(provider: SignInProvider, clock: { nowMs(): number 
 
 const partOf = (kept: string, part: 'state' | 'nonce' | 'verifier') =>
   createHmac('sha256', kept).update(part).digest('base64url')
-
-function isSame(given: string, wanted: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
-  return one.length === other.length && timingSafeEqual(one, other)
-}

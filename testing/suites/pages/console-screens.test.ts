@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { encodeFunctionData, getAddress, recoverMessageAddress, recoverTypedDataAddress } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
@@ -20,55 +20,34 @@ import {
   word,
 } from '#testing/builders/unified-balances'
 import { submissionOf } from '#testing/builders/user-submissions'
-import { chromiumPath, openBrowser } from '#testing/pages/browser'
-import { builtConsole } from '#testing/pages/built-console'
-import { type ConsolePage, openConsole } from '#testing/pages/console-page'
+import { chromiumPath } from '#testing/pages/browser'
+import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import type { Harness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { runCommand } from '#testing/processes/command'
-import { type Program, startProgram } from '#testing/processes/program'
-import { initializedDirectory } from '#testing/processes/programs'
+import type { Program } from '#testing/processes/program'
 import { domainOf } from '../../../console/src/format/chains.ts'
 
 const blockchain = 'BASE-SEPOLIA'
 const usdc = networks
   .find((network) => network.blockchain === blockchain)!
   .tokens.find(({ symbol }) => symbol === 'USDC')!
-let browser: Browser
-let dataDir: string
+let sandbox: ConsoleSandbox
 let program: Program
 let made: Awaited<ReturnType<typeof makeAll>>
-const opened: ConsolePage[] = []
 
 beforeAll(async () => {
   if (!chromiumPath) return
-  await builtConsole()
-  dataDir = await initializedDirectory()
-  ;[program, browser] = await Promise.all([
-    startProgram({ dataDir, args: ['--chains', `${blockchain},AVAX-FUJI`] }),
-    openBrowser(),
-  ])
+  sandbox = await openConsoleSandbox(`${blockchain},AVAX-FUJI`)
+  program = sandbox.program
   made = await makeAll()
 })
-afterAll(async () => {
-  await browser?.close()
-  await program?.killAll()
-  if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
-})
-afterEach(async () => {
-  for (const { context, complaints } of opened.splice(0)) {
-    await context.close()
-    expect(complaints).toEqual([])
-  }
-})
+afterAll(() => sandbox?.close())
+afterEach(async () => expect((await sandbox?.closePages()) ?? []).toEqual([]))
 
 const inChromium = it.runIf(chromiumPath)
 
-async function console(options: Parameters<typeof openConsole>[2] = {}) {
-  const page = await openConsole(browser, program.answer.url, options)
-  opened.push(page)
-  return page
-}
+const console = (options: Parameters<ConsoleSandbox['open']>[0] = {}) => sandbox.open(options)
 const call = async (method: string, path: string, body?: object, headers = {}) => {
   const { status, body: answer, text } = await program.tenant.http(method, path, { body, headers })
   expect(status, text).toBeLessThan(300)
@@ -424,7 +403,7 @@ describe('acts of the console', () => {
     await writeFile(file, JSON.stringify({ mode: 'rules', operations: ['transfer'], destinations: 'any' }))
     for (const policy of ['permissive', file]) {
       const args = ['set', '--wallet', made.loggedWalletId, '--policy', policy]
-      const { code, stderr } = await runCommand({ command: 'policy', dataDir, args })
+      const { code, stderr } = await runCommand({ command: 'policy', dataDir: sandbox.dataDir, args })
       expect(code, stderr).toBe(0)
     }
     await rm(folder, { recursive: true })

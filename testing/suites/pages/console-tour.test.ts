@@ -3,36 +3,23 @@
  * up, that is accelerated, undone by a reorg and mined again; a webhook that its endpoint refuses and that is sent again; and back to
  * the state before. The API and the chain are asked only whether it is true.
  */
-import { rm } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
-import { chromiumPath, openBrowser } from '#testing/pages/browser'
-import { builtConsole } from '#testing/pages/built-console'
+import { chromiumPath } from '#testing/pages/browser'
 import { act, dialogClosed, makeFundedWallet } from '#testing/pages/console-acts'
-import { openConsole } from '#testing/pages/console-page'
+import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import { until } from '#testing/platform/until'
-import { type Program, startProgram } from '#testing/processes/program'
-import { initializedDirectory } from '#testing/processes/programs'
+import type { Program } from '#testing/processes/program'
 
-let browser: Browser
-let dataDir: string
+let sandbox: ConsoleSandbox
 let program: Program
 
 beforeAll(async () => {
   if (!chromiumPath) return
-  await builtConsole()
-  dataDir = await initializedDirectory()
-  ;[program, browser] = await Promise.all([
-    startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] }),
-    openBrowser(),
-  ])
+  sandbox = await openConsoleSandbox('BASE-SEPOLIA')
+  program = sandbox.program
 })
-afterAll(async () => {
-  await browser?.close()
-  await program?.killAll()
-  if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
-})
+afterAll(() => sandbox?.close())
 
 const call = async (path: string) => (await program.tenant.http('GET', path)).body.data
 
@@ -55,8 +42,8 @@ rules:
 it.runIf(chromiumPath)(
   'leads a stranger through everything that can happen to a transfer, and back',
   async () => {
-    const shown = await openConsole(browser, program.answer.url)
-    const { page, open, shows, when, complaints } = shown
+    const shown = await sandbox.open()
+    const { page, open, shows, when } = shown
     const state = (text: string) => page.waitForSelector(`.head .status:has-text("${text}")`)
     await open('/')
     await shows('Overview')
@@ -152,7 +139,6 @@ it.runIf(chromiumPath)(
     await shows('1,000')
     await page.click('nav a:text-is("Movements")')
     await when(`!document.body.innerText.includes('12.5')`)
-    expect(complaints).toEqual([])
-    await shown.context.close()
+    expect(await sandbox.closePages()).toEqual([])
   },
 )

@@ -1,54 +1,31 @@
 /** The console of a sandbox in a real browser, as a stranger uses it. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
-import { chromiumPath, openBrowser } from '#testing/pages/browser'
-import { builtConsole } from '#testing/pages/built-console'
+import { chromiumPath } from '#testing/pages/browser'
 import { act, makeFundedWallet } from '#testing/pages/console-acts'
-import { type ConsolePage, openConsole } from '#testing/pages/console-page'
+import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import { until } from '#testing/platform/until'
-import { type Program, startProgram } from '#testing/processes/program'
-import { initializedDirectory } from '#testing/processes/programs'
+import type { Program } from '#testing/processes/program'
 import { root } from '#testing/runner/root'
 
-let browser: Browser
-let dataDir: string
+let sandbox: ConsoleSandbox
 let program: Program
-const opened: ConsolePage[] = []
 
 beforeAll(async () => {
   if (!chromiumPath) return
-  await builtConsole()
-  dataDir = await initializedDirectory()
-  ;[program, browser] = await Promise.all([
-    startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] }),
-    openBrowser(),
-  ])
+  sandbox = await openConsoleSandbox('BASE-SEPOLIA')
+  program = sandbox.program
 })
-afterAll(async () => {
-  await browser?.close()
-  await program?.killAll()
-  if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
-})
-afterEach(async () => {
-  for (const { context, complaints } of opened.splice(0)) {
-    await context.close()
-    expect(complaints).toEqual([])
-  }
-})
+afterAll(() => sandbox?.close())
+afterEach(async () => expect((await sandbox?.closePages()) ?? []).toEqual([]))
 
 const inChromium = it.runIf(chromiumPath)
 
-async function console(options: Parameters<typeof openConsole>[2] = {}) {
-  const page = await openConsole(browser, program.answer.url, options)
-  opened.push(page)
-  return page
-}
+const console = (options: Parameters<ConsoleSandbox['open']>[0] = {}) => sandbox.open(options)
 const call = async (method: string, path: string, body?: object) => {
   const { status, body: answer, text } = await program.tenant.http(method, path, { body })
   expect(status, text).toBeLessThan(300)
