@@ -77,7 +77,8 @@ class Session {
   headers(path: string): Record<string, string> {
     if (this.signedIn) return { 'X-Bezant-Console': this.signedIn.csrfToken }
     if (!this.sandbox || path.startsWith('/sandbox')) return {}
-    return { Authorization: `Bearer ${this.sandbox.apiKey}` }
+    // The request log of a sandbox is for the requests of apps: what these pages read says so, and is not kept.
+    return { Authorization: `Bearer ${this.sandbox.apiKey}`, 'X-Bezant-Console': 'sandbox' }
   }
 
   #send(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Response> {

@@ -19,6 +19,12 @@ const colours: Record<string, string> = {
 export const chainColour = (blockchain: string): string =>
   colours[blockchain.split('-')[0] ?? ''] ?? '#8c8f99'
 
+const nativeSymbols: Record<string, string> = { AVAX: 'AVAX', MATIC: 'POL', MONAD: 'MON' }
+
+/** The coin that pays for gas. */
+export const nativeSymbol = (blockchain: string): string =>
+  nativeSymbols[blockchain.split('-')[0] ?? ''] ?? 'ETH'
+
 /** The numbers of chains in cross-chain messages; a test network has that of its main one. */
 const domains: Record<string, number> = {
   ARB: 3,

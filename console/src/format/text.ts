@@ -26,3 +26,9 @@ export function wordsOf(name: string): string {
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** The first clause of a sentence, which says what is the matter, and the rest, which says what to do. */
+export function clausesOf(sentence: string): [first: string, rest: string] {
+  const end = /: |[.,] /.exec(sentence)
+  return end ? [sentence.slice(0, end.index), sentence.slice(end.index + 2)] : [sentence, '']
+}

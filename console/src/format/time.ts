@@ -31,6 +31,10 @@ export function wholeTime(date: string, zone: string | undefined): string {
   return zone === 'UTC' ? `${text} UTC` : text
 }
 
+/** A sentence with its instants as a reader knows them: "disabled after 3 Dec 15:19:28". */
+export const withTimes = (sentence: string, zone: string | undefined, nowMs: number): string =>
+  sentence.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (date) => shownTime(date, zone, nowMs))
+
 /** A duration with the precision that a reader needs: 41 ms, 5.3 s, 3 m 20 s, 2 d 4 h. */
 export function shownDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`

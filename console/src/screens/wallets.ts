@@ -3,6 +3,7 @@ import { signingFields, withSecret } from '../api/entity-secret.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { session } from '../session.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
+import { movementColumns } from './movements.ts'
 import { policiesPart } from './policies.ts'
 import {
   type Action,
@@ -400,11 +401,10 @@ export const wallet: DetailScreen<Wallet> = {
     },
     {
       title: 'Movements',
-      pathOf: (item) => `/v1/w3s/transactions?walletIds=${item.id}&includeAll=true&pageSize=20`,
-      member: 'transactions',
-      columns: transactionColumns as readonly Column<Row>[],
+      pathOf: (item) => `/operator/movements?walletId=${item.id}&pageSize=20`,
+      columns: movementColumns as readonly Column<Row>[],
       hrefOf: (row) => `/movements/${row.id}`,
-      empty: 'No transactions yet.',
+      empty: 'No money has moved yet.',
     },
     policiesPart,
   ],

@@ -14,6 +14,7 @@ export type Axis = {
 }
 
 const foldedFromMs = 60_000
+const waitFromMs = (overMs: number) => Math.min(foldedFromMs, Math.max(5_000, overMs / 2))
 const foldShare = 0.06
 const zoomShare = 0.22
 /** The part of the time that is drawn larger when half of what happened lies in it. */
@@ -21,9 +22,10 @@ const zoomPart = 0.02
 
 /**
  * The axis of a timeline. It is linear in real time, except that a time of a minute or more in which nothing happened is folded,
- * and that the beginning is drawn larger where half of everything happens in its first fiftieth.
+ * and that the beginning is drawn larger where half of everything happens in its first fiftieth. After `overMs`, the end of the
+ * movement, shorter waits are folded too: those between the attempts of a webhook would squeeze the movement itself.
  */
-export function axisOf(momentsMs: readonly number[], endMs: number): Axis {
+export function axisOf(momentsMs: readonly number[], endMs: number, overMs = Infinity): Axis {
   const moments = [...new Set([0, ...momentsMs.filter((ms) => ms >= 0 && ms <= endMs), endMs])].sort(
     (a, b) => a - b,
   )
@@ -31,7 +33,7 @@ export function axisOf(momentsMs: readonly number[], endMs: number): Axis {
   const gaps = moments
     .slice(1)
     .map((toMs, index) => ({ fromMs: moments[index]!, toMs }))
-    .filter(({ fromMs, toMs }) => toMs - fromMs >= foldedFromMs)
+    .filter(({ fromMs, toMs }) => toMs - fromMs >= (fromMs < overMs ? foldedFromMs : waitFromMs(overMs)))
     .map(({ fromMs, toMs }) => ({
       fromMs: fromMs + (toMs - fromMs) * 0.02,
       toMs: toMs - (toMs - fromMs) * 0.02,

@@ -61,3 +61,15 @@ export const reorgsOf = ({ lanes }: Pick<Timeline, 'lanes'>): number[] => [
       ]),
   ),
 ]
+
+/** What a row is called, and a second line: the note of its lane, or else the last sentence. */
+export function headingOf(lane: Lane): { title: string; note?: string } {
+  const { kind, title } = lane
+  const note = lane.note ?? stepsOf({ lanes: [lane] }).at(-1)?.text
+  if (kind === 'request') return { title: 'Request', note: title }
+  if (kind !== 'endpoint') return { title, note }
+  const url = URL.canParse(title) ? new URL(title) : undefined
+  return url
+    ? { title: url.host, note: [url.pathname, lane.note].filter(Boolean).join(' · ') }
+    : { title, note }
+}

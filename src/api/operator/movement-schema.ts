@@ -29,6 +29,20 @@ export const movementFilters = Type.Object({
   txHash: optional(Type.String({ maxLength: 200, description: 'The hash of the transaction in the chain.' })),
 })
 
+const partySchema = (description: string) =>
+  Type.Object(
+    {
+      address: Type.String({ description: 'The address.' }),
+      label: optional(
+        Type.String({
+          description:
+            'What the entity calls the address: the name of its wallet, the nickname of a recipient, or what it is for, such as treasury or deposit address. Absent of an address that has none.',
+        }),
+      ),
+    },
+    { description },
+  )
+
 const movementFields = {
   id: idField('The id, which is that of the resource.'),
   kind: kindField,
@@ -47,18 +61,8 @@ const movementFields = {
   currency: optional(Type.String({ description: 'The currency of a stablecoin.' })),
   symbol: optional(Type.String({ description: 'The symbol of the token.' })),
   blockchain: Type.String({ description: 'The blockchain.' }),
-  from: optional(
-    Type.Object(
-      { address: Type.String({ description: 'The address.' }) },
-      { description: 'Who pays; absent where the treasury chooses the address.' },
-    ),
-  ),
-  to: optional(
-    Type.Object(
-      { address: Type.String({ description: 'The address.' }) },
-      { description: 'Who is paid, or the contract that is called.' },
-    ),
-  ),
+  from: optional(partySchema('Who pays; absent where the treasury chooses the address.')),
+  to: optional(partySchema('Who is paid, or the contract that is called.')),
   txHash: optional(
     Type.String({ description: 'The hash of the transaction in the chain, once there is one.' }),
   ),

@@ -8,6 +8,7 @@ import {
   findMovement,
   movementsPage,
   phaseOf,
+  readLabels,
   readTimeline,
   type TimelineLane,
 } from '#engines/movements/index'
@@ -39,19 +40,17 @@ export async function getMovement(ctx: Ctx, id: string) {
 
 /** Movements as they are shown, with their tokens. */
 export async function showMovements(ctx: Ctx, movements: readonly Movement[]) {
-  const tokens = await tokensOf(ctx, movements)
-  return movements.map((movement) => showMovement(movement, tokens))
+  const show = await createShower(ctx, movements)
+  return movements.map(show)
 }
 
 export async function getTimeline(ctx: SandboxCtx, id: string) {
   const movement = await requireMovement(ctx, id)
-  const [tokens, timeline] = [
-    await tokensOf(ctx, [movement]),
-    await readTimeline(ctx, ctx.entity.id, movement, ctx.causesOf),
-  ]
+  const show = await createShower(ctx, [movement])
+  const timeline = await readTimeline(ctx, ctx.entity.id, movement, ctx.causesOf)
   const { startMs, endMs, asOfMs, truncated, lanes, states, causes } = timeline
   return {
-    movement: showMovement(movement, tokens),
+    movement: show(movement),
     startDate: formatInstant(startMs),
     ...(endMs !== undefined && { endDate: formatInstant(endMs) }),
     asOf: formatInstant(asOfMs),
@@ -79,13 +78,29 @@ const showLane = ({ spans, marks, ...lane }: TimelineLane, startMs: number) => (
   marks: marks.map((mark) => ({ ...mark, atMs: mark.atMs - startMs })),
 })
 
+/** Reads what movements are shown with: their tokens, and what the entity calls their addresses. */
+async function createShower(ctx: Ctx, movements: readonly Movement[]) {
+  const tokens = await tokensOf(ctx, movements)
+  const places = movements.flatMap(({ blockchain, fromAddress, toAddress }) =>
+    [fromAddress, toAddress].flatMap((address) => (address === null ? [] : [{ blockchain, address }])),
+  )
+  const labelOf = await readLabels(ctx.db, ctx.entity.id, places)
+  const party = (blockchain: string, address: string) => {
+    const label = labelOf({ blockchain, address })
+    return { address, ...(label !== undefined && { label }) }
+  }
+  return (movement: Movement) => showMovement(movement, tokens, party)
+}
+
+type ShowParty = (blockchain: string, address: string) => { address: string; label?: string }
+
 async function tokensOf(ctx: Ctx, movements: readonly Movement[]): Promise<ReadonlyMap<string, Token>> {
   const ids = [...new Set(movements.flatMap(({ tokenId }) => (tokenId === null ? [] : [tokenId])))]
   const tokens = ids.length === 0 ? [] : await tokensByIds(ctx.db, ids)
   return new Map(tokens.map((token) => [token.id, token]))
 }
 
-function showMovement(movement: Movement, tokens: ReadonlyMap<string, Token>) {
+function showMovement(movement: Movement, tokens: ReadonlyMap<string, Token>, party: ShowParty) {
   const { id, kind, direction, state, tokenId, blockchain, txHash, createDate, updateDate } = movement
   const token = tokenId === null ? undefined : tokens.get(tokenId)
   const phase = phaseOf(movement)
@@ -102,8 +117,8 @@ function showMovement(movement: Movement, tokens: ReadonlyMap<string, Token>) {
     ...(currency !== undefined && { currency }),
     ...(token && { symbol: token.symbol }),
     blockchain,
-    ...(movement.fromAddress !== null && { from: { address: movement.fromAddress } }),
-    ...(movement.toAddress !== null && { to: { address: movement.toAddress } }),
+    ...(movement.fromAddress !== null && { from: party(blockchain, movement.fromAddress) }),
+    ...(movement.toAddress !== null && { to: party(blockchain, movement.toAddress) }),
     ...(txHash !== null && { txHash }),
     createDate,
     updateDate,

@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import type { ManagedAddress } from '../wallets/types.ts'
+import type { ManagedAddress, ManagedPurpose } from '../wallets/types.ts'
 
 const columns = sql`m.entity_id, m.blockchain, m.address, m.key_id, m.purpose, m.owner_id`
 
@@ -30,3 +30,15 @@ export const managedAfter = (
     where m.blockchain = ${blockchain} and (m.address, m.entity_id) >
       (${after?.address ?? ''}, ${after?.entityId ?? '00000000-0000-0000-0000-000000000000'}::uuid)
     order by m.address, m.entity_id limit ${limit}`)
+
+/** An address of an entity on a blockchain. */
+export type AddressAt = { blockchain: string; address: string }
+
+/** Finds what the entity manages at each of these addresses, with the name of a wallet. */
+export const namesAt = (db: Db, entityId: string, at: readonly AddressAt[]) =>
+  db.all<AddressAt & { purpose: ManagedPurpose; name: string | null }>(sql`
+    select m.blockchain, m.address, m.purpose, w.name
+    from unnest(${at.map(({ blockchain }) => blockchain)}::text[], ${at.map(({ address }) => address)}::text[])
+      as asked (blockchain, address)
+    join managed_addresses m on m.entity_id = ${entityId} and m.blockchain = asked.blockchain and m.address = asked.address
+    left join wallets w on m.purpose = 'wallet' and w.entity_id = m.entity_id and w.id = m.owner_id`)

@@ -1,6 +1,6 @@
 /** Wallets and their sets, and the addresses that the platform watches. */
 
-export { managedAfter, managedAmong } from '../store/managed-addresses.ts'
+export { type AddressAt, managedAfter, managedAmong, namesAt } from '../store/managed-addresses.ts'
 export { findUserWalletSet, findWalletSet, listWalletSets } from '../store/wallet-sets.ts'
 export {
   findWallet,

@@ -2,6 +2,7 @@
  * Reads what moves money, across all engines: one list of it, and the timeline of each movement. It writes nothing and runs
  * nothing. Each engine declares which of its rows are movements; what is recorded of one is joined here.
  */
+export { readLabels } from './address-labels.ts'
 export { findMovement, movementsPage, phaseOf } from './list-movements.ts'
 export { needKinds, severities } from './overview/needs.ts'
 export { readOverview } from './overview/read-overview.ts'

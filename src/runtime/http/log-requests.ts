@@ -47,6 +47,10 @@ export const isLogged = (endpoint: Endpoint<never>): boolean =>
 const settingOf = ({ requestLog, loopbackPages }: Config): RequestLogSetting =>
   requestLog ?? (loopbackPages ? 'bodies' : 'rows')
 
+/** Whether the console of a sandbox reads: that would fill the log between the requests of an app. Servers keep what members read. */
+const isReadByConsole = ({ loopbackPages }: Config, { method, headers }: FastifyRequest): boolean =>
+  Boolean(loopbackPages) && method === 'GET' && headers['x-bezant-console'] !== undefined
+
 const operationLogOf = oncePer(
   (endpoint: Endpoint<never>): OperationLog =>
     openOperationLog({
@@ -64,7 +68,8 @@ export function logRequests(server: FastifyInstance, scope: Scope): void {
   server.decorateRequest('noted', undefined)
   server.addHook('onRequest', (request, _, done) => {
     const { logged } = request.routeOptions.config
-    if (logged && settingOf(scope.config) !== 'off') request.noted = { operation: operationLogOf(logged) }
+    if (logged && settingOf(scope.config) !== 'off' && !isReadByConsole(scope.config, request))
+      request.noted = { operation: operationLogOf(logged) }
     done()
   })
   server.addHook('preSerialization', (request, _, payload, done) => {

@@ -41,10 +41,15 @@ const sentMs = ({ acceptedAt, recordedAt }: SignedAttempt) => instantMs(accepted
 function noteOf({ nonce, maxFeeAtomic, kind }: SignedAttempt, before: SignedAttempt | undefined): string {
   const parts = [`nonce ${nonce}`]
   if (kind === 'noop') parts.push('uses up the nonce')
-  if (before && before.maxFeeAtomic > 0n)
-    parts.push(`price +${String(((maxFeeAtomic - before.maxFeeAtomic) * 100n) / before.maxFeeAtomic)} %`)
+  if (before && before.maxFeeAtomic > 0n) parts.push(raiseOf(maxFeeAtomic, before.maxFeeAtomic))
   return parts.join(', ')
 }
+
+/** How much more it pays: a share, or from ten times on how many times as much. */
+const raiseOf = (price: bigint, before: bigint): string =>
+  price >= before * 10n
+    ? `price × ${(price / before).toLocaleString('en')}`
+    : `price +${String(((price - before) * 100n) / before)} %`
 
 const refusalsOf = (attempt: SignedAttempt): Mark[] =>
   attempt.state === 'rejected' || (attempt.lastError !== null && attempt.acceptedAt === null)

@@ -20,6 +20,7 @@ export function holdLanes(
     id: `hold:${purpose}`,
     kind: 'hold' as const,
     title: purposes[purpose],
+    note: amountText(holds.findLast((hold) => hold.purpose === purpose)!),
     spans: holds.filter((hold) => hold.purpose === purpose).map((hold) => spanOf(hold, amountText(hold))),
     marks: [],
   }))

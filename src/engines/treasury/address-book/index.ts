@@ -16,6 +16,7 @@ export {
   findRecipient,
   findRecipients,
   lockRecipient,
+  nicknamesAt,
   type Recipient,
   type RecipientStatus,
   recipientHold,

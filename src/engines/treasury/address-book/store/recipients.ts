@@ -48,6 +48,12 @@ export const lockRecipient = (tx: Db, entityId: string, id: string, mode: 'share
   tx.maybe<Recipient>(sql`select ${columns} from recipients r
     where r.entity_id = ${entityId} and r.id = ${id} and ${inBook} for ${raw(mode)}`)
 
+/** The nicknames of those of the addresses that are in the address book; the newest of an address comes last. */
+export const nicknamesAt = (db: Db, entityId: string, addresses: readonly string[]) =>
+  db.all<{ address: string; nickname: string }>(sql`select r.address, r.nickname from recipients r
+    where r.entity_id = ${entityId} and r.address = any(${addresses}::text[]) and r.nickname is not null and ${inBook}
+    order by r.create_date, r.id`)
+
 type RecipientFilters = {
   address?: string | undefined
   chain?: BusinessChain | undefined
