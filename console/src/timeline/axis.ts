@@ -9,23 +9,46 @@ export type Axis = {
   ticks: readonly Tick[]
   /** The beginning, drawn larger than the rest, where most of it happens. */
   zoom?: { to: number; times: number }
+  /** The time after the end of the movement, drawn smaller than the rest. */
+  tail?: { from: number; lengthMs: number }
   /** Times in which nothing happened, with their lengths. */
   folds: readonly { from: number; to: number; lengthMs: number }[]
 }
 
 const foldedFromMs = 60_000
-const waitFromMs = (overMs: number) => Math.min(foldedFromMs, Math.max(5_000, overMs / 2))
 const foldShare = 0.06
 const zoomShare = 0.22
 /** The part of the time that is drawn larger when half of what happened lies in it. */
 const zoomPart = 0.02
+const tailShare = 0.2
+
+/**
+ * The axis of a movement that ended after `overMs`. Attempts of webhooks may follow for days: where they take more than a third of
+ * the time, they share the last fifth of the width, so that they do not squeeze the movement itself.
+ */
+export function axisWithTail(momentsMs: readonly number[], endMs: number, overMs: number | undefined): Axis {
+  const cutMs = (overMs ?? endMs) * 1.05
+  if (endMs < cutMs * 1.5) return axisOf(momentsMs, endMs)
+  const own = axisOf(
+    momentsMs.filter((ms) => ms <= cutMs),
+    cutMs,
+  )
+  const [from, scale] = [1 - tailShare, (at: number) => at * (1 - tailShare)]
+  return {
+    at: (ms) =>
+      ms <= cutMs ? scale(own.at(ms)) : from + tailShare * Math.min(1, (ms - cutMs) / (endMs - cutMs)),
+    ticks: own.ticks.map(({ at, atMs }) => ({ at: scale(at), atMs })),
+    tail: { from, lengthMs: endMs - cutMs },
+    folds: own.folds.map((fold) => ({ ...fold, from: scale(fold.from), to: scale(fold.to) })),
+    ...(own.zoom && { zoom: { ...own.zoom, to: scale(own.zoom.to) } }),
+  }
+}
 
 /**
  * The axis of a timeline. It is linear in real time, except that a time of a minute or more in which nothing happened is folded,
- * and that the beginning is drawn larger where half of everything happens in its first fiftieth. After `overMs`, the end of the
- * movement, shorter waits are folded too: those between the attempts of a webhook would squeeze the movement itself.
+ * and that the beginning is drawn larger where half of everything happens in its first fiftieth.
  */
-export function axisOf(momentsMs: readonly number[], endMs: number, overMs = Infinity): Axis {
+function axisOf(momentsMs: readonly number[], endMs: number): Axis {
   const moments = [...new Set([0, ...momentsMs.filter((ms) => ms >= 0 && ms <= endMs), endMs])].sort(
     (a, b) => a - b,
   )
@@ -33,7 +56,7 @@ export function axisOf(momentsMs: readonly number[], endMs: number, overMs = Inf
   const gaps = moments
     .slice(1)
     .map((toMs, index) => ({ fromMs: moments[index]!, toMs }))
-    .filter(({ fromMs, toMs }) => toMs - fromMs >= (fromMs < overMs ? foldedFromMs : waitFromMs(overMs)))
+    .filter(({ fromMs, toMs }) => toMs - fromMs >= foldedFromMs)
     .map(({ fromMs, toMs }) => ({
       fromMs: fromMs + (toMs - fromMs) * 0.02,
       toMs: toMs - (toMs - fromMs) * 0.02,

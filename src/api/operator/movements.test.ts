@@ -244,6 +244,7 @@ it('lists movements of every kind, page by page and by each filter', async () =>
     feeLevel: 'MEDIUM',
   })
   await on.reaches(called.id, 'COMPLETE')
+  await world.call('PUT', `/v1/w3s/wallets/${wallet.id}`, { name: 'payroll' })
   const isQuiet = async () => (await list('phase=open')).length === 0
   await until(isQuiet, 'nothing is under way')
   await harness.stopEngines()
@@ -260,6 +261,13 @@ it('lists movements of every kind, page by page and by each filter', async () =>
     expect((await list(`kind=${kind}&pageSize=50`)).map(({ id }: { id: string }) => id)).toEqual(
       all.filter((each: { kind: string }) => each.kind === kind).map(({ id }: { id: string }) => id),
     )
+  expect(all.find(({ kind }: { kind: string }) => kind === 'sweep')).toMatchObject({
+    from: { label: 'deposit address' },
+    to: { label: 'treasury' },
+  })
+  const { destination } = await world.call('GET', `/v1/payouts/${payout.id}`)
+  const { metadata } = await world.call('GET', `/v1/addressBook/recipients/${destination.id}`)
+  expect(all.find(({ id }: { id: string }) => id === payout.id).to.label).toBe(metadata.nickname)
   expect((await list('phase=done&pageSize=50')).map(({ id }: { id: string }) => id)).toEqual(ids)
   expect(await list('phase=failed')).toEqual([])
   const found = await world.call('GET', `/operator/movements/${sent}`)
@@ -271,7 +279,7 @@ it('lists movements of every kind, page by page and by each filter', async () =>
     state: 'COMPLETE',
     amounts: ['0.5'],
     symbol: 'USDC',
-    from: { address: wallet.address },
+    from: { address: wallet.address, label: 'payroll' },
     to: { address: to },
     tookMs: expect.any(Number),
   })

@@ -28,6 +28,15 @@ async function logged(method: string, path: string, body?: object) {
   return { answer, shown: await loggedRequest(world, id) }
 }
 
+it('keeps what the console of a sandbox changes, and nothing of what it reads', async () => {
+  const [read, changed] = [randomUUID(), randomUUID()]
+  const headersOf = (id: string) => ({ 'X-Request-Id': id, 'X-Bezant-Console': 'sandbox' })
+  await world.tenant.http('GET', '/v1/w3s/wallets', { headers: headersOf(read) })
+  await world.tenant.http('POST', '/v1/w3s/developer/walletSets', { body: {}, headers: headersOf(changed) })
+  await loggedRequest(world, changed)
+  expect((await world.tenant.http('GET', `/operator/requests/${read}`)).status).toBe(404)
+})
+
 it('shows a transfer, its repetition and its refusal, with headers and bodies of both', async () => {
   const wallet = await world.fundedWallet()
   const keyed = async (amount: string) => ({
