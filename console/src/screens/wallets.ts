@@ -1,5 +1,6 @@
 import { ask } from '../api/ask.ts'
 import { signingFields, withSecret } from '../api/entity-secret.ts'
+import { wordsOf } from '../format/text.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { session } from '../session.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
@@ -13,6 +14,7 @@ import {
   type ListScreen,
   type Row,
 } from './screen.ts'
+import { createSymbolReader } from './token-symbols.ts'
 
 type Wallet = Row & {
   address: string
@@ -35,6 +37,7 @@ type Transaction = Row & {
   operation: string
   amounts?: string[]
   tokenId?: string
+  symbol?: string
   walletId?: string
   sourceAddress?: string
   destinationAddress?: string
@@ -177,19 +180,23 @@ export const walletSet: DetailScreen<WalletSet> = {
   ],
 }
 
-export const transactionColumns: readonly Column<Transaction>[] = [
+const transactionColumns: readonly Column<Transaction>[] = [
   { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
   {
     title: 'Operation',
-    cell: ({ operation, transactionType }) => text(`${operation} ${transactionType}`),
+    cell: ({ operation, transactionType }) => ({
+      as: 'kind',
+      kind: wordsOf(operation),
+      icon: transactionType === 'INBOUND' ? 'arrow-down-left' : 'arrow-up-right',
+    }),
     place: 'title',
   },
   {
     title: 'Amount',
     isNumber: true,
     place: 'amount',
-    cell: ({ amounts, transactionType }) =>
-      amount(amounts?.[0], '', transactionType === 'INBOUND' ? 'in' : 'out'),
+    cell: ({ amounts, symbol, transactionType }) =>
+      amount(amounts?.[0], symbol, transactionType === 'INBOUND' ? 'in' : 'out'),
   },
   {
     title: 'From → to',
@@ -233,6 +240,7 @@ export const transactionActs: readonly Action<{ id: string }>[] = [
 export const transactions: ListScreen<Transaction> = {
   title: 'Transactions',
   path: '/v1/w3s/transactions',
+  read: createSymbolReader(),
   member: 'transactions',
   columns: transactionColumns,
   hrefOf: (transaction) => `/movements/${transaction.id}`,
