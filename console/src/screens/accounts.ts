@@ -50,7 +50,7 @@ export const entryColumns: readonly Column<Row>[] = [
 
 export const account: DetailScreen<Row> = {
   list: { title: 'Accounts', href: '/accounts' },
-  pathOf: () => '/operator/accounts?pageSize=50',
+  pathOf: (accountId) => `/operator/accounts/${accountId}`,
   titleOf: (item) => (item['kind'] ? `Account ${item['kind']}` : 'Account'),
   facts: [
     { title: 'Address', cell: (item) => address(item['address'] as string | undefined) },

@@ -60,6 +60,15 @@ async function trigger(event: string): Promise<Record<string, string>> {
   return Object.fromEntries(resources.map(({ kind, id }: { kind: string; id: string }) => [kind, id]))
 }
 
+/** An address that the blocklist names once the command has added it. */
+const blocked = `0x${'b'.repeat(40)}`
+
+async function makeBlocked(): Promise<void> {
+  const args = ['add', blocked, '--chain', 'ETH', '--list', 'block', '--reason', 'stolen card']
+  const { code, stderr } = await runCommand({ command: 'screening', dataDir: sandbox.dataDir, args })
+  expect(code, stderr).toBe(0)
+}
+
 const pin = '258014'
 const answers = [
   ['Q', 'Which street did you grow up in?'],
@@ -139,6 +148,7 @@ async function makeAll() {
     makeLockedUser(),
     trigger('challenge.createTransaction'),
   ])
+  await makeBlocked()
   const { wallet } = await call('GET', `/v1/w3s/wallets/${transaction['wallet']}`)
   const { users } = await call('GET', '/v1/w3s/users?pageSize=50')
   return {
@@ -219,6 +229,11 @@ describe('screens of the console', () => {
     for (const text of ['LOCKED', 'PIN: wrong entries', 'PIN: lock ends', 'Change pin', 'PENDING'])
       await shows(text)
     await openFirst('/policy', 'Versions', 'in force')
+    await openFirst('/screening-lists', 'Your blocklist', 'Versions', 'add · stolen card')
+    await open('/audit?action=wallet.created')
+    await shows('wallet.created')
+    await openFirst('/accounts', 'Posted', 'Entries')
+    await openFirst('/keys', 'Scopes', 'Requests')
   })
 
   for (const [name, options] of Object.entries({
@@ -236,6 +251,9 @@ describe('screens of the console', () => {
         '/unified-balances',
         '/unified-transfers',
         '/attesters',
+        '/screening-lists',
+        '/screening-lists/block',
+        '/audit',
         `/messages/${message.id}`,
         `/unified-transfers/${made.transferId}`,
         `/event-monitors/${made.monitorId}`,
@@ -395,6 +413,23 @@ describe('acts of the console', () => {
     await until(async () => (await stateOf(id)) === 'COMPLETE', 'the approved transfer is complete')
     await page.click('a:has-text("and its timeline")')
     await page.waitForURL(`**/console/movements/${id}`)
+  })
+
+  inChromium('look an address up in the lists, and verify the audit trail', async () => {
+    const { page, open, shows } = await console()
+    await open('/screening-lists')
+    for (const [address, found] of [
+      [blocked.toUpperCase().replace('0X', '0x'), 'block: your blocklist, since version 1 of 1'],
+      [made.wallet.address, 'is on none of'],
+    ] as const) {
+      await act(page, 'Check an address', { Chain: 'BASE', Address: address })
+      await page.waitForSelector(`dialog pre:has-text("${found}")`)
+      await page.click('dialog button:has-text("Done")')
+    }
+    await open('/audit')
+    await page.click('.act button:text-is("Verify")')
+    await shows('Nothing was altered')
+    await shows('each linked to the one before')
   })
 
   inChromium('tell in what a version of a policy differs from the one before', async () => {
