@@ -51,7 +51,7 @@ export async function makeGap(
 }
 
 /** The name of a list of sanctions that no other entity of these tests changes. */
-export const listOf = ({ tenant: { entityId } }: World): string => `test-${entityId.slice(0, 13)}`
+export const listOf = ({ tenant: { entityId } }: World): string => `test-${entityId.slice(-12)}`
 
 /** Adds a new address to the list of `listOf`, as the command does. */
 export async function makeListVersion(world: World): Promise<{ address: string }> {

@@ -120,7 +120,7 @@ it('names the row that was altered, and the one that was inserted, of the own en
   expect((await verify(other)).map(({ findings }) => findings)).toEqual([[]])
 })
 
-it('verifies a long trail in pages, one at a time', async () => {
+it('property 201: verifies a long trail in pages, one at a time', async () => {
   const world = await newWorld()
   const { entityId } = world.tenant
   const changes = Array.from({ length: 4_500 }, (_, index) => ({

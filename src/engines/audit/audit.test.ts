@@ -14,10 +14,10 @@ import {
   type SignedHead,
   signedHeads,
   trailOf,
-  type VerifiedPlace,
   verifyDatabase,
   verifyPage,
 } from './index.ts'
+import type { VerifiedPlace } from './verify-page.ts'
 
 let harness: Harness
 let owner: Database

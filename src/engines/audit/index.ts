@@ -19,7 +19,7 @@ export type { SignedHead } from './store/links.ts'
 export { countUnlinked, type TrailItem } from './store/trail.ts'
 export { signedHeads, trailOf } from './trail.ts'
 export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
-export { type PageVerdict, type VerifiedPlace, verifyPage } from './verify-page.ts'
+export { verifyPage } from './verify-page.ts'
 
 /** Interval between batches, and the time for which an entry has no link. */
 const linkMs = 1_000

@@ -26,7 +26,7 @@ import {
 /** The place up to which a trail is verified: a position of its links, and the id of an entry. */
 export type VerifiedPlace = { position: number; entryId?: string | undefined }
 
-export type PageVerdict = {
+type PageVerdict = {
   /** The number of entries of the page. */
   entries: number
   findings: Finding[]

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { networks } from '#chains/networks/index'
 import { crosschainMessages, type Hex } from '#testing/builders/burns'
+import { makeLockedUser } from '#testing/builders/locked-users'
 import { sandboxChain } from '#testing/builders/sandbox-chains'
 import {
   intentOf,
@@ -19,7 +20,6 @@ import {
   wallet as walletContract,
   word,
 } from '#testing/builders/unified-balances'
-import { submissionOf } from '#testing/builders/user-submissions'
 import { chromiumPath } from '#testing/pages/browser'
 import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import type { Harness } from '#testing/platform/harness'
@@ -48,8 +48,8 @@ afterEach(async () => expect((await sandbox?.closePages()) ?? []).toEqual([]))
 const inChromium = it.runIf(chromiumPath)
 
 const console = (options: Parameters<ConsoleSandbox['open']>[0] = {}) => sandbox.open(options)
-const call = async (method: string, path: string, body?: object, headers = {}) => {
-  const { status, body: answer, text } = await program.tenant.http(method, path, { body, headers })
+const call = async (method: string, path: string, body?: object) => {
+  const { status, body: answer, text } = await program.tenant.http(method, path, { body })
   expect(status, text).toBeLessThan(300)
   return answer.data
 }
@@ -60,53 +60,12 @@ async function trigger(event: string): Promise<Record<string, string>> {
   return Object.fromEntries(resources.map(({ kind, id }: { kind: string; id: string }) => [kind, id]))
 }
 
-/** An address that the blocklist names once the command has added it. */
+/** An address that the blocklist names. */
 const blocked = `0x${'b'.repeat(40)}`
 
-async function makeBlocked(): Promise<void> {
-  const args = ['add', blocked, '--chain', 'ETH', '--list', 'block', '--reason', 'stolen card']
-  const { code, stderr } = await runCommand({ command: 'screening', dataDir: sandbox.dataDir, args })
+async function done(command: string, ...args: string[]) {
+  const { code, stderr } = await runCommand({ command, dataDir: sandbox.dataDir, args })
   expect(code, stderr).toBe(0)
-}
-
-const pin = '258014'
-const answers = [
-  ['Q', 'Which street did you grow up in?'],
-  ['A', 'Elm Street'],
-  ['Q', 'What was your first pet?'],
-  ['A', 'Bruno'],
-] as const
-
-/** A user who entered a wrong PIN until it was locked. */
-async function makeLockedUser(): Promise<string> {
-  const userId = `locked-${randomUUID()}`
-  await call('POST', '/v1/w3s/users', { userId })
-  const { userToken, encryptionKey } = await call('POST', '/v1/w3s/users/token', { userId })
-  const headers = { 'X-User-Token': userToken }
-  const ofPage = { ...headers, authorization: undefined }
-  const submit = async (challengeId: string, fields: readonly (readonly [string, string])[]) => {
-    const path = `/page/challenges/${challengeId}`
-    const { user, needs } = await call('GET', path, undefined, ofPage)
-    const page = { userId: user.id, encryptionKey: Buffer.from(encryptionKey, 'base64') }
-    const { sealed } = submissionOf(page, needs, fields, challengeId)
-    return program.tenant.http('POST', `${path}/approval`, {
-      body: { purpose: needs, submission: sealed },
-      headers: ofPage,
-    })
-  }
-  const ask = (method: string, path: string, body = {}) =>
-    call(method, `/v1/w3s/user/${path}`, { idempotencyKey: randomUUID(), ...body }, headers)
-  const first = await ask('POST', 'initialize', { blockchains: [blockchain], accountType: 'EOA' })
-  expect((await submit(first.challengeId, [['N', pin], ...answers])).status).toBeLessThan(300)
-  const { challengeId } = await ask('PUT', 'pin')
-  await until(async () => {
-    await submit(challengeId, [
-      ['P', '413975'],
-      ['N', '926481'],
-    ])
-    return (await call('GET', `/v1/w3s/users/${userId}`)).user.pinStatus === 'LOCKED'
-  }, 'the PIN is locked')
-  return userId
 }
 
 /** Coins that are burned for a wallet, a transfer of a unified balance to it, and a deposit in its name. */
@@ -145,10 +104,10 @@ async function makeAll() {
     trigger('transaction.complete'),
     trigger('contract.eventLog'),
     trigger('modularWallet.userOperation'),
-    makeLockedUser(),
+    makeLockedUser(program.tenant.http, blockchain),
     trigger('challenge.createTransaction'),
   ])
-  await makeBlocked()
+  await done('screening', 'add', blocked, '--chain', 'ETH', '--list', 'block', '--reason', 'stolen card')
   const { wallet } = await call('GET', `/v1/w3s/wallets/${transaction['wallet']}`)
   const { users } = await call('GET', '/v1/w3s/users?pageSize=50')
   return {
@@ -436,11 +395,8 @@ describe('acts of the console', () => {
     const folder = await mkdtemp(join(tmpdir(), 'bezant-policy-'))
     const file = join(folder, 'policy.json')
     await writeFile(file, JSON.stringify({ mode: 'rules', operations: ['transfer'], destinations: 'any' }))
-    for (const policy of ['permissive', file]) {
-      const args = ['set', '--wallet', made.loggedWalletId, '--policy', policy]
-      const { code, stderr } = await runCommand({ command: 'policy', dataDir: sandbox.dataDir, args })
-      expect(code, stderr).toBe(0)
-    }
+    for (const policy of ['permissive', file])
+      await done('policy', 'set', '--wallet', made.loggedWalletId, '--policy', policy)
     await rm(folder, { recursive: true })
     const { open, shows } = await console()
     const [version] = await call('GET', `/operator/policies?subjectId=${made.loggedWalletId}`)
