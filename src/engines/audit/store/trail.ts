@@ -24,13 +24,15 @@ export async function trailPage(
   after: TrailPlace,
   limit: number,
 ): Promise<TrailItem[]> {
-  const ofEntity = sql`(l.entity_id, l.position) > (${after.entityId}::uuid, ${after.position}::int8)
-    and (${entityId ?? null}::uuid is null or l.entity_id = ${entityId ?? null})`
+  const behind =
+    entityId === undefined
+      ? sql`(l.entity_id, l.position) > (${after.entityId}::uuid, ${after.position}::int8)`
+      : sql`l.entity_id = ${entityId} and l.position > ${after.entityId === entityId ? after.position : 0}::int8`
   const rows =
     await db.all<TrailRow>(sql`select l.entity_id, l.position, l.audit_id, encode(l.previous, 'hex') as previous,
       encode(l.entry_hash, 'hex') as entry_hash, encode(l.hash, 'hex') as hash, ${entryColumns}, h.first_position,
       encode(h.hash, 'hex') as head_hash, encode(h.signature, 'hex') as signature, ${headDate} as head_date
-    from (select * from audit_links l where ${ofEntity} order by l.entity_id, l.position limit ${limit}) l
+    from (select * from audit_links l where ${behind} order by l.entity_id, l.position limit ${limit}) l
     left join audit_entries r on r.entity_id = l.entity_id and r.id = l.audit_id
     left join audit_heads h on h.entity_id = l.entity_id and h.position = l.position
     order by l.entity_id, l.position`)
