@@ -97,6 +97,12 @@ const declared: Record<string, () => Promise<Screens>> = {
       details: { '/policy': of.policy },
     })),
   ),
+  ...folder(['/screening-lists'], () =>
+    import('./screens/screening-lists.ts').then((of) => ({
+      lists: { '/screening-lists': of.screeningLists },
+      details: { '/screening-lists': of.screeningList },
+    })),
+  ),
   ...folder(['/reviews', '/screenings', '/reconcile'], () =>
     import('./screens/control.ts').then((of) => ({
       lists: {
@@ -117,6 +123,7 @@ const drawn: Record<string, PageOf['load']> = {
   '/notifications/:id': () => import('./screens/NotificationPage.svelte'),
   '/balances': () => import('./screens/BalancesPage.svelte'),
   '/chains': () => import('./screens/ChainsPage.svelte'),
+  '/audit': () => import('./screens/AuditPage.svelte'),
   '/lab/faults': () => import('./lab/FaultsPage.svelte'),
   '/lab/clock': () => import('./lab/ClockPage.svelte'),
   '/lab/snapshots': () => import('./lab/SnapshotsPage.svelte'),

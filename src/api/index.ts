@@ -24,6 +24,7 @@ import {
 import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorAuditEndpoints } from '#api/operator/audit-routes'
 import { operatorControlEndpoints } from '#api/operator/control-routes'
 import { operatorEventEndpoints } from '#api/operator/event-routes'
 import { operatorKeyEndpoints } from '#api/operator/key-routes'
@@ -44,6 +45,7 @@ import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientNotification } from '#api/recipients/recipient-notification'
 import { recipientEndpoints } from '#api/recipients/routes'
 import { reviewEndpoints } from '#api/reviews/routes'
+import { screeningListEndpoints } from '#api/screenings/list-routes'
 import { screeningEndpoints } from '#api/screenings/routes'
 import { signingEndpoints } from '#api/signing/routes'
 import { stablecoinEndpoints } from '#api/stablecoins/routes'
@@ -85,6 +87,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...signingEndpoints,
   ...reviewEndpoints,
   ...screeningEndpoints,
+  ...screeningListEndpoints,
   ...contractEndpoints,
   ...templateEndpoints,
   ...eventMonitorEndpoints,
@@ -107,6 +110,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
+  ...operatorAuditEndpoints,
   ...operatorControlEndpoints,
   ...operatorEventEndpoints,
   ...operatorKeyEndpoints,

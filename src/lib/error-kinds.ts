@@ -459,6 +459,12 @@ export const errorKinds = {
 
   screeningChainUnsupported: { code: 280001, status: 400, text: 'The chain cannot be screened.' },
   screeningAddressInvalid: { code: 280002, status: 400, text: 'The address to screen is invalid.' },
+  screeningNotFound: { code: 404, status: 404, text: 'Not found: the screening id is unknown.' },
+  auditVerificationInProgress: {
+    code: 409,
+    status: 409,
+    text: 'The audit trail of the entity is being verified: try again in a moment.',
+  },
   reviewNotFound: { code: 280003, status: 404, text: 'There is no review of this id.' },
   reviewEnded: { code: 280004, status: 409, text: 'The review has ended.' },
   reviewNeedsAnother: {

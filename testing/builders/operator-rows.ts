@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { permissive, setPolicy } from '#custody/policy/index'
+import { addEntry } from '#engines/compliance/lists/index'
 import { recordGaps } from '#engines/indexer/reconciliation/store'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
@@ -46,5 +47,19 @@ export async function makeGap(
   const { blockchain } = harness.chain()
   const gap = { entityId: tenant.entityId, address, tokenId: usdcId, bookedAtomic: 3n, onChainAtomic }
   await recordGaps(harness.database, harness.ctx.clock.nowMs(), blockchain, { number: 1, hash: '0x1' }, [gap])
+  return { address }
+}
+
+/** The name of a list of sanctions that no other entity of these tests changes. */
+export const listOf = ({ tenant: { entityId } }: World): string => `test-${entityId.slice(-12)}`
+
+/** Adds a new address to the list of `listOf`, as the command does. */
+export async function makeListVersion(world: World): Promise<{ address: string }> {
+  const { ctx } = world.harness
+  const address = freshAddress()
+  await addEntry(
+    { database: ctx.database, clock: ctx.clock, actor: 'operator' },
+    { list: listOf(world), entry: { space: 'evm', address } },
+  )
   return { address }
 }

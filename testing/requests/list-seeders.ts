@@ -7,7 +7,14 @@ import {
   openModularAccount,
   usdcPayment,
 } from '#testing/builders/modular-accounts'
-import { makeApiKey, makeGap, makePolicyDecision, makePolicyVersion } from '#testing/builders/operator-rows'
+import {
+  listOf,
+  makeApiKey,
+  makeGap,
+  makeListVersion,
+  makePolicyDecision,
+  makePolicyVersion,
+} from '#testing/builders/operator-rows'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
 import {
@@ -289,6 +296,16 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/events',
     query: { type: 'walletSet.created' },
     add: () => makeWalletSet(world),
+  }),
+  'GET /operator/auditEntries': async (world) => ({
+    path: '/operator/auditEntries',
+    query: { action: 'walletSet.created' },
+    add: () => makeWalletSet(world),
+  }),
+  'GET /operator/screeningListVersions': async (world) => ({
+    path: '/operator/screeningListVersions',
+    query: { list: listOf(world) },
+    add: () => makeListVersion(world),
   }),
   'GET /operator/policies': async (world) => ({
     path: '/operator/policies',

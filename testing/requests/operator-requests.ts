@@ -1,6 +1,6 @@
 import { makeMember, signInAs } from '#testing/builders/members'
-import { makeApiKey } from '#testing/builders/operator-rows'
-import type { World } from '#testing/builders/world'
+import { listOf, makeApiKey } from '#testing/builders/operator-rows'
+import { freshAddress, type World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 
 const nothing: RequestSamples = { request: async () => ({}) }
@@ -9,6 +9,15 @@ const inSession = async (world: World) => (await signInAs(world, await makeMembe
 
 /** Sample requests for the operations of operators that lists of their own do not have. */
 export const operatorRequests: Record<string, RequestSamples> = {
+  'GET /operator/auditEntries': nothing,
+  'GET /operator/auditVerification': nothing,
+  'GET /operator/screeningLists': nothing,
+  'GET /operator/screeningListVersions': {
+    request: async (world) => ({ query: { list: listOf(world) } }),
+  },
+  'GET /operator/screeningListEntries': {
+    request: async () => ({ query: { chain: 'ETH-SEPOLIA', address: freshAddress() } }),
+  },
   'GET /operator/policies': nothing,
   'GET /operator/policyDecisions': nothing,
   'GET /operator/reconciliations': nothing,
@@ -31,6 +40,9 @@ export const operatorRequests: Record<string, RequestSamples> = {
   },
   'DELETE /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
+  'GET /operator/apiKeys/{id}': {
+    request: async (world) => ({ params: { id: (await makeApiKey(world)).id } }),
+  },
   'DELETE /operator/apiKeys/{id}': {
     request: async (world) => ({ params: { id: (await makeApiKey(world)).id } }),
   },

@@ -30,6 +30,9 @@ const deciding: RequestSamples = {
 /** Sample requests for the reviews of operators. */
 export const reviewRequests: Record<string, RequestSamples> = {
   'GET /operator/reviews': { request: async () => ({}) },
+  'GET /operator/reviews/{id}': {
+    request: async (world) => ({ params: { id: (await makeReview(world)).id } }),
+  },
   'POST /operator/reviews/{id}/approve': deciding,
   'POST /operator/reviews/{id}/deny': deciding,
 }

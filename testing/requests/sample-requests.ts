@@ -103,6 +103,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   'GET /operator/movements/{id}/timeline': byId((world) => makeDeposit(world)),
   'GET /operator/events': nothing,
   'GET /operator/accounts': nothing,
+  'GET /operator/accounts/{id}': byId((world) => makeAccount(world)),
   'GET /operator/accounts/{id}/entries': byId((world) => makeAccount(world)),
   'GET /v1/w3s/config/entity': nothing,
   'GET /v1/w3s/config/entity/publicKey': nothing,

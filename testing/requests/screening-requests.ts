@@ -15,4 +15,7 @@ export const screeningRequests: Record<string, RequestSamples> = {
     refused: async () => ({ address: 'nowhere' }),
   },
   'GET /operator/screenings': { request: async () => ({}) },
+  'GET /operator/screenings/{id}': {
+    request: async (world) => ({ params: { id: (await makeScreening(world)).body.id } }),
+  },
 }

@@ -1,14 +1,21 @@
 /** The shapes of answers, from the schemas that the server answers by: no file of it is in the console. */
 import type { Static } from 'typebox'
+import type { auditEntrySchema, verificationSchema } from '#api/operator/audit-schema'
 import type { movementSchema, timelineSchema } from '#api/operator/movement-schema'
 import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
 import type { chainSchema } from '#api/operator/schema'
 import type { foundSchema } from '#api/operator/search-schema'
 import type { sessionSchema } from '#api/operator/session-schema'
+import type { listedSchema, listVersionSchema, screeningListSchema } from '#api/screenings/list-schema'
 import type { chainsSchema } from '#sandbox/chain-control/schema'
 import type { clockSchema } from '#sandbox/clock/schema'
 import type { snapshotsSchema } from '#sandbox/snapshots/schema'
 
+export type AuditRow = Static<typeof auditEntrySchema>
+export type Verification = Static<typeof verificationSchema>
+export type ScreeningList = Static<typeof screeningListSchema>
+export type ScreeningListVersion = Static<typeof listVersionSchema>
+export type ListedEntries = Static<typeof listedSchema>
 export type Movement = Static<typeof movementSchema>
 export type Timeline = Static<typeof timelineSchema>
 export type Lane = Timeline['lanes'][number]

@@ -35,6 +35,7 @@ export const iconNames = [
   'layout-dashboard',
   'link',
   'list',
+  'list-x',
   'loader',
   'lock',
   'log-out',

@@ -1,5 +1,5 @@
 import { pathWith, read } from '../api/ask.ts'
-import type { OperatorChain } from '../api/types.ts'
+import type { ListedEntries, OperatorChain } from '../api/types.ts'
 
 type Choice = { value: string; title: string }
 
@@ -62,6 +62,56 @@ export async function recipientChoices(): Promise<Choice[]> {
 }
 
 export const feeLevels: readonly Choice[] = ['LOW', 'MEDIUM', 'HIGH'].map((value) => ({
+  value,
+  title: value,
+}))
+
+/** Every chain whose addresses lists can name: the type of the answers says whether one is missing. */
+const screened: Record<Exclude<ListedEntries['chain'], 'EVM' | 'EVM-TESTNET'>, true> = {
+  ETH: true,
+  'ETH-SEPOLIA': true,
+  AVAX: true,
+  'AVAX-FUJI': true,
+  MATIC: true,
+  'MATIC-AMOY': true,
+  ARB: true,
+  'ARB-SEPOLIA': true,
+  UNI: true,
+  'UNI-SEPOLIA': true,
+  BASE: true,
+  'BASE-SEPOLIA': true,
+  OP: true,
+  'OP-SEPOLIA': true,
+  MONAD: true,
+  'MONAD-TESTNET': true,
+  LINEA: true,
+  'LINEA-SEPOLIA': true,
+  ZKS: true,
+  'ZKS-SEPOLIA': true,
+  ARC: true,
+  'ARC-TESTNET': true,
+  SOL: true,
+  'SOL-DEVNET': true,
+  APTOS: true,
+  'APTOS-TESTNET': true,
+  NEAR: true,
+  'NEAR-TESTNET': true,
+  ALGO: true,
+  ATOM: true,
+  BCH: true,
+  BSV: true,
+  BTC: true,
+  DOT: true,
+  ETC: true,
+  HBAR: true,
+  LTC: true,
+  TRX: true,
+  XLM: true,
+  XMR: true,
+  XRP: true,
+  ZRX: true,
+}
+export const screenedChoices: readonly Choice[] = Object.keys(screened).map((value) => ({
   value,
   title: value,
 }))

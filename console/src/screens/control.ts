@@ -77,14 +77,14 @@ const decide = (verb: 'approve' | 'deny'): Action<Review> => ({
 
 export const review: DetailScreen<Review> = {
   list: { title: 'Reviews', href: '/reviews' },
-  pathOf: () => '/operator/reviews?pageSize=50',
+  pathOf: (reviewId) => `/operator/reviews/${reviewId}`,
   titleOf: ({ ruleName }) => ruleName ?? 'Review',
   stateOf: ({ state }) => state,
   facts: [
     {
       title: 'Movement',
       cell: ({ id: movementId, resource }) =>
-        resource && link(`${wordsOf(resource)} and its timeline`, `/movements/${movementId}`),
+        link(`${wordsOf(resource)} and its timeline`, `/movements/${movementId}`),
     },
     { title: 'Amount', cell: (item) => amount(item.amount, item.token) },
     { title: 'Chain', cell: ({ blockchain }) => chain(blockchain) },
@@ -157,7 +157,7 @@ export const screenings: ListScreen<Screening> = {
 
 export const screening: DetailScreen<Screening> = {
   list: { title: 'Screenings', href: '/screenings' },
-  pathOf: () => '/operator/screenings?pageSize=50',
+  pathOf: (screeningId) => `/operator/screenings/${screeningId}`,
   titleOf: ({ decision }) => decision?.ruleName ?? 'Screening',
   stateOf: ({ result }) => result,
   facts: [

@@ -378,7 +378,7 @@ const revokeKey: Action<{ id: string }> = {
 
 export const key: DetailScreen<Key> = {
   list: { title: 'API keys', href: '/keys' },
-  pathOf: () => '/operator/apiKeys?pageSize=50',
+  pathOf: (keyId) => `/operator/apiKeys/${keyId}`,
   titleOf: ({ scopes }) => (scopes ? `Key for ${scopes.join(', ')}` : 'API key'),
   stateOf: ({ revokedDate }) => (revokedDate ? 'revoked' : 'active'),
   facts: [

@@ -29,6 +29,8 @@ export type Action<Item> = {
   /** The fields of its form; a function where they depend on the server, or on what is chosen in others. */
   fields?: Fields
   isOffered?: (item: Item) => boolean
+  /** Whether it changes nothing, and so is there for readers too. */
+  isReading?: boolean
   /** Does it, and returns what to say or where to go. */
   run: (item: Item, values: Record<string, string>) => Promise<Outcome | undefined>
   /** The command that does the same. */

@@ -62,9 +62,11 @@ export const groups: readonly Group[] = [
     sections: [
       { path: '/reviews', title: 'Reviews', icon: 'user-search', letter: 'v' },
       { path: '/screenings', title: 'Screenings', icon: 'fingerprint-pattern' },
+      { path: '/screening-lists', title: 'Screening lists', icon: 'list-x', letter: 'i' },
       { path: '/policy', title: 'Policy', icon: 'shield-check', letter: 'l' },
       { path: '/accounts', title: 'Accounts', icon: 'scale' },
       { path: '/reconcile', title: 'Reconcile', icon: 'check', letter: 'x' },
+      { path: '/audit', title: 'Audit trail', icon: 'link', letter: 'd' },
       { path: '/chains', title: 'Chains', icon: 'network' },
     ],
   },

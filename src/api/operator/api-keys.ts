@@ -13,6 +13,12 @@ export async function listKeys(ctx: Ctx, page: PageQuery): Promise<ListResult> {
   return { found, items: found.rows.map((key) => showKey(ctx, key)) }
 }
 
+export async function getKey(ctx: Ctx, id: string) {
+  const found = await findApiKey(ctx.db, ctx.entity.id, id, { lock: false })
+  if (!found) throw notFound('apiKey', id, 'apiKeyNotFound')
+  return showKey(ctx, found)
+}
+
 /** Creates a key. Its text is in this answer alone: the database has the hash of its secret. */
 export async function createKey(ctx: Ctx, { scopes = ['api'] }: Static<typeof apiKeyBody>) {
   const wanted = [...new Set<KeyScope>(scopes)]

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { createKey, listKeys, revokeKey } from './api-keys.ts'
+import { createKey, getKey, listKeys, revokeKey } from './api-keys.ts'
 import { apiKeyBody, apiKeyParams, apiKeySchema, createdKeySchema } from './key-schema.ts'
 
 const tag = 'Operator'
@@ -22,6 +22,19 @@ export const operatorKeyEndpoints = [
     collection: businessCollection,
     errors: [],
     verb: (ctx: Ctx, { page }) => listKeys(ctx, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/apiKeys/{id}',
+    operationId: 'getOperatorApiKey',
+    summary: 'Get an API key',
+    description: 'Returns a key without its secret.',
+    tag,
+    auth: 'operator:read',
+    params: apiKeyParams,
+    response: apiKeySchema,
+    errors: ['apiKeyNotFound'],
+    verb: (ctx: Ctx, { params }) => getKey(ctx, params.id),
   }),
   endpoint({
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { type Account, accountDecimals, accountsPage, entriesPage } from '#engines/ledger/index'
+import { type Account, accountsPage, entriesPage, findAccount } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
@@ -8,13 +8,13 @@ import type { ListResult } from '#runtime/http/endpoint'
 import type { accountFilters } from './schema.ts'
 
 export async function listEntries(ctx: Ctx, accountId: string, page: PageQuery): Promise<ListResult> {
-  const decimals = await accountDecimals(ctx.db, ctx.entity.id, accountId)
-  if (decimals === undefined) throw notFound('account', accountId, 'accountNotFound')
+  const { decimals, symbol } = await requireAccount(ctx, accountId)
   const found = await entriesPage(ctx.db, ctx.entity.id, accountId, page)
   const items = found.rows.map(({ id, fact, amountAtomic, blockHash, reversesId, createDate }) => ({
     postingId: id,
     fact,
     amount: formatAmount(amountAtomic, decimals),
+    ...(symbol !== null && { symbol }),
     ...(blockHash !== '' && { blockHash }),
     ...(reversesId !== null && { reversesId }),
     createDate,
@@ -29,6 +29,14 @@ export async function listAccounts(
 ): Promise<ListResult> {
   const found = await accountsPage(ctx.db, ctx.entity.id, filters, page)
   return { found, items: found.rows.map(showAccount) }
+}
+
+export const getAccount = async (ctx: Ctx, id: string) => showAccount(await requireAccount(ctx, id))
+
+async function requireAccount(ctx: Ctx, id: string): Promise<Account> {
+  const found = await findAccount(ctx.db, ctx.entity.id, id)
+  if (!found) throw notFound('account', id, 'accountNotFound')
+  return found
 }
 
 /** Omits absent members: an account of a currency has no blockchain, and an external one has no address. */

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { listAccounts, listEntries } from './read-accounts.ts'
+import { getAccount, listAccounts, listEntries } from './read-accounts.ts'
 import {
   accountFilters,
   accountParams,
@@ -74,6 +74,19 @@ export const operatorEndpoints = [
     collection: businessCollection,
     errors: [],
     verb: (ctx: Ctx, { query, page }) => listAccounts(ctx, query, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/accounts/{id}',
+    operationId: 'getOperatorAccount',
+    summary: 'Get an account',
+    description: 'Returns an account of the books of the entity.',
+    tag,
+    auth: 'operator:read',
+    params: accountParams,
+    response: accountSchema,
+    errors: ['accountNotFound'],
+    verb: (ctx: Ctx, { params }) => getAccount(ctx, params.id),
   }),
   endpoint({
     method: 'GET',

@@ -137,6 +137,7 @@ export const accountSchema = Type.Object(
     kind: accountKindField,
     tokenId: optional(idField('The token of the account; absent for an account of a currency.')),
     currency: optional(Type.String({ description: 'The currency; absent for an account of a token.' })),
+    symbol: optional(Type.String({ description: 'The symbol of the token.' })),
     blockchain: optional(Type.String({ description: 'The blockchain of the token.' })),
     address: optional(Type.String({ description: 'The address that owns the tokens.' })),
     posted: Type.String({
@@ -156,6 +157,7 @@ export const entrySchema = Type.Object(
     postingId: idField('The id of the posting, which page cursors use too.'),
     fact: Type.String({ description: 'The booked fact, unique within its block.' }),
     amount: Type.String({ description: 'The change of the account; below zero for money that left it.' }),
+    symbol: optional(Type.String({ description: 'The symbol of the token.' })),
     blockHash: optional(
       Type.String({ description: 'The block of the fact; absent for facts off chain, such as adjustments.' }),
     ),

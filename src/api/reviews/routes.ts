@@ -1,7 +1,8 @@
 import Type from 'typebox'
-import { type ReviewState, reviewsPage } from '#engines/compliance/index'
+import { findReview, type Review, type ReviewState, reviewsPage } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { decideReview, withValues } from '#engines/treasury/index'
+import { notFound } from '#lib/errors'
 import { businessCollection, type PageQuery } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { decisionBody, reviewFilters, reviewParams, reviewSchema, showReview } from './schema.ts'
@@ -12,6 +13,15 @@ async function listReviews(ctx: Ctx, state: ReviewState | undefined, page: PageQ
   const found = await reviewsPage(ctx.db, ctx.entity.id, state, page)
   return { found, items: (await withValues(ctx.db, ctx.entity.id, found.rows)).map(showReview) }
 }
+
+async function getReview(ctx: Ctx, id: string) {
+  const found = await findReview(ctx.db, ctx.entity.id, id)
+  if (!found) throw notFound('review', id, 'reviewNotFound')
+  return showOne(ctx, found)
+}
+
+const showOne = async (ctx: Ctx, review: Review) =>
+  showReview((await withValues(ctx.db, ctx.entity.id, [review]))[0]!)
 
 const deciding = (verdict: 'approve' | 'deny', summary: string, description: string) =>
   endpoint({
@@ -27,13 +37,7 @@ const deciding = (verdict: 'approve' | 'deny', summary: string, description: str
     response: reviewSchema,
     errors: ['reviewNotFound', 'reviewEnded', 'reviewNeedsAnother'],
     verb: async (ctx: Ctx, { params, body }) =>
-      showReview(
-        (
-          await withValues(ctx.db, ctx.entity.id, [
-            await decideReview(ctx, { id: params.id, verdict, reason: body.reason }),
-          ])
-        )[0]!,
-      ),
+      showOne(ctx, await decideReview(ctx, { id: params.id, verdict, reason: body.reason })),
   })
 
 export const reviewEndpoints = [
@@ -50,6 +54,19 @@ export const reviewEndpoints = [
     collection: businessCollection,
     errors: [],
     verb: (ctx: Ctx, { query, page }) => listReviews(ctx, query.state, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/reviews/{id}',
+    operationId: 'getOperatorReview',
+    summary: 'Get a review',
+    description: 'Returns the review of a transaction or deposit.',
+    tag,
+    auth: 'operator:read',
+    params: reviewParams,
+    response: reviewSchema,
+    errors: ['reviewNotFound'],
+    verb: (ctx: Ctx, { params }) => getReview(ctx, params.id),
   }),
   deciding(
     'approve',

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { screeningsPage } from '#engines/compliance/index'
+import { findScreening, type Screening, screeningsPage } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { invalid } from '#lib/errors'
+import { invalid, notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { screeningFilters } from './schema.ts'
@@ -16,9 +16,19 @@ export async function listScreenings(
   const canonical = canonicalOf(address, filters.chain)
   const matched = { ...filters, ...(canonical !== undefined && { address: canonical }) }
   const found = await screeningsPage(ctx.db, ctx.entity.id, matched, page)
-  const items = found.rows.map((row) => ({ ...showScreening(row), createDate: row.createDate }))
-  return { found, items }
+  return { found, items: found.rows.map(showDated) }
 }
+
+export async function getScreening(ctx: Ctx, id: string) {
+  const found = await findScreening(ctx.db, ctx.entity.id, id)
+  if (!found) throw notFound('screening', id, 'screeningNotFound')
+  return showDated(found)
+}
+
+const showDated = (screening: Screening) => ({
+  ...showScreening(screening),
+  createDate: screening.createDate,
+})
 
 function canonicalOf(address: string | undefined, chain: Static<typeof screeningFilters>['chain']) {
   if (address === undefined) return undefined

@@ -2,8 +2,14 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { listScreenings } from './list-screenings.ts'
-import { operatorScreeningSchema, screenAddressBody, screeningAnswer, screeningFilters } from './schema.ts'
+import { getScreening, listScreenings } from './list-screenings.ts'
+import {
+  operatorScreeningSchema,
+  screenAddressBody,
+  screeningAnswer,
+  screeningFilters,
+  screeningParams,
+} from './schema.ts'
 import { createAddressScreening, reloadScreening } from './screen-address.ts'
 
 export const screeningEndpoints = [
@@ -40,5 +46,18 @@ export const screeningEndpoints = [
     collection: businessCollection,
     errors: ['screeningChainUnsupported', 'screeningAddressInvalid'],
     verb: (ctx: Ctx, { query, page }) => listScreenings(ctx, query, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/screenings/{id}',
+    operationId: 'getOperatorScreening',
+    summary: 'Get a screening',
+    description: 'Returns a screening that the entity asked for.',
+    tag: 'Operator',
+    auth: 'operator:read',
+    params: screeningParams,
+    response: operatorScreeningSchema,
+    errors: ['screeningNotFound'],
+    verb: (ctx: Ctx, { params }) => getScreening(ctx, params.id),
   }),
 ]

@@ -3,17 +3,17 @@ import { decisionSchema } from '#api/business/screening-decision'
 import { createDateField, idField } from '#api/fields'
 import { screeningChains } from '#chains/screening-chains'
 import type { ErrorName } from '#lib/error-kinds'
-import { described, logged } from '#runtime/http/openapi/annotate'
+import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const optional = Type.Optional
 const unsupported: ErrorName = 'screeningChainUnsupported'
 
-const chainField = Type.Enum([...screeningChains], {
+export const screenedChainField = Type.Enum([...screeningChains], {
   title: 'ScreeningChain',
   description: 'A chain whose addresses can be screened. Codes without a test network mean the main network.',
   '~error': unsupported,
 })
-const addressField = logged(
+export const screenedAddressField = logged(
   'address',
   Type.String({ minLength: 1, maxLength: 256, description: 'The address.' }),
 )
@@ -28,8 +28,8 @@ export const screenAddressBody = Type.Object(
       format: 'uuid',
       description: 'A UUID that you choose, which becomes the id of the screening.',
     }),
-    address: addressField,
-    chain: chainField,
+    address: screenedAddressField,
+    chain: screenedChainField,
   },
   {
     title: 'ScreenAddressRequest',
@@ -49,8 +49,8 @@ const screeningSchema = Type.Object(
     result: resultField,
     decision: decisionSchema,
     id: idField('The idempotencyKey of the request.'),
-    address: addressField,
-    chain: chainField,
+    address: screenedAddressField,
+    chain: screenedChainField,
     details: Type.Array(
       Type.Object({
         id: idField('The id of the answer.'),
@@ -78,9 +78,11 @@ export const operatorScreeningSchema = Type.Object(
   { title: 'OperatorScreening', description: 'A screening of an address, with its time.' },
 )
 
+export const screeningParams = idParams('ScreeningId', 'the screening')
+
 export const screeningFilters = Type.Object({
   result: optional(resultField),
-  chain: optional(chainField),
+  chain: optional(screenedChainField),
   address: logged(
     'address',
     optional(Type.String({ maxLength: 256, description: 'An address, in any spelling. Needs the chain.' })),

@@ -8,7 +8,16 @@ import { seededRandom } from '#testing/adversary/seeded-random'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { sizeOf } from '#testing/runner/size'
 import { hashEntry, hashLink } from './encoding.ts'
-import { type Finding, linkEntries, type SignedHead, signedHeads, trailOf, verifyDatabase } from './index.ts'
+import {
+  type Finding,
+  linkEntries,
+  type SignedHead,
+  signedHeads,
+  trailOf,
+  verifyDatabase,
+  verifyPage,
+} from './index.ts'
+import type { VerifiedPlace } from './verify-page.ts'
 
 let harness: Harness
 let owner: Database
@@ -48,6 +57,20 @@ async function verify(db: Db, exported?: ReadonlyMap<string, SignedHead>, entity
   const { publicKey } = harness.ctx.custody.auditSigner
   const counts = await verifyDatabase(db, { publicKey, report, entityId, ...(exported && { exported }) })
   return { ...counts, findings }
+}
+
+/** Verifies the trail of an entity page by page. */
+async function verifyPages(db: Db, entityId: string, pageSize: number) {
+  const findings: Finding[] = []
+  let place: VerifiedPlace | undefined = { position: 0 }
+  let entries = 0
+  while (place) {
+    const page = await verifyPage({ db, custody: harness.ctx.custody }, entityId, place, pageSize)
+    findings.push(...page.findings)
+    entries += page.entries
+    place = page.next
+  }
+  return { entries, findings }
 }
 
 async function exportedHeads() {
@@ -265,6 +288,31 @@ it('property 59: names the row of every tampering with the trail, and nothing in
     ).toEqual([])
   }
   expect((await verify(owner, exported)).findings).toEqual([])
+})
+
+it('property 201: pages of any size find what a verification of the whole trail finds', async () => {
+  const entityId = randomUUID()
+  for (const count of [7, 5, 9]) await grow(entityId, count)
+  const sorted = (findings: readonly Finding[]) => findings.map((each) => JSON.stringify(each)).sort()
+  const random = seededRandom(randomInt(2 ** 31))
+  const sound = await verifyPages(owner, entityId, 4)
+  expect(sound).toEqual({ entries: 21, findings: [] })
+  for (const tamper of random.sample(tampers, sizeOf('AUDIT_PAGES', { usual: 12, deep: tampers.length }))) {
+    const others = await positionsOf(entityId)
+    const position = random.between(2, others.length - 1)
+    const place = { entityId, position, id: others[position - 1]!.id, last: others.length, others }
+    const pageSize = random.between(1, 30)
+    const { whole, pages } = await tampered(async (tx) => {
+      await tamper.apply(tx, place)
+      return {
+        whole: await verify(tx, undefined, entityId),
+        pages: await verifyPages(tx, entityId, pageSize),
+      }
+    })
+    const about = `${tamper.name} at ${position} in pages of ${pageSize}, seed ${random.seed}`
+    expect(sorted(pages.findings), about).toEqual(sorted(whole.findings))
+    expect(pages.entries, about).toBe(whole.entries)
+  }
 })
 
 it('finds a trail that was replaced by an older copy and went on', async () => {

@@ -14,10 +14,12 @@ import { linkEntries } from './link-entries.ts'
 
 export { type FollowedEvent, followEvents, placeInTrail, type Restores } from './follow-events.ts'
 export { linkEntries } from './link-entries.ts'
+export { type AuditAct, actsPage } from './store/acts.ts'
 export type { SignedHead } from './store/links.ts'
 export { countUnlinked, type TrailItem } from './store/trail.ts'
 export { signedHeads, trailOf } from './trail.ts'
 export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
+export { verifyPage } from './verify-page.ts'
 
 /** Interval between batches, and the time for which an entry has no link. */
 const linkMs = 1_000

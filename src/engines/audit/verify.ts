@@ -2,7 +2,7 @@ import { auditVerifyingKey, isAuditSignature } from '#custody/installation/index
 import type { Db } from '#runtime/db/db'
 import { hashEntry, hashLink, headBytes, noHash } from './encoding.ts'
 import type { AuditLink, SignedHead } from './store/links.ts'
-import { strayEntries, strayHeads, type TrailItem } from './store/trail.ts'
+import { type StrayEntry, strayEntries, strayHeads, type TrailItem, type TrailPlace } from './store/trail.ts'
 import { trailOf } from './trail.ts'
 
 /** One thing that is wrong, with the row that it was found at. */
@@ -13,13 +13,15 @@ type VerifierInput = {
   publicKey: Buffer
   /** The newest exported head of each entity. */
   exported?: ReadonlyMap<string, SignedHead>
+  /** The trail before the first item, where the items do not begin with its first position. */
+  before?: VerifiedTrail | undefined
   report(finding: Finding): void
 }
 
-/** Takes items by entity and position, and reports what is wrong with each as soon as it is known. */
+/** Takes items by entity and position, and reports what is wrong with each as soon as it is known; `end`, what is missing behind them. */
 type Verifier = { take(item: TrailItem): void; end(): { entries: number; entities: number } }
 
-type Trail = {
+export type VerifiedTrail = {
   entityId: string
   position: number
   hash: string
@@ -29,13 +31,17 @@ type Trail = {
   covered: number
 }
 
-export function createVerifier({ publicKey, exported = new Map(), report }: VerifierInput): Verifier {
+/** Whether heads are signed with the private key of the 32 bytes of a public one. */
+export function signedBy(publicKey: Buffer): (head: SignedHead) => boolean {
   const key = auditVerifyingKey(publicKey)
-  const isSigned = (head: SignedHead) =>
-    isAuditSignature(key, headBytes(head), Buffer.from(head.signature, 'hex'))
+  return (head) => isAuditSignature(key, headBytes(head), Buffer.from(head.signature, 'hex'))
+}
+
+export function createVerifier({ publicKey, exported = new Map(), before, report }: VerifierInput): Verifier {
+  const isSigned = signedBy(publicKey)
   const open = new Map(exported)
   const counts = { entries: 0, entities: 0 }
-  let trail: Trail | undefined
+  let trail = before
   for (const head of exported.values())
     if (!isSigned(head)) report(at(head, null, 'the exported head is altered, or signed by another key'))
 
@@ -81,7 +87,7 @@ export function createVerifier({ publicKey, exported = new Map(), report }: Veri
 /** Compares an item with the trail before it. */
 function* problemsOf(
   { link, entry, head }: TrailItem,
-  before: Trail,
+  before: VerifiedTrail,
   isSigned: (head: SignedHead) => boolean,
   exported: SignedHead | undefined,
 ): Generator<Finding> {
@@ -150,8 +156,16 @@ export async function verifyDatabase(db: Db, input: DatabaseVerification) {
     if (++count % 1_000 === 0) progress?.(count)
   }
   const counts = verifier.end()
-  for (const head of await strayHeads(db, entityId, straysMax)) report(at(head, null, 'the head has no link'))
-  for (const { id, ...stray } of await strayEntries(db, entityId, straysMax))
-    report({ ...stray, position: null, entryId: id, problem: 'the entry was inserted: it is in no link' })
+  for (const head of await strayHeads(db, entityId, straysMax)) report(ofStrayHead(head))
+  for (const stray of await strayEntries(db, entityId, straysMax)) report(ofStrayEntry(stray))
   return counts
 }
+
+export const ofStrayHead = (place: TrailPlace): Finding => at(place, null, 'the head has no link')
+
+export const ofStrayEntry = ({ entityId, id }: StrayEntry): Finding => ({
+  entityId,
+  position: null,
+  entryId: id,
+  problem: 'the entry was inserted: it is in no link',
+})

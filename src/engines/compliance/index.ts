@@ -28,6 +28,7 @@ export {
 } from './screen-counterparties.ts'
 export { forgetAnswers } from './store/provider-answers.ts'
 export {
+  findReview,
   pendingReviews,
   type Review,
   type ReviewedResource,
@@ -42,6 +43,7 @@ export { findScreening, type Screening, screeningsPage } from './store/screening
 export { parseSubject } from './subject.ts'
 export {
   type Evaluation,
+  listKinds,
   type RiskDecision,
   reviewerOf,
   riskActions,

@@ -64,5 +64,5 @@ export type Subject = ScreenedAddress & {
   chain?: string
 }
 
-const listKinds = ['sanctions', 'block', 'allow', 'issuer'] as const
+export const listKinds = ['sanctions', 'block', 'allow', 'issuer'] as const
 export type ListKind = (typeof listKinds)[number]

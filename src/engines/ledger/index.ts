@@ -14,8 +14,8 @@ export {
 } from './store/booked-facts.ts'
 export { type BookError, checkBooks } from './store/check.ts'
 export { bookedAmounts, driftedAt, driftPosting, type UnlistedBalance } from './store/drifts.ts'
-export { type Account, accountsPage } from './store/list-accounts.ts'
-export { accountDecimals, entriesPage } from './store/list-entries.ts'
+export { type Account, accountsPage, findAccount } from './store/list-accounts.ts'
+export { entriesPage } from './store/list-entries.ts'
 export {
   adjustmentEntries,
   claimedEntries,

@@ -33,7 +33,7 @@ export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
 
 export const findEntity = (db: Db, id: string) =>
   db.maybe<{ id: string; environment: EntityEnvironment; name: string; appId: string }>(
-    sql`select id, environment, name, app_id from entities where id::text = ${id.toLowerCase()}`,
+    sql`select id, environment, name, app_id from entities where id = ${uuidIn(id) ?? null}::uuid`,
   )
 
 export const findEntities = (db: Db, ids: readonly string[]) =>

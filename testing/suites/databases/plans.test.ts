@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { createChains } from '#chains/registry'
 import { listedDecisionsPage, listedPoliciesPage, policyHistory } from '#custody/policy/index'
+import { actsPage } from '#engines/audit/index'
 import { pendingReviews } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { gapRecordsPage, openGaps } from '#engines/indexer/reconciliation/index'
@@ -18,6 +19,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { apiKeysPage } from '#runtime/auth/store'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
 import { requestsPage } from '#runtime/request-log/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { analyze, rowsReadBy } from '#testing/databases/rows-read'
@@ -457,4 +459,32 @@ it('reads the timelines of messages and unified transfers, and of what they mint
   const { lanes } = await readTimeline(ctxOf(test.database), entityId, mint)
   const linked = lanes.filter(({ kind }) => kind === 'linked').map(({ note }) => note)
   expect(linked).toEqual([message, transfer])
+})
+
+it('finds the acts of one actor, of one action and of one resource among all of an entity', async () => {
+  const rare = { actor: 'member:rare', type: 'apiKey.created', resourceId: 'rare' }
+  const often = { actor: 'transactions', type: 'transaction.sent', resourceId: 'often' }
+  const changes = [rare, ...Array.from({ length: rowsTotal }, () => often)]
+  const entity = newId(nowMs)
+  for (const part of [changes.slice(0, 1), changes.slice(1)])
+    await recordChanges(
+      test.database,
+      nowMs,
+      part.map((each) => ({ entityId: entity, ...each })),
+    )
+  const owner = openAsOwner(test.connection)
+  for (const table of ['events', 'audit_links']) await owner.run(raw(`analyze ${table}`))
+  await owner.close()
+  const page = { fromMs: undefined, toMs: laterMs, pageSize: 50, order: 'DESC' } as const
+  const cursor = { pageAfter: undefined, pageBefore: undefined }
+  for (const [filters, index] of [
+    [{ actor: rare.actor }, /audit_of_actor/],
+    [{ action: rare.type }, /events_of_type/],
+    [{ resourceId: rare.resourceId }, /events_of_resource/],
+    [{}, /audit_pkey/],
+  ] as const) {
+    const plans = await plansOf('audit', (db) => actsPage(db, entity, filters, { ...page, ...cursor }))
+    expect(plans).toEqual([expect.stringMatching(index)])
+    expect(plans[0]).not.toMatch(/Seq Scan on (audit|events) /)
+  }
 })

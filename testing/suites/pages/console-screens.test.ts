@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { networks } from '#chains/networks/index'
 import { crosschainMessages, type Hex } from '#testing/builders/burns'
+import { makeLockedUser } from '#testing/builders/locked-users'
 import { sandboxChain } from '#testing/builders/sandbox-chains'
 import {
   intentOf,
@@ -19,7 +20,6 @@ import {
   wallet as walletContract,
   word,
 } from '#testing/builders/unified-balances'
-import { submissionOf } from '#testing/builders/user-submissions'
 import { chromiumPath } from '#testing/pages/browser'
 import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import type { Harness } from '#testing/platform/harness'
@@ -48,8 +48,8 @@ afterEach(async () => expect((await sandbox?.closePages()) ?? []).toEqual([]))
 const inChromium = it.runIf(chromiumPath)
 
 const console = (options: Parameters<ConsoleSandbox['open']>[0] = {}) => sandbox.open(options)
-const call = async (method: string, path: string, body?: object, headers = {}) => {
-  const { status, body: answer, text } = await program.tenant.http(method, path, { body, headers })
+const call = async (method: string, path: string, body?: object) => {
+  const { status, body: answer, text } = await program.tenant.http(method, path, { body })
   expect(status, text).toBeLessThan(300)
   return answer.data
 }
@@ -60,44 +60,12 @@ async function trigger(event: string): Promise<Record<string, string>> {
   return Object.fromEntries(resources.map(({ kind, id }: { kind: string; id: string }) => [kind, id]))
 }
 
-const pin = '258014'
-const answers = [
-  ['Q', 'Which street did you grow up in?'],
-  ['A', 'Elm Street'],
-  ['Q', 'What was your first pet?'],
-  ['A', 'Bruno'],
-] as const
+/** An address that the blocklist names. */
+const blocked = `0x${'b'.repeat(40)}`
 
-/** A user who entered a wrong PIN until it was locked. */
-async function makeLockedUser(): Promise<string> {
-  const userId = `locked-${randomUUID()}`
-  await call('POST', '/v1/w3s/users', { userId })
-  const { userToken, encryptionKey } = await call('POST', '/v1/w3s/users/token', { userId })
-  const headers = { 'X-User-Token': userToken }
-  const ofPage = { ...headers, authorization: undefined }
-  const submit = async (challengeId: string, fields: readonly (readonly [string, string])[]) => {
-    const path = `/page/challenges/${challengeId}`
-    const { user, needs } = await call('GET', path, undefined, ofPage)
-    const page = { userId: user.id, encryptionKey: Buffer.from(encryptionKey, 'base64') }
-    const { sealed } = submissionOf(page, needs, fields, challengeId)
-    return program.tenant.http('POST', `${path}/approval`, {
-      body: { purpose: needs, submission: sealed },
-      headers: ofPage,
-    })
-  }
-  const ask = (method: string, path: string, body = {}) =>
-    call(method, `/v1/w3s/user/${path}`, { idempotencyKey: randomUUID(), ...body }, headers)
-  const first = await ask('POST', 'initialize', { blockchains: [blockchain], accountType: 'EOA' })
-  expect((await submit(first.challengeId, [['N', pin], ...answers])).status).toBeLessThan(300)
-  const { challengeId } = await ask('PUT', 'pin')
-  await until(async () => {
-    await submit(challengeId, [
-      ['P', '413975'],
-      ['N', '926481'],
-    ])
-    return (await call('GET', `/v1/w3s/users/${userId}`)).user.pinStatus === 'LOCKED'
-  }, 'the PIN is locked')
-  return userId
+async function done(command: string, ...args: string[]) {
+  const { code, stderr } = await runCommand({ command, dataDir: sandbox.dataDir, args })
+  expect(code, stderr).toBe(0)
 }
 
 /** Coins that are burned for a wallet, a transfer of a unified balance to it, and a deposit in its name. */
@@ -136,9 +104,10 @@ async function makeAll() {
     trigger('transaction.complete'),
     trigger('contract.eventLog'),
     trigger('modularWallet.userOperation'),
-    makeLockedUser(),
+    makeLockedUser(program.tenant.http, blockchain),
     trigger('challenge.createTransaction'),
   ])
+  await done('screening', 'add', blocked, '--chain', 'ETH', '--list', 'block', '--reason', 'stolen card')
   const { wallet } = await call('GET', `/v1/w3s/wallets/${transaction['wallet']}`)
   const { users } = await call('GET', '/v1/w3s/users?pageSize=50')
   return {
@@ -219,6 +188,11 @@ describe('screens of the console', () => {
     for (const text of ['LOCKED', 'PIN: wrong entries', 'PIN: lock ends', 'Change pin', 'PENDING'])
       await shows(text)
     await openFirst('/policy', 'Versions', 'in force')
+    await openFirst('/screening-lists', 'Your blocklist', 'Versions', 'add · stolen card')
+    await open('/audit?action=wallet.created')
+    await shows('wallet.created')
+    await openFirst('/accounts', 'Posted', 'Entries')
+    await openFirst('/keys', 'Scopes', 'Requests')
   })
 
   for (const [name, options] of Object.entries({
@@ -236,6 +210,9 @@ describe('screens of the console', () => {
         '/unified-balances',
         '/unified-transfers',
         '/attesters',
+        '/screening-lists',
+        '/screening-lists/block',
+        '/audit',
         `/messages/${message.id}`,
         `/unified-transfers/${made.transferId}`,
         `/event-monitors/${made.monitorId}`,
@@ -397,15 +374,29 @@ describe('acts of the console', () => {
     await page.waitForURL(`**/console/movements/${id}`)
   })
 
+  inChromium('look an address up in the lists, and verify the audit trail', async () => {
+    const { page, open, shows } = await console()
+    await open('/screening-lists')
+    for (const [address, found] of [
+      [blocked.toUpperCase().replace('0X', '0x'), 'block: your blocklist, since version 1 of 1'],
+      [made.wallet.address, 'is on none of'],
+    ] as const) {
+      await act(page, 'Check an address', { Chain: 'BASE', Address: address })
+      await page.waitForSelector(`dialog pre:has-text("${found}")`)
+      await page.click('dialog button:has-text("Done")')
+    }
+    await open('/audit')
+    await page.click('.act button:text-is("Verify")')
+    await shows('Nothing was altered')
+    await shows('each linked to the one before')
+  })
+
   inChromium('tell in what a version of a policy differs from the one before', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bezant-policy-'))
     const file = join(folder, 'policy.json')
     await writeFile(file, JSON.stringify({ mode: 'rules', operations: ['transfer'], destinations: 'any' }))
-    for (const policy of ['permissive', file]) {
-      const args = ['set', '--wallet', made.loggedWalletId, '--policy', policy]
-      const { code, stderr } = await runCommand({ command: 'policy', dataDir: sandbox.dataDir, args })
-      expect(code, stderr).toBe(0)
-    }
+    for (const policy of ['permissive', file])
+      await done('policy', 'set', '--wallet', made.loggedWalletId, '--policy', policy)
     await rm(folder, { recursive: true })
     const { open, shows } = await console()
     const [version] = await call('GET', `/operator/policies?subjectId=${made.loggedWalletId}`)

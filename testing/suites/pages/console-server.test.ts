@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startApi } from '#context'
-import { sql } from '#runtime/db/db'
+import { openAsOwner, sql } from '#runtime/db/db'
 import type { MemberRole } from '#runtime/scope'
 import { makeMember } from '#testing/builders/members'
 import { makeTransfer, makeWallet, type World, worldOf } from '#testing/builders/world'
@@ -104,6 +104,33 @@ inChromium('offers a viewer no act, and returns to the sign-in when the session 
   await shows('Your session has ended.')
   await open('/movements')
   await shows('Password')
+})
+
+inChromium('tells a viewer whether the audit trail was altered, and where', async () => {
+  const { id } = await makeWallet(world)
+  const { page, open, shows } = await signedIn('viewer', '/audit')
+  const verify = () => page.click('main button:text-is("Verify")')
+  const position = () => world.call('GET', `/operator/auditEntries?resourceId=${id}`)
+  await until(async () => (await position()).at(-1)?.position, 'the entry is linked')
+  await verify()
+  await shows('Nothing was altered')
+  const owner = openAsOwner(harness.connection)
+  const change = (actor: string) =>
+    owner.tx(async (tx) => {
+      await tx.run(sql`set local session_replication_role = replica`)
+      await tx.run(
+        sql`update audit set actor = ${actor} where resource_id = ${id} and action = 'wallet.created'`,
+      )
+    })
+  const { actor } = (await position()).at(-1)
+  await change('member:somebody')
+  await verify()
+  await shows('1 finding')
+  await shows('the entry or its event is not as it was when it was linked')
+  await change(actor)
+  await owner.close()
+  await open(`/audit?resourceId=${id}`)
+  await shows('wallet.created')
 })
 
 inChromium('property 197: follows what happens by the session, live', async () => {

@@ -62,6 +62,8 @@ const lists = [
   '/keys',
   '/reviews',
   '/screenings',
+  '/screening-lists',
+  '/audit',
   '/policy',
   '/accounts',
   '/reconcile',

@@ -1,8 +1,17 @@
 /** Lists of addresses, in versions. */
 
+export { findListed } from '../store/entries.ts'
 export type { IssuerEntry } from '../store/issuer-changes.ts'
 export { listedAddresses } from '../store/listed-addresses.ts'
-export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from '../store/lists.ts'
+export {
+  type ListVersion,
+  listHistory,
+  listsRevision,
+  listVersionsPage,
+  presentLists,
+  presentVersions,
+  shareLists,
+} from '../store/lists.ts'
 export { addEntry, removeEntry } from './change-entry.ts'
 export type { ListScope } from './change-list.ts'
 export { addBlocked, followIssuers, issuerListOf, undoIssuers } from './follow-issuer.ts'

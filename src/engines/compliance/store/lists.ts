@@ -1,5 +1,8 @@
+import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
 import type { ListKind } from '../types.ts'
 
 type ScreeningList = { name: string; kind: ListKind; version: number }
@@ -60,6 +63,20 @@ export const listHistory = (db: Db, list: string, limit: number) =>
   db.all<ListVersion>(sql`select ${columns} from screening_versions v where v.list = ${list}
     order by v.version desc limit ${limit}`)
 
+/** The versions of a list, newest first. */
+export const listVersionsPage = (db: Db, list: string, page: PageQuery) =>
+  readPage<ListVersion & { id: string }>(
+    db,
+    {
+      columns: sql`v.id, ${columns}`,
+      from: raw('screening_versions v'),
+      alias: 'v',
+      scope: sql`v.list = ${list}`,
+      filters: [],
+    },
+    page,
+  )
+
 export const findVersion = (db: Db, list: string, version: number) =>
   db.maybe<ListVersion>(
     sql`select ${columns} from screening_versions v where v.list = ${list} and v.version = ${version}`,
@@ -70,8 +87,8 @@ export const putList = (tx: Db, { name, kind, version }: ScreeningList) =>
     on conflict (name) do update set version = excluded.version`)
 
 export const insertListVersion = (tx: Db, nowMs: number, made: Omit<ListVersion, 'createDate'>) =>
-  tx.one<ListVersion>(sql`insert into screening_versions as v (list, version, change, contents_of, entries_count,
+  tx.one<ListVersion>(sql`insert into screening_versions as v (id, list, version, change, contents_of, entries_count,
       added_count, removed_count, source, source_hash, reason, actor, create_date)
-    values (${made.list}, ${made.version}, ${made.change}, ${made.contentsOf}, ${made.entries}, ${made.added},
+    values (${newId(nowMs)}, ${made.list}, ${made.version}, ${made.change}, ${made.contentsOf}, ${made.entries}, ${made.added},
       ${made.removed}, ${made.source}, ${made.sourceHash}, ${made.reason}, ${made.actor}, ${formatInstant(nowMs)})
     returning ${columns}`)

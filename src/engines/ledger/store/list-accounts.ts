@@ -9,6 +9,8 @@ export type Account = {
   kind: AccountKind
   tokenId: string | null
   currency: string | null
+  /** Of the token. */
+  symbol: string | null
   blockchain: string
   address: string
   postedAtomic: bigint
@@ -24,14 +26,20 @@ type AccountFilters = {
   tokenId?: string | undefined
 }
 
+const columns = sql`a.id, a.kind, a.token_id, a.currency, t.symbol, a.blockchain, a.address, a.posted as posted_atomic,
+  a.held as held_atomic, coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date`
+const source = sql`accounts a left join tokens t on t.id = a.token_id`
+
+export const findAccount = (db: Db, entityId: string, id: string) =>
+  db.maybe<Account>(sql`select ${columns} from ${source} where a.entity_id = ${entityId} and a.id = ${id}`)
+
 /** The accounts of one entity, newest first. */
 export const accountsPage = (db: Db, entityId: string, filters: AccountFilters, page: PageQuery) =>
   readPage<Account>(
     db,
     {
-      columns: sql`a.id, a.kind, a.token_id, a.currency, a.blockchain, a.address, a.posted as posted_atomic,
-        a.held as held_atomic, coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date`,
-      from: sql`accounts a left join tokens t on t.id = a.token_id`,
+      columns,
+      from: source,
       alias: 'a',
       // The second condition is the one of the partial index.
       scope: sql`a.entity_id = ${entityId} and a.kind <> ''`,

@@ -1,7 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { currencyDecimals } from './money.ts'
 
 /** The change of one account by one posting: positive for a credit, negative for a debit. */
 type AccountEntry = {
@@ -13,14 +12,6 @@ type AccountEntry = {
   blockHash: string
   reversesId: string | null
   createDate: string
-}
-
-/** Number of decimals of an account's amounts, or `undefined` when the entity has no such account. */
-export async function accountDecimals(db: Db, entityId: string, id: string): Promise<number | undefined> {
-  const found = await db.maybe<{ decimals: number }>(sql`
-    select coalesce(t.decimals, ${currencyDecimals}) as decimals
-    from accounts a left join tokens t on t.id = a.token_id where a.entity_id = ${entityId} and a.id = ${id}`)
-  return found?.decimals
 }
 
 /** The entries of one account, newest first. */
