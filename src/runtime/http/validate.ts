@@ -135,7 +135,7 @@ function explain(error: ErrorObject): FieldExplanation {
         reason: `${choiceOf(recommendedIn(error) ?? (params['allowedValues'] as unknown[]), error.data)}${remedyIn(error)}`,
       }
     case 'additionalProperties':
-      return { error: 'not_required', reason: 'is not a known field' }
+      return { error: 'not_required', reason: `is not a known field${knownFields(error)}` }
     case 'const':
       return { error: 'invalid_value', reason: `must be ${JSON.stringify(params['allowedValue'])}` }
     case 'type':
@@ -179,6 +179,13 @@ function misspelt({ data, parentSchema, params }: ErrorObject): string {
   const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name))
   const near = nearest(String(params['missingProperty']), unknown)
   return near === undefined ? '' : `; ${near} is not a field of this operation`
+}
+
+/** The field that an unknown one probably stands for, or else all fields, where they are few. */
+function knownFields({ params, parentSchema }: ErrorObject): string {
+  const names = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {})
+  const near = suggest(params['additionalProperty'], names)
+  return near || names.length === 0 || names.length > 8 ? near : `: send ${names.join(', ')}`
 }
 
 const formatReasons: Record<string, string> = {
