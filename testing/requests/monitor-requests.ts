@@ -22,6 +22,9 @@ export const monitorRequests: Record<string, RequestSamples> = {
     }),
     refused: async () => ({ eventSignature: 'Moved(' }),
   },
+  'GET /operator/eventMonitors/{id}': {
+    request: async (world) => ({ params: { id: (await newMonitor(world)).id } }),
+  },
   'PUT /v1/w3s/contracts/monitors/{id}': {
     request: async (world) => ({ params: { id: (await newMonitor(world)).id }, body: { isEnabled: false } }),
   },

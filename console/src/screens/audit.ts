@@ -22,8 +22,8 @@ export const auditEntries: ListScreen<Row & AuditRow> = {
     },
   ],
   filters: [
-    { name: 'action', title: 'Action', placeholder: 'Action, such as apiKey.created' },
-    { name: 'actor', title: 'By', placeholder: 'By, such as member:…' },
+    { name: 'action', title: 'Action', placeholder: 'Action: apiKey.created' },
+    { name: 'actor', title: 'By', placeholder: 'By: member:…' },
     { name: 'resourceId', title: 'Resource id' },
   ],
   follows: () => true,

@@ -375,12 +375,10 @@ const turn = (isEnabled: boolean): Action<EventMonitor> => ({
 
 export const eventMonitor: DetailScreen<EventMonitor> = {
   list: { title: 'Event monitors', href: '/event-monitors' },
-  pathOf: () => '/v1/w3s/contracts/monitors?pageSize=50',
-  itemOf: (data, monitorId) =>
-    (data as { eventMonitors: EventMonitor[] }).eventMonitors.find((each) => each.id === monitorId) ??
-    ({ id: monitorId } as EventMonitor),
-  titleOf: ({ eventSignature }) => eventSignature ?? 'Event monitor',
-  stateOf: (item) => item.eventSignature && stateOfMonitor(item),
+  pathOf: (monitorId) => `/operator/eventMonitors/${monitorId}`,
+  member: 'eventMonitor',
+  titleOf: ({ eventSignature }) => eventSignature,
+  stateOf: stateOfMonitor,
   facts: [
     { title: 'Contract', cell: ({ contractAddress }) => address(contractAddress) },
     { title: 'Chain', cell: ({ blockchain }) => chain(blockchain) },

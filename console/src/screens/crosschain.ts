@@ -2,7 +2,7 @@ import { type Answer, ask, read } from '../api/ask.ts'
 import type { Movement, OperatorChain } from '../api/types.ts'
 import { domainName, domainOf } from '../format/chains.ts'
 import { decimalOf } from '../format/money.ts'
-import { address, amount, chain, id, link, mono, status, text, time } from '../parts/cell.ts'
+import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { chainChoices } from './choices.ts'
 import { movementsOf } from './movements.ts'
 import {
@@ -303,7 +303,7 @@ export const unifiedBalances: ListScreen<Row> = {
     {
       title: 'Not final yet',
       isNumber: true,
-      cell: (row) => usdc(row['pending'] as string),
+      cell: (row) => (row['pending'] === '0' ? undefined : usdc(row['pending'] as string)),
       place: 'state',
     },
   ],
@@ -331,29 +331,50 @@ type UnifiedTransfer = Row & {
 
 const transferPath = (transferId: string) => `/v1/transfer/${transferId}`
 
-export const unifiedTransfer: DetailScreen<UnifiedTransfer> = {
+/** The transfer as its one row. */
+async function readTransfer(path: string): Promise<Answer<unknown>> {
+  const answer = await ask<UnifiedTransfer>('GET', path)
+  return { ...answer, data: [answer.data] }
+}
+
+const transferColumns: readonly Column<UnifiedTransfer>[] = [
+  { title: 'To', cell: ({ destinationDomain }) => domainText(destinationDomain), place: 'title' },
+  {
+    title: 'Minted by',
+    cell: ({ forwardingDetails }) => text(forwardingDetails.forwardingEnabled ? 'this server' : 'anyone'),
+    place: 'below',
+  },
+  {
+    title: 'Waits for',
+    cell: ({ forwardingDetails: { delayReason, failureReason } }) => text(failureReason ?? delayReason),
+  },
+  { title: 'Ends at block', isNumber: true, cell: ({ attestation }) => text(attestation.expirationBlock) },
+  { title: 'Fees', isNumber: true, place: 'amount', cell: ({ fees }) => amount(fees.total, fees.token) },
+  { title: 'State', cell: (transfer) => status(transfer.status), place: 'state' },
+]
+
+export const unifiedTransfer: DetailScreen<MovementRow> = {
   list: { title: 'Unified transfers', href: '/unified-transfers' },
-  pathOf: transferPath,
-  itemOf: (data, transferId) => ({ ...(data as UnifiedTransfer), id: transferId }),
-  titleOf: () => 'Unified transfer',
-  stateOf: (item) => item.status,
+  pathOf: (transferId) => `/operator/movements/${transferId}`,
+  titleOf: ({ amounts, symbol }) => `Unified transfer of ${amounts?.[0] ?? ''} ${symbol ?? 'USDC'}`,
+  stateOf: ({ state }) => state,
   facts: [
-    { title: 'To', cell: ({ destinationDomain }) => domainText(destinationDomain) },
-    { title: 'Transaction', cell: ({ transactionHash }) => id(transactionHash) },
-    { title: 'Fees', cell: ({ fees: { total, token } }) => amount(total, token) },
-    {
-      title: 'Minted by this server',
-      cell: ({ forwardingDetails }) => text(forwardingDetails.forwardingEnabled ? 'yes' : 'no'),
-    },
-    {
-      title: 'Waits for',
-      cell: ({ forwardingDetails: { delayReason, failureReason } }) => text(failureReason ?? delayReason),
-    },
-    { title: 'Attestation ends at block', cell: ({ attestation }) => mono(attestation.expirationBlock) },
+    { title: 'From', cell: ({ from }) => address(from?.address) },
+    { title: 'To', cell: ({ to }) => address(to?.address) },
+    { title: 'Minted on', cell: ({ blockchain }) => chain(blockchain) },
+    { title: 'Transaction', cell: ({ txHash }) => id(txHash) },
+    { title: 'Created', cell: ({ createDate }) => time(createDate) },
     { title: 'Timeline', cell: (item) => timelineOf(item.id) },
   ],
   follows: () => () => true,
   parts: [
+    {
+      title: 'Attestation',
+      pathOf: (item) => transferPath(item.id),
+      readerOf: () => readTransfer,
+      columns: transferColumns as readonly Column<Row>[],
+      empty: 'It is not attested.',
+    },
     {
       title: 'Burn intents',
       pathOf: (item) => transferPath(item.id),
@@ -379,4 +400,4 @@ export const unifiedTransfer: DetailScreen<UnifiedTransfer> = {
 }
 
 /** Intents without an end have the greatest number there is. */
-const blockText = (block: string) => text(block.length > 20 ? 'any' : block)
+const blockText = (block: string) => text(block.length > 20 ? 'no end' : block)
