@@ -174,6 +174,17 @@ it('property 182: a key makes no key with more scopes than its own, and none rev
     }
   }
   const reader = await withScopes(tenant, ['api', 'operator:read'])
+  const slip = await tenant.http('POST', '/operator/apiKeys', { body: { scope: ['api'] } })
+  expect([slip.status, slip.body.errors]).toEqual([
+    400,
+    [
+      expect.objectContaining({
+        location: 'scope',
+        invalidValue: ['api'],
+        message: expect.stringContaining('did you mean scopes?'),
+      }),
+    ],
+  ])
   expect((await reader.http('POST', '/operator/apiKeys', { body: {} })).status).toBe(403)
   expect((await reader.http('DELETE', `/operator/apiKeys/${reader.id}`)).status).toBe(403)
   const writer = await withScopes(tenant, ['operator:write'])

@@ -40,7 +40,12 @@ const optionsOf = ({
   description,
   examples,
   additionalProperties,
-}: TObject & { additionalProperties?: unknown; title?: string; description?: string; examples?: unknown[] }) => ({
+}: TObject & {
+  additionalProperties?: unknown
+  title?: string
+  description?: string
+  examples?: unknown[]
+}) => ({
   ...(title && { title }),
   ...(additionalProperties === false && { additionalProperties }),
   ...(description && { description }),

@@ -92,7 +92,9 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   const { error: name, reason, constraints = {} } = explain(error)
   const location = locationOf(error)
   const field: FieldError = { error: name, message: `${location} ${reason}`, location, constraints }
-  if (name !== 'required') field.invalidValue = shorten(error.data)
+  const { additionalProperty: unknown } = error.params
+  const value = unknown === undefined ? error.data : (error.data as Record<string, unknown>)[unknown]
+  if (name !== 'required') field.invalidValue = shorten(value)
   return field
 }
 
