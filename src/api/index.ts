@@ -34,6 +34,7 @@ import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { operatorSessionEndpoints } from '#api/operator/session-routes'
+import { operatorTreasuryEndpoints } from '#api/operator/treasury-routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentNotification } from '#api/payments/payment-notification'
@@ -115,6 +116,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorOverviewEndpoints,
   ...operatorRequestEndpoints,
   ...operatorSessionEndpoints,
+  ...operatorTreasuryEndpoints,
   ...pageOriginEndpoints,
 ]
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { permissive, setPolicy } from '#custody/policy/index'
 import { recordGaps } from '#engines/indexer/reconciliation/store'
+import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type World } from './world.ts'
@@ -47,4 +48,19 @@ export async function makeGap(
   const gap = { entityId: tenant.entityId, address, tokenId: usdcId, bookedAtomic: 3n, onChainAtomic }
   await recordGaps(harness.database, harness.ctx.clock.nowMs(), blockchain, { number: 1, hash: '0x1' }, [gap])
   return { address }
+}
+
+/** A rebalancing as the treasury records it; it failed, so that no worker takes it up. */
+export async function makeRebalancing(
+  { harness: { ctx }, tenant: { entityId } }: World,
+  amountAtomic = 2_500_000n,
+): Promise<{ id: string }> {
+  const nowMs = ctx.clock.nowMs()
+  const id = newId(nowMs)
+  const createDate = formatInstant(nowMs)
+  await ctx.database.run(sql`insert into rebalancings (entity_id, id, status, currency, source_blockchain, source_token_id,
+      blockchain, token_id, amount, error_reason, create_date, update_date)
+    values (${entityId}, ${id}, 'failed', 'USD', 'ETH-SEPOLIA', ${randomUUID()}, 'BASE-SEPOLIA', ${randomUUID()},
+      ${String(amountAtomic)}, 'the treasury was short', ${createDate}, ${createDate})`)
+  return { id }
 }

@@ -7,7 +7,13 @@ import {
   openModularAccount,
   usdcPayment,
 } from '#testing/builders/modular-accounts'
-import { makeApiKey, makeGap, makePolicyDecision, makePolicyVersion } from '#testing/builders/operator-rows'
+import {
+  makeApiKey,
+  makeGap,
+  makePolicyDecision,
+  makePolicyVersion,
+  makeRebalancing,
+} from '#testing/builders/operator-rows'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
 import {
@@ -305,6 +311,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/apiKeys': async (world) => ({
     path: '/operator/apiKeys',
     add: () => makeApiKey(world),
+  }),
+  'GET /operator/rebalancings': async (world) => ({
+    path: '/operator/rebalancings',
+    add: () => makeRebalancing(world),
   }),
   'GET /operator/accounts': async (world) => ({
     path: '/operator/accounts',

@@ -13,6 +13,12 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/policyDecisions': nothing,
   'GET /operator/reconciliations': nothing,
   'GET /operator/apiKeys': nothing,
+  'GET /operator/treasury': nothing,
+  'GET /operator/rebalancings': nothing,
+  'GET /operator/rebalancingPolicy': nothing,
+  'PUT /operator/rebalancingPolicy': {
+    request: async () => ({ body: { allowed: true, max: '1000', reserve: '50' } }),
+  },
   'GET /operator/flow': nothing,
   'GET /operator/search': { request: async (world) => ({ query: { q: (await world.wallet()).address } }) },
   'GET /operator/overview': nothing,

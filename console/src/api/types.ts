@@ -5,6 +5,7 @@ import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
 import type { chainSchema } from '#api/operator/schema'
 import type { foundSchema } from '#api/operator/search-schema'
 import type { sessionSchema } from '#api/operator/session-schema'
+import type { rebalancingPolicySchema, treasuryStateSchema } from '#api/operator/treasury-schema'
 import type { chainsSchema } from '#sandbox/chain-control/schema'
 import type { clockSchema } from '#sandbox/clock/schema'
 import type { snapshotsSchema } from '#sandbox/snapshots/schema'
@@ -20,6 +21,8 @@ export type Flow = Static<typeof flowSchema>
 export type OperatorChain = Static<typeof chainSchema>
 export type SessionAnswer = Static<typeof sessionSchema>
 export type Found = Static<typeof foundSchema>
+export type TreasuryState = Static<typeof treasuryStateSchema>
+export type RebalancingPolicy = Static<typeof rebalancingPolicySchema>
 export type LocalChain = Static<typeof chainsSchema>[number]
 export type LabClockState = Static<typeof clockSchema>
 export type Snapshot = Static<typeof snapshotsSchema>[number]
