@@ -347,6 +347,18 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/screenings',
     add: () => makeScreening(world),
   }),
+  'GET /operator/modularWallets': async (world) => ({
+    path: '/operator/modularWallets',
+    add: () => makeModularWallet(world),
+  }),
+  'GET /operator/challenges': async (world) => {
+    const session = await newSession(world)
+    return {
+      path: '/operator/challenges',
+      query: { userId: session.userId },
+      add: () => askUser(world, session, 'pin'),
+    }
+  },
   'GET /v1/w3s/user/challenges': async (world) => {
     const session = await newSession(world)
     const headers = { 'X-User-Token': session.userToken }
