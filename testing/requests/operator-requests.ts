@@ -1,4 +1,4 @@
-import { makeMember, signInAs } from '#testing/builders/members'
+import { codeOf, makeMember, signInAs } from '#testing/builders/members'
 import { makeApiKey } from '#testing/builders/operator-rows'
 import type { World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
@@ -34,6 +34,24 @@ export const operatorRequests: Record<string, RequestSamples> = {
       headers: await inSession(world),
       body: { entityId: world.tenant.entityId },
     }),
+  },
+  'POST /operator/session/codes': {
+    request: async (world) => {
+      const member = await makeMember(world)
+      const { headers } = await signInAs(world, member)
+      return { headers, body: { password: member.password } }
+    },
+    recordedRefusal: /password is wrong|wrong sign-ins/,
+  },
+  'PUT /operator/session/codes': {
+    request: async (world) => {
+      const member = await makeMember(world)
+      const { headers, http } = await signInAs(world, member)
+      const { body } = await http('POST', '/operator/session/codes', {
+        body: { password: member.password },
+      })
+      return { headers, body: { pending: body.data.pending, code: codeOf(body.data.secret) } }
+    },
   },
   'DELETE /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
