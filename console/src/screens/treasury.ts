@@ -1,6 +1,6 @@
 import { ask } from '../api/ask.ts'
 import type { RebalancingPolicy } from '../api/types.ts'
-import { amount, chain, link, money, status, text, time } from '../parts/cell.ts'
+import { amount, chain, money, status, text, time } from '../parts/cell.ts'
 import { type Action, type Column, type Field, followsTypes, type Row } from './screen.ts'
 
 export const followsTreasury = followsTypes(
@@ -21,7 +21,7 @@ type Waiting = Row & {
 
 export const waitingColumns: readonly Column<Waiting>[] = [
   { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
-  { title: 'What', cell: ({ kind, id }) => link(kind, `/movements/${id}`), place: 'title' },
+  { title: 'What', cell: ({ kind }) => text(kind), place: 'title' },
   { title: 'Amount', isNumber: true, cell: (row) => money(row.amount), place: 'amount' },
   { title: 'Waits for', cell: ({ waitingFor }) => status(waitingFor?.reason, 'warn'), place: 'state' },
   { title: 'What brings it', cell: ({ waitingFor }) => text(waitingFor?.message), place: 'below' },

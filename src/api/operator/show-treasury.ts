@@ -15,9 +15,8 @@ export async function showTreasury(ctx: Ctx) {
 function showState({ chain, treasury, native, gas, tokens }: TreasuryState) {
   const { symbol, decimals } = chain.network.nativeToken
   return {
-    id: treasury.id,
-    blockchain: treasury.blockchain,
-    address: treasury.address,
+    blockchain: chain.network.blockchain,
+    ...(treasury && { address: treasury.address }),
     ...(gas && { gas: gas.level, transactionCost: formatAmount(gas.costAtomic, decimals) }),
     nativeSymbol: symbol,
     native: formatAmount(native.postedAtomic, decimals),

@@ -22,14 +22,18 @@ const tokenSchema = Type.Object(
 
 const treasurySchema = Type.Object(
   {
-    id: idField('The id of the treasury.'),
     blockchain: Type.String({ description: 'The blockchain.' }),
-    address: Type.String({ description: 'The address. Native coins that are sent there pay for gas.' }),
+    address: optional(
+      Type.String({
+        description:
+          'The address. Native coins that are sent there pay for gas. Absent until the first payment or sweep on the chain opens it.',
+      }),
+    ),
     gas: optional(
       Type.Enum([...gasLevels], {
         title: 'GasLevel',
         description:
-          'plenty; low: fund it before payments wait; none: payouts, transfers, refunds and sweeps wait until it is funded. Absent while no node gives the price of gas.',
+          'plenty; low: fund it before payments wait; none: payouts, transfers, refunds and sweeps wait until it is funded. Absent without an address, and while no node gives the price of gas.',
       }),
     ),
     transactionCost: optional(
@@ -61,7 +65,8 @@ const waitingSchema = Type.Object(
 export const treasuryStateSchema = Type.Object(
   {
     treasuries: Type.Array(treasurySchema, {
-      description: 'The treasuries of the entity, one on each chain where it has needed one.',
+      description:
+        'The treasuries of the entity, one on each chain where it has needed one, or where coins wait to be swept.',
     }),
     waiting: Type.Array(waitingSchema, {
       description: `Outgoing payments that wait for coins or gas, the oldest first, at most ${waitingMax}.`,

@@ -43,6 +43,8 @@ it('property 203: shows what treasuries have, owe and wait for, and a payment th
       { symbol: 'EURC', owed: '0' },
     ],
   })
+  const source = treasuries.find(({ blockchain }: { blockchain: string }) => blockchain === 'ETH-SEPOLIA')
+  expect(source.tokens[0]).toMatchObject({ symbol: 'USDC', amount: '0', toSweep: '10', owed: '0' })
   expect(await stranger.call('GET', '/operator/treasury')).toEqual({ treasuries: [], waiting: [] })
 
   expect(await world.call('PUT', policyPath, { allowed: true, max: '1000' })).toEqual({

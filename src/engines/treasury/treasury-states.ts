@@ -3,6 +3,7 @@ import type { NetworkToken } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
+import type { Db } from '#runtime/db/db'
 import { resultWithin } from '#runtime/scheduling/time-limit'
 import { waitingAmount } from './disbursements/store/disbursements.ts'
 import { type GasLevel, gasLevelOf, transactionCost } from './gas.ts'
@@ -23,9 +24,10 @@ export type TreasuryToken = OwnedCoins & {
 
 export type TreasuryState = {
   chain: Chain
-  treasury: TreasuryRow
+  /** Absent until the first payment or sweep on the chain opens it. */
+  treasury?: TreasuryRow
   native: OwnedCoins
-  /** Absent while no node gives the price of gas. */
+  /** Absent without a treasury, and while no node gives the price of gas. */
   gas?: { level: GasLevel; costAtomic: bigint }
   tokens: TreasuryToken[]
 }
@@ -33,29 +35,38 @@ export type TreasuryState = {
 /** Wait for the price of gas of a chain whose node is slow. */
 const priceWaitMs = 2_000
 
-/** The treasuries of an entity, by chain: those of others are in no answer, since each entity has its own. */
+/**
+ * The treasuries of an entity, by chain, and the chains on which one will be needed for its coins. Those of others are in no
+ * answer, since each entity has its own.
+ */
 export async function treasuryStates(ctx: EngineCtx, entityId: string): Promise<TreasuryState[]> {
   const rows = await treasuriesOf(ctx.db, entityId)
-  const found = ctx.chains.list().flatMap((chain) => {
-    const treasury = rows.find(({ blockchain }) => blockchain === chain.network.blockchain)
-    return treasury ? [{ chain, treasury }] : []
-  })
-  const costs = await Promise.all(found.map(({ chain }) => resultWithin(priceWaitMs, transactionCost(chain))))
   const states: TreasuryState[] = []
-  for (const [index, { chain, treasury }] of found.entries())
-    states.push(await stateOf(ctx, chain, treasury, costs[index]))
-  return states
+  for (const chain of ctx.chains.list()) {
+    const treasury = rows.find(({ blockchain }) => blockchain === chain.network.blockchain)
+    const state = await booksOf(ctx.db, entityId, chain, treasury)
+    if (treasury || state.tokens.some(({ toSweepAtomic, owedAtomic }) => toSweepAtomic + owedAtomic > 0n))
+      states.push(state)
+  }
+  return Promise.all(states.map(withGas))
 }
 
-async function stateOf(
-  { db }: EngineCtx,
+async function withGas(state: TreasuryState): Promise<TreasuryState> {
+  const { chain, treasury, native } = state
+  const costAtomic = treasury && (await resultWithin(priceWaitMs, transactionCost(chain)))
+  if (costAtomic === undefined) return state
+  return { ...state, gas: { level: gasLevelOf(native, costAtomic), costAtomic } }
+}
+
+async function booksOf(
+  db: Db,
+  entityId: string,
   chain: Chain,
-  treasury: TreasuryRow,
-  costAtomic: bigint | undefined,
+  treasury: TreasuryRow | undefined,
 ): Promise<TreasuryState> {
-  const { entityId, blockchain, address } = treasury
+  const { blockchain } = chain.network
   const { id: nativeId } = await nativeToken(db, blockchain)
-  const balances = await balancesOf(db, entityId, blockchain, [address])
+  const balances = treasury ? await balancesOf(db, entityId, blockchain, [treasury.address]) : []
   const ownedOf = (tokenId: string): OwnedCoins => {
     const { postedAtomic = 0n, heldAtomic = 0n } = balances.find((each) => each.tokenId === tokenId) ?? {}
     return { postedAtomic, heldAtomic }
@@ -70,7 +81,5 @@ async function stateOf(
       owedAtomic: await waitingAmount(db, coins),
     })
   }
-  const native = ownedOf(nativeId)
-  const gas = costAtomic === undefined ? undefined : { level: gasLevelOf(native, costAtomic), costAtomic }
-  return { chain, treasury, native, ...(gas && { gas }), tokens }
+  return { chain, ...(treasury && { treasury }), native: ownedOf(nativeId), tokens }
 }
