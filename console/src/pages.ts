@@ -122,6 +122,7 @@ const drawn: Record<string, PageOf['load']> = {
   '/requests/:id': () => import('./screens/RequestPage.svelte'),
   '/notifications/:id': () => import('./screens/NotificationPage.svelte'),
   '/balances': () => import('./screens/BalancesPage.svelte'),
+  '/treasury': () => import('./screens/TreasuryPage.svelte'),
   '/chains': () => import('./screens/ChainsPage.svelte'),
   '/audit': () => import('./screens/AuditPage.svelte'),
   '/lab/faults': () => import('./lab/FaultsPage.svelte'),

@@ -66,9 +66,13 @@ class Session {
   }
 
   /** Returns to the sign-in when the server says that the session has ended. */
-  end(refusal: { code: number | undefined }): void {
+  refused(refusal: { code: number | undefined }): void {
     // Other refusals with the status 401 are of the token of a user.
-    if (refusal.code !== unauthorized || !this.signedIn) return
+    if (refusal.code === unauthorized && this.signedIn) this.end()
+  }
+
+  /** Returns to the sign-in, because the session has ended on the server. */
+  end(): void {
     this.signedIn = undefined
     this.hasEnded = true
   }

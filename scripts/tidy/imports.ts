@@ -44,7 +44,7 @@ const folderOrder: Record<string, string[]> = {
 
 /** Files of an engine that join its folders. */
 const joining =
-  /^src\/engines\/treasury\/(index|decide-review|follow|journaled-resources|merchant-balances|platform-calls|reviewed-values)\.ts$/
+  /^src\/engines\/treasury\/(index|decide-review|follow|journaled-resources|merchant-balances|platform-calls|reviewed-values|treasury-states)\.ts$/
 
 /** Networks are data, address formats and messages between chains need no chain, the interface is types: chain families share them. */
 const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses|crosschain|facets)\/)/

@@ -92,7 +92,6 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/rebalancing/store.ts rebalancingsToMint':
     'an entity has one, and one that cannot move is deferred',
   'src/engines/treasury/rebalancing/store.ts lockToMint': 'one that rebalancingsToMint chose',
-  'src/engines/treasury/rebalancing/store.ts listRebalancings': 'one tenant',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/logged-notifications.ts requeueRange': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',

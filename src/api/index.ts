@@ -5,6 +5,7 @@ import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
 import { challengeNotification } from '#api/challenges/challenge-notification'
+import { operatorChallengeEndpoints } from '#api/challenges/operator-routes'
 import { pageChallengeEndpoints } from '#api/challenges/page-routes'
 import { challengeEndpoints } from '#api/challenges/routes'
 import { configurationEndpoints } from '#api/configuration/routes'
@@ -21,6 +22,7 @@ import {
   modularTransferNotification,
   userOperationNotification,
 } from '#api/modular-wallets/modular-notifications'
+import { operatorModularWalletEndpoints } from '#api/modular-wallets/operator-routes'
 import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
@@ -35,6 +37,7 @@ import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { operatorSessionEndpoints } from '#api/operator/session-routes'
+import { operatorTreasuryEndpoints } from '#api/operator/treasury-routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentNotification } from '#api/payments/payment-notification'
@@ -55,6 +58,7 @@ import { transactionEndpoints } from '#api/transactions/routes'
 import { transactionNotification } from '#api/transactions/transaction-notification'
 import { unifiedBalanceEndpoints } from '#api/unified-balance/routes'
 import { loginEndpoints } from '#api/users/login-routes'
+import { operatorUserEndpoints } from '#api/users/operator-routes'
 import { userEndpoints } from '#api/users/routes'
 import { socialEndpoints } from '#api/users/social-routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
@@ -119,6 +123,10 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorOverviewEndpoints,
   ...operatorRequestEndpoints,
   ...operatorSessionEndpoints,
+  ...operatorTreasuryEndpoints,
+  ...operatorChallengeEndpoints,
+  ...operatorUserEndpoints,
+  ...operatorModularWalletEndpoints,
   ...pageOriginEndpoints,
 ]
 

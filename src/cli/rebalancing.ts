@@ -1,8 +1,8 @@
 import { currencyDecimals } from '#engines/ledger/index'
 import {
   findRebalancingPolicy,
-  listRebalancings,
   type RebalancingPolicy,
+  rebalancingsPage,
   setRebalancing,
 } from '#engines/treasury/rebalancing/index'
 import { formatAmount, parseAmount } from '#lib/amounts'
@@ -77,8 +77,11 @@ const actions: Record<string, RebalancingAction> = {
     await setRebalancing({ ...scope, db }, entity.id, undefined)
     await show(scope, args)
   },
-  list: async ({ database, entity }, args) => {
-    const rows = await listRebalancings(database, entity.id, numberFlag(args, 'limit', 1_000) ?? 20)
+  list: async ({ database, clock, entity }, args) => {
+    const pageSize = numberFlag(args, 'limit', 1_000) ?? 20
+    const page = { fromMs: undefined, toMs: clock.nowMs(), pageSize, order: 'DESC' } as const
+    const cursor = { pageAfter: undefined, pageBefore: undefined }
+    const { rows } = await rebalancingsPage(database, entity.id, { ...page, ...cursor })
     printRows(
       args,
       rows.map(({ id, status, amount, sourceBlockchain, blockchain, errorReason, createDate }) => ({

@@ -29,6 +29,13 @@ export const sealedAnswer = (entityId: string, id: string): SealContext => ['sea
 /** The key of a member's one-time codes. */
 export const memberCodeKey = (memberId: string): SealContext => ['member code key', memberId]
 
+/** A key of one-time codes that a session has made and not confirmed yet. */
+export const pendingCodeKey = (memberId: string, sessionId: string): SealContext => [
+  'pending member code key',
+  memberId,
+  sessionId,
+]
+
 /** The random secret of a user that is mixed into what opens the user's key. */
 export const userSecret = ({ entityId, userId }: UserRef): SealContext => ['user secret', entityId, userId]
 

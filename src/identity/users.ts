@@ -35,16 +35,19 @@ export async function requireUser(ctx: UserScope, userId: string, location = 'id
   return user
 }
 
+/** The scope of a decision of an operator about a user: of a request, or of a command, which has no request. */
+type DecisionScope = UserScope & { actor: string; requestId?: string }
+
 /** Disables a user, whose tokens count no more, or enables one again. */
 export async function setUserStatus(
-  { db, clock, entity, actor }: UserScope & { actor: string },
+  { db, clock, entity, actor, requestId }: DecisionScope,
   { id, userId, status }: User,
   wanted: User['status'],
 ): Promise<void> {
   if (status === wanted) return
   await updateUserStatus(db, entity.id, userId, wanted)
   const type = wanted === 'DISABLED' ? 'user.disabled' : 'user.enabled'
-  await recordChanges(db, clock.nowMs(), [{ entityId: entity.id, actor, type, resourceId: id }])
+  await recordChanges(db, clock.nowMs(), [{ entityId: entity.id, actor, requestId, type, resourceId: id }])
 }
 
 /**
@@ -52,7 +55,7 @@ export async function setUserStatus(
  * thief. After the next login, the recovery secret lets a device approve again; a PIN stays as it is.
  */
 export async function logOutUser(
-  { db, clock, entity, actor }: UserScope & { actor: string },
+  { db, clock, entity, actor, requestId }: DecisionScope,
   { id, userId }: User,
 ): Promise<void> {
   const nowMs = clock.nowMs()
@@ -60,6 +63,6 @@ export async function logOutUser(
   const tokens = await removeTokensOf(db, entity.id, userId)
   const devices = await removeDevices(db, { entityId: entity.id, userId: id }, { kept: 0 })
   const data = { sessions, tokens, devices }
-  const event = { entityId: entity.id, actor, type: 'user.loggedOut', resourceId: id, data }
+  const event = { entityId: entity.id, actor, requestId, type: 'user.loggedOut', resourceId: id, data }
   await recordChanges(db, nowMs, [event])
 }

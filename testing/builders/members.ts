@@ -1,4 +1,5 @@
 import { addMember, grantRole, hashPassword } from '#identity/members/index'
+import { codeAt } from '#identity/members/one-time-code'
 import type { MemberRole } from '#runtime/scope'
 import { httpAs } from '#testing/platform/tenant'
 import { nextCount, type World } from './world.ts'
@@ -37,3 +38,13 @@ export async function signInAs({ harness }: Pick<World, 'harness'>, body: SignIn
 
 /** The name and value of a cookie, as a browser sends them back. */
 export const cookieIn = (header: string): string => header.split(';')[0]!
+
+/** The present code of a secret, which is text in base 32 (RFC 4648); `later` is a number of periods. */
+export const codeOf = (secret: string, later = 0): string =>
+  codeAt(bytesOf(secret), Math.floor(Date.now() / 30_000) + later)
+
+function bytesOf(text: string): Buffer {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const bits = [...text].map((letter) => letters.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { permissive, setPolicy } from '#custody/policy/index'
 import { addEntry } from '#engines/compliance/lists/index'
 import { recordGaps } from '#engines/indexer/reconciliation/store'
+import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type World } from './world.ts'
@@ -62,4 +63,19 @@ export async function makeListVersion(world: World): Promise<{ address: string }
     { list: listOf(world), entry: { space: 'evm', address } },
   )
   return { address }
+}
+
+/** A rebalancing as the treasury records it; it failed, so that no worker takes it up. */
+export async function makeRebalancing(
+  { harness: { ctx }, tenant: { entityId } }: World,
+  amountAtomic = 2_500_000n,
+): Promise<{ id: string }> {
+  const nowMs = ctx.clock.nowMs()
+  const id = newId(nowMs)
+  const createDate = formatInstant(nowMs)
+  await ctx.database.run(sql`insert into rebalancings (entity_id, id, status, currency, source_blockchain, source_token_id,
+      blockchain, token_id, amount, error_reason, create_date, update_date)
+    values (${entityId}, ${id}, 'failed', 'USD', 'ETH-SEPOLIA', ${randomUUID()}, 'BASE-SEPOLIA', ${randomUUID()},
+      ${String(amountAtomic)}, 'the treasury was short', ${createDate}, ${createDate})`)
+  return { id }
 }

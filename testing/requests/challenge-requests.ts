@@ -220,6 +220,15 @@ export const challengeRequests: Record<string, RequestSamples> = {
     request: ofUser((_, { id: walletId }) => ({ walletId, transaction }), false),
   },
   'GET /v1/w3s/user/challenges': { request: async (world) => ({ headers: token(await current(world)) }) },
+  'GET /operator/challenges': {
+    request: async (world) => ({ query: { userId: (await current(world)).userId } }),
+  },
+  'POST /operator/users/{id}/unlock': {
+    request: async (world) => ({
+      params: { id: (await current(world)).userId },
+      body: { secret: 'pin' },
+    }),
+  },
   'GET /v1/w3s/user/challenges/{id}': {
     request: async (world) => {
       const { session, id } = await message(world)

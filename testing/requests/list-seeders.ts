@@ -14,6 +14,7 @@ import {
   makeListVersion,
   makePolicyDecision,
   makePolicyVersion,
+  makeRebalancing,
 } from '#testing/builders/operator-rows'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
@@ -323,6 +324,10 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/apiKeys',
     add: () => makeApiKey(world),
   }),
+  'GET /operator/rebalancings': async (world) => ({
+    path: '/operator/rebalancings',
+    add: () => makeRebalancing(world),
+  }),
   'GET /operator/accounts': async (world) => ({
     path: '/operator/accounts',
     query: { kind: 'address' },
@@ -354,6 +359,18 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/operator/screenings',
     add: () => makeScreening(world),
   }),
+  'GET /operator/modularWallets': async (world) => ({
+    path: '/operator/modularWallets',
+    add: () => makeModularWallet(world),
+  }),
+  'GET /operator/challenges': async (world) => {
+    const session = await newSession(world)
+    return {
+      path: '/operator/challenges',
+      query: { userId: session.userId },
+      add: () => askUser(world, session, 'pin'),
+    }
+  },
   'GET /v1/w3s/user/challenges': async (world) => {
     const session = await newSession(world)
     const headers = { 'X-User-Token': session.userToken }

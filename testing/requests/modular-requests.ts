@@ -40,6 +40,7 @@ const byPlace: RequestSamples = {
 
 /** Sample requests about modular wallets, under both of their names. */
 export const modularRequests: Record<string, RequestSamples> = {
+  'GET /operator/modularWallets': { request: async () => ({}) },
   'GET /v1/w3s/modular/wallets/balances': byQuery,
   'GET /v1/w3s/modular/wallets/nfts': byQuery,
   ...Object.fromEntries(

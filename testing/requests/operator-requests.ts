@@ -1,4 +1,4 @@
-import { makeMember, signInAs } from '#testing/builders/members'
+import { codeOf, makeMember, signInAs } from '#testing/builders/members'
 import { listOf, makeApiKey } from '#testing/builders/operator-rows'
 import { freshAddress, type World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
@@ -22,6 +22,12 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/policyDecisions': nothing,
   'GET /operator/reconciliations': nothing,
   'GET /operator/apiKeys': nothing,
+  'GET /operator/treasury': nothing,
+  'GET /operator/rebalancings': nothing,
+  'GET /operator/rebalancingPolicy': nothing,
+  'PUT /operator/rebalancingPolicy': {
+    request: async () => ({ body: { allowed: true, max: '1000', reserve: '50' } }),
+  },
   'GET /operator/flow': nothing,
   'GET /operator/search': { request: async (world) => ({ query: { q: (await world.wallet()).address } }) },
   'GET /operator/overview': nothing,
@@ -37,6 +43,24 @@ export const operatorRequests: Record<string, RequestSamples> = {
       headers: await inSession(world),
       body: { entityId: world.tenant.entityId },
     }),
+  },
+  'POST /operator/session/codes': {
+    request: async (world) => {
+      const member = await makeMember(world)
+      const { headers } = await signInAs(world, member)
+      return { headers, body: { password: member.password } }
+    },
+    recordedRefusal: /password is wrong|wrong sign-ins/,
+  },
+  'PUT /operator/session/codes': {
+    request: async (world) => {
+      const member = await makeMember(world)
+      const { headers, http } = await signInAs(world, member)
+      const { body } = await http('POST', '/operator/session/codes', {
+        body: { password: member.password },
+      })
+      return { headers, body: { pending: body.data.pending, code: codeOf(body.data.secret) } }
+    },
   },
   'DELETE /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },

@@ -66,4 +66,10 @@ export const userRequests: Record<string, RequestSamples> = {
     request: async (world) => ({ headers: { 'X-User-Token': await tokenOf(world, (await user(world)).id) } }),
   },
   'GET /v1/w3s/users/{id}': { request: async (world) => ({ params: { id: (await user(world)).id } }) },
+  ...Object.fromEntries(
+    ['disable', 'enable', 'logOut'].map((verb): [string, RequestSamples] => [
+      `POST /operator/users/{id}/${verb}`,
+      { request: async (world) => ({ params: { id: (await makeUser(world)).id } }) },
+    ]),
+  ),
 }

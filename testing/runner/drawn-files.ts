@@ -75,6 +75,8 @@ export const drawnFiles = [
   'testing/suites/pages/console-tour.test.ts',
   'testing/suites/pages/console-hostile.test.ts',
   'testing/suites/pages/console-screens.test.ts',
+  'testing/suites/pages/console-treasury.test.ts',
+  'src/api/operator/treasury.test.ts',
   'src/engines/transactions/received.test.ts',
   'testing/suites/processes/memory.test.ts',
   'src/api/messages/delivery-costs.test.ts',

@@ -54,7 +54,7 @@ export async function ask<Data>(
   const answer = response.status === 204 ? {} : await response.json().catch(() => ({}))
   if (!response.ok) {
     const refusal = refusalOf(response.status, answer, requestId)
-    session.end(refusal)
+    session.refused(refusal)
     throw refusal
   }
   return {

@@ -5,7 +5,8 @@ import type { movementSchema, timelineSchema } from '#api/operator/movement-sche
 import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
 import type { chainSchema } from '#api/operator/schema'
 import type { foundSchema } from '#api/operator/search-schema'
-import type { sessionSchema } from '#api/operator/session-schema'
+import type { newCodesSchema, sessionSchema } from '#api/operator/session-schema'
+import type { rebalancingPolicySchema, treasuryStateSchema } from '#api/operator/treasury-schema'
 import type { listedSchema, listVersionSchema, screeningListSchema } from '#api/screenings/list-schema'
 import type { chainsSchema } from '#sandbox/chain-control/schema'
 import type { clockSchema } from '#sandbox/clock/schema'
@@ -26,7 +27,10 @@ export type Need = Overview['needs'][number]
 export type Flow = Static<typeof flowSchema>
 export type OperatorChain = Static<typeof chainSchema>
 export type SessionAnswer = Static<typeof sessionSchema>
+export type NewCodes = Static<typeof newCodesSchema>
 export type Found = Static<typeof foundSchema>
+export type TreasuryState = Static<typeof treasuryStateSchema>
+export type RebalancingPolicy = Static<typeof rebalancingPolicySchema>
 export type LocalChain = Static<typeof chainsSchema>[number]
 export type LabClockState = Static<typeof clockSchema>
 export type Snapshot = Static<typeof snapshotsSchema>[number]

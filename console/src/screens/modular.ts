@@ -1,5 +1,3 @@
-import { type Answer, ask } from '../api/ask.ts'
-import type { Movement } from '../api/types.ts'
 import { address, amount, chain, id, mono, status, text, time } from '../parts/cell.ts'
 import { blockchains } from './choices.ts'
 import { movementColumns } from './movements.ts'
@@ -8,37 +6,23 @@ import { balanceColumns } from './wallets.ts'
 
 const follows = followsTypes('userOperation', 'modularTransfer', 'modularWallet')
 
-/** The wallets of a page of movements, each with the newest of them. */
-async function readWallets(path: string): Promise<Answer<unknown>> {
-  const answer = await ask<Movement[]>('GET', path)
-  const found = answer.data.flatMap(({ direction, from, to, blockchain, createDate }) => {
-    const own = direction === 'in' ? to : from
-    return own ? [{ id: `${blockchain}/${own.address}`, blockchain, address: own.address, createDate }] : []
-  })
-  const newest = new Map<string, (typeof found)[number]>()
-  for (const wallet of found) if (!newest.has(wallet.id)) newest.set(wallet.id, wallet)
-  return { ...answer, data: [...newest.values()] }
-}
-
 export const modularWallets: ListScreen<Row> = {
   title: 'Modular wallets',
-  about:
-    'Smart accounts that pages of your app open by passkeys, and that have received or sent coins. Find shows any other by its address.',
-  path: '/operator/movements',
-  query: { kind: 'modularTransfer' },
-  read: readWallets,
+  about: 'Smart accounts that pages of your app open by passkeys.',
+  path: '/operator/modularWallets',
   columns: [
+    { title: 'Created', cell: (row) => time(row['createDate'] as string), place: 'below' },
     { title: 'Address', cell: (row) => address(row['address'] as string), place: 'title' },
     { title: 'Chain', cell: (row) => chain(row['blockchain'] as string), place: 'below' },
-    { title: 'Newest transfer', cell: (row) => time(row['createDate'] as string), place: 'below' },
+    { title: 'Name', cell: (row) => text(row['name'] as string | undefined), place: 'below' },
   ],
   filters: [
     { name: 'blockchain', title: 'Chain', options: blockchains },
     { name: 'address', title: 'Address' },
   ],
-  hrefOf: (row) => `/modular-wallets/${row.id}`,
+  hrefOf: (row) => `/modular-wallets/${row['blockchain']}/${row['address']}`,
   follows,
-  empty: { text: 'No modular wallet has received coins yet.', trigger: 'modularWallet.inboundTransfer' },
+  empty: { text: 'No page has opened a modular wallet yet.', trigger: 'modularWallet.inboundTransfer' },
 }
 
 /** A wallet as its page is asked for: by its chain and address, or by its id, which is all that a search knows. */

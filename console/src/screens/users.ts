@@ -2,7 +2,14 @@ import { ask } from '../api/ask.ts'
 import { readAs } from '../api/user-token.ts'
 import { wordsOf } from '../format/text.ts'
 import { id, mono, status, text, time } from '../parts/cell.ts'
-import { type Column, type DetailScreen, followsTypes, type ListScreen, type Row } from './screen.ts'
+import {
+  type Action,
+  type Column,
+  type DetailScreen,
+  followsTypes,
+  type ListScreen,
+  type Row,
+} from './screen.ts'
 import { walletColumns } from './wallets.ts'
 
 /** Facts about the wrong entries of a secret. */
@@ -70,7 +77,7 @@ const lockOf = (
       title: `${what}: lock ends`,
       cell: (item) =>
         time(guesses(item)?.lockedExpiryDate) ??
-        text(of(item).state === 'LOCKED' ? 'by bezant users unlock alone' : undefined),
+        text(of(item).state === 'LOCKED' ? 'when an operator ends it' : undefined),
     },
     { title: `${what}: lock ended early`, cell: (item) => time(guesses(item)?.lastLockOverrideDate) },
   ]
@@ -100,6 +107,61 @@ function madeBy(type: string, made: string | undefined): string | undefined {
     : undefined
 }
 
+const actOn = async ({ id: userId }: User, verb: string, told: string, body?: object) => {
+  await ask('POST', `/operator/users/${encodeURIComponent(userId)}/${verb}`, body)
+  return { told }
+}
+
+/** Ends the lock of a secret: offered where there is one, and where wrong entries have used up tries. */
+const unlock = (
+  title: string,
+  secret: 'pin' | 'answers',
+  of: (item: User) => { state: string; guesses: Guesses },
+): Action<User> => ({
+  title,
+  icon: 'key-round',
+  about:
+    'Accepts it again at once, also after the last lock, which does not end by itself, and gives all tries back. Make sure that it is the user who asks.',
+  typed: () => 'unlock',
+  isOffered: (item) => of(item).state === 'LOCKED' || of(item).guesses.failedAttempts > 0,
+  run: (item) => actOn(item, 'unlock', 'The lock is ended, and all tries are back.', { secret }),
+})
+
+const acts: readonly Action<User>[] = [
+  unlock('Unlock the PIN', 'pin', (item) => ({ state: item.pinStatus, guesses: item.pinDetails })),
+  unlock('Unlock the answers', 'answers', (item) => ({
+    state: item.securityQuestionStatus,
+    guesses: item.securityQuestionDetails,
+  })),
+  {
+    title: 'Log out',
+    icon: 'log-out',
+    tone: 'danger',
+    about:
+      'Ends all sessions and tokens of the user, whose device was lost or stolen. No device approves until the user has logged in on it again and entered the recovery code.',
+    typed: () => 'log out',
+    run: (item) => actOn(item, 'logOut', 'The user is logged out.'),
+  },
+  {
+    title: 'Disable',
+    icon: 'lock',
+    tone: 'danger',
+    about: 'The user gets no more tokens, and those that exist do not count. Wallets and coins stay.',
+    typed: () => 'disable',
+    isOffered: ({ status: state }) => state === 'ENABLED',
+    run: (item) => actOn(item, 'disable', 'The user is disabled.'),
+  },
+  {
+    title: 'Enable',
+    icon: 'check',
+    tone: 'primary',
+    about: 'The user gets tokens again.',
+    typed: () => 'enable',
+    isOffered: ({ status: state }) => state === 'DISABLED',
+    run: (item) => actOn(item, 'enable', 'The user is enabled.'),
+  },
+]
+
 export const user: DetailScreen<User> = {
   list: { title: 'Users', href: '/users' },
   pathOf: (userId) => `/v1/w3s/users/${encodeURIComponent(userId)}`,
@@ -114,13 +176,12 @@ export const user: DetailScreen<User> = {
     })),
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
   ],
-  follows: () => followsTypes('user', 'challenge', 'wallet'),
+  actions: acts,
+  follows: () => followsTypes('user', 'userPin', 'userQuestions', 'challenge', 'wallet'),
   parts: [
     {
       title: 'Challenges',
-      pathOf: () => '/v1/w3s/user/challenges?pageSize=20',
-      readerOf: (item) => readAs(item.id),
-      member: 'challenges',
+      pathOf: (item) => `/operator/challenges?userId=${encodeURIComponent(item.id)}&pageSize=20`,
       columns: challengeColumns,
       empty: 'Nothing was asked of the user yet.',
     },

@@ -28,6 +28,7 @@ export const groups: readonly Group[] = [
     title: 'Business account',
     sections: [
       { path: '/balances', title: 'Balances', icon: 'landmark', letter: 'b' },
+      { path: '/treasury', title: 'Treasury', icon: 'gauge' },
       { path: '/payment-intents', title: 'Payment intents', icon: 'inbox' },
       { path: '/payments', title: 'Payments', icon: 'download', letter: 'p' },
       { path: '/payouts', title: 'Payouts', icon: 'upload', letter: 'y' },

@@ -26,7 +26,7 @@ const statusField = Type.Enum(['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED', '
     'PENDING until the user approves it, or its hour is over: then EXPIRED. An approved challenge is COMPLETE, or FAILED, at once.',
 })
 
-const challengeShape = Type.Object(
+export const challengeShape = Type.Object(
   {
     id: idField('The id of the challenge.'),
     type: Type.Enum(Object.keys(challengeTypes), {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePaymentIntent, makeTransfer, type World, worldOf } from '#testing/builders/world'
+import {
+  makePaymentIntent,
+  makeTransfer,
+  makeTransientIntent,
+  type World,
+  worldOf,
+} from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webhook-receiver'
@@ -132,6 +138,58 @@ it('property 50: resends one under its id, also to a subscription that it was ne
   expect([refused.status, refused.body.errors[0].location]).toEqual([400, 'subscriptionId'])
   const unknown = await world.tenant.http('POST', path, { body: { subscriptionId: randomUUID() } })
   expect([unknown.status, unknown.body.errors[0].location]).toEqual([404, 'subscriptionId'])
+})
+
+it('property 50: attempts at once what is resent to an endpoint that rests, alone and in order', async () => {
+  const other = worldOf(harness, await harness.newEntity())
+  const sink = await openWebhookSink()
+  await other.call('POST', '/v1/notifications/subscriptions', { endpoint: sink.url })
+  await sink.confirm()
+  const notificationsOf = async (resourceId: string): Promise<string[]> =>
+    (await other.call('GET', `/operator/notifications?resourceId=${resourceId}`)).map(
+      ({ id }: { id: string }) => id,
+    )
+  const attemptsOf = async (id: string) =>
+    (await other.call('GET', `/operator/notifications/${id}`)).deliveries[0].attempts.length
+  const resend = async (id: string) =>
+    (await other.tenant.http('POST', `/operator/notifications/${id}/resend`, { body: {} })).status
+  const sentIds = () =>
+    sink.received.flatMap(({ headers }) =>
+      headers['x-amz-sns-message-type'] === 'Notification' ? [headers['x-amz-sns-message-id']] : [],
+    )
+  sink.behave((_, response) => response.writeHead(500).end())
+  // No backoff ends while the clock stands still.
+  harness.clock.hold()
+  const intent = await makeTransientIntent(other)
+  await until(async () => sentIds().length === 1, 'the endpoint refuses, and rests')
+  await other.call('POST', `/v1/paymentIntents/${intent.id}/expire`)
+  const [retried, waiting] = [await makePaymentIntent(other), await makePaymentIntent(other)]
+  await until(async () => (await notificationsOf(intent.id)).length === 2, 'both changes are notified')
+  const [second, first] = (await notificationsOf(intent.id)) as [string, string]
+  const [ofRetried] = (await notificationsOf(retried.id)) as [string]
+  await until(async () => (await notificationsOf(waiting.id)).length === 1, 'the other one waits')
+  const [ofWaiting] = (await notificationsOf(waiting.id)) as [string]
+
+  for (const [id, attempted] of [
+    [ofRetried, ofRetried],
+    [second, first],
+  ] as const) {
+    const before = await attemptsOf(attempted)
+    expect(await resend(id)).toBe(202)
+    await until(async () => (await attemptsOf(attempted)) === before + 1, 'one attempt was made')
+  }
+  expect(sentIds()).toEqual([first, ofRetried, first])
+
+  sink.behave()
+  expect(await resend(second)).toBe(202)
+  await until(async () => sink.notices().length === 3, 'the endpoint has what is due')
+  const { deliveries } = await other.call('GET', `/operator/notifications/${ofRetried}`)
+  harness.clock.release()
+  const received = sink.notices().map(({ messageId }) => messageId)
+  expect(received[0]).toBe(first)
+  expect(received.slice(1).toSorted()).toEqual([second, ofWaiting].toSorted())
+  expect(deliveries).toMatchObject([{ state: 'waiting', attemptCount: 1 }])
+  await sink.close()
 })
 
 it('property 50: replays a range in its order, of missing or failed notifications or of all', async () => {

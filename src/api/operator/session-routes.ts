@@ -1,8 +1,16 @@
 import type { Ctx } from '#engines/ctx'
-import { checkSignIn } from '#identity/members/index'
+import { beginEnrolment, checkSignIn } from '#identity/members/index'
 import { endpoint } from '#runtime/http/endpoint'
-import { chosenEntityBody, sessionSchema, signInBody, signInWaysSchema } from './session-schema.ts'
-import { chooseEntity, showSession, signIn, signOut } from './sessions.ts'
+import {
+  chosenEntityBody,
+  confirmedCodesBody,
+  newCodesBody,
+  newCodesSchema,
+  sessionSchema,
+  signInBody,
+  signInWaysSchema,
+} from './session-schema.ts'
+import { chooseEntity, confirmCodes, showSession, signIn, signOut } from './sessions.ts'
 
 const tag = 'Operator'
 const path = '/operator/session'
@@ -78,5 +86,34 @@ export const operatorSessionEndpoints = [
     status: 204,
     errors: [],
     verb: (ctx: Ctx) => signOut(ctx, ctx.member!),
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${path}/codes`,
+    operationId: 'makeSessionCodes',
+    summary: 'Make one-time codes',
+    description:
+      'Makes a secret of one-time codes for the member of the session, who enters the password again and, with codes already, the present one. It counts once PUT has confirmed it; until then everything stays as it is.',
+    tag,
+    auth: 'member',
+    body: newCodesBody,
+    response: newCodesSchema,
+    errors: ['signInRefused', 'signInCodeMissing', 'signInCodeWrong', 'signInPaused'],
+    prepare: (ctx: Ctx, { body }) => beginEnrolment(ctx, ctx.member!, body),
+    verb: async (_: Ctx, _input, made) => made,
+  }),
+  endpoint({
+    method: 'PUT',
+    path: `${path}/codes`,
+    operationId: 'confirmSessionCodes',
+    summary: 'Confirm one-time codes',
+    description:
+      'Takes the new secret into use, in place of a former one, and ends all sessions of the member: the next sign-in asks for a code. That of this request is used up.',
+    tag,
+    auth: 'member',
+    body: confirmedCodesBody,
+    status: 204,
+    errors: ['signInCodeWrong'],
+    verb: (ctx: Ctx, { body }) => confirmCodes(ctx, ctx.member!, body),
   }),
 ]

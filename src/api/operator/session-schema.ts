@@ -71,3 +71,32 @@ export const chosenEntityBody = Type.Object(
   { entityId: idField('The entity to act for from now on.') },
   { title: 'ChooseEntityRequest', description: 'The entity.' },
 )
+
+const codeField = (description: string) => Type.String({ minLength: 6, maxLength: 6, description })
+
+export const newCodesBody = Type.Object(
+  {
+    password: Type.String({ maxLength: passwordLengthMax, description: 'The password, again.' }),
+    code: Type.Optional(codeField('The present one-time code, of a member who has codes.')),
+  },
+  { title: 'NewCodesRequest', description: 'What proves that it is the member who asks.' },
+)
+
+export const newCodesSchema = Type.Object(
+  {
+    secret: Type.String({ description: 'The secret, to type into an authenticator.' }),
+    uri: Type.String({ description: 'The same as an `otpauth` address, which an authenticator opens.' }),
+    pending: Type.String({
+      description: 'The same, sealed for this session for 10 minutes: send it back with a code.',
+    }),
+  },
+  { title: 'NewCodes', description: 'The secret of one-time codes that do not count yet.' },
+)
+
+export const confirmedCodesBody = Type.Object(
+  {
+    pending: Type.String({ minLength: 1, maxLength: 256, description: 'What the request before answered.' }),
+    code: codeField('The six digits that the authenticator shows for the new secret.'),
+  },
+  { title: 'ConfirmCodesRequest', description: 'The first code of the new secret.' },
+)

@@ -4,7 +4,7 @@ import { findMember, makeCodeKey, revokeRole, setMemberDisabled, setPassword } f
 import { codeAt, stepOfCode } from '#identity/members/one-time-code'
 import { hashPassword } from '#identity/members/password'
 import { sql } from '#runtime/db/db'
-import { cookieIn, makeMember, signInAs } from '#testing/builders/members'
+import { codeOf, cookieIn, makeMember, signInAs } from '#testing/builders/members'
 import { type World, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { httpAs } from '#testing/platform/tenant'
@@ -174,14 +174,72 @@ describe('property 197: the session of a member', () => {
     ])
     const uri = await inTx(makeCodeKey, member.name)
     expect((await without.http('GET', path)).status).toBe(401)
-    const key = bytesOf(new URL(uri).searchParams.get('secret')!)
+    const secret = new URL(uri).searchParams.get('secret')!
     expect((await signIn(member)).body.code).toBe(281002)
     expect((await signIn({ ...member, code: '000000' })).body.code).toBe(281003)
-    const code = codeAt(key, Math.floor(Date.now() / 30_000))
+    const code = codeOf(secret)
     const { http, session } = await signInAs(live, { ...member, code })
     expect(session.hasCode).toBe(true)
     expect((await http('POST', '/operator/apiKeys', { body })).status).toBe(201)
     expect((await signIn({ ...member, code })).body.code).toBe(281003)
+  })
+
+  it('makes one-time codes in the browser, which count once the first of them confirms them', async () => {
+    const member = await makeMember(world, 'viewer')
+    const { password } = member
+    const { http } = await signInAs(world, member)
+    const codes = `${path}/codes`
+    const first = await http('POST', codes, { body: { password } })
+    expect(first.status).toBe(200)
+    const { secret, uri, pending } = first.body.data
+    expect(new URL(uri).searchParams.get('secret')).toBe(secret)
+    expect((await signIn(member)).status).toBe(201)
+    const wrong = await http('PUT', codes, { body: { pending, code: codeOf(secret, 20) } })
+    expect([wrong.status, wrong.body.code, wrong.body.errors[0].location]).toEqual([401, 281003, 'code'])
+    const ended = await http('PUT', codes, { body: { pending, code: codeOf(secret) } })
+    expect([ended.status, ended.headers.get('set-cookie')]).toEqual([
+      204,
+      expect.stringContaining('Max-Age=0'),
+    ])
+    expect((await http('GET', path)).status).toBe(401)
+    expect((await signIn(member)).body.code).toBe(281002)
+    // The code that confirmed is used up; the server accepts that of the period after.
+    expect((await signIn({ ...member, code: codeOf(secret) })).body.code).toBe(281003)
+    expect((await signIn({ ...member, code: codeOf(secret, 1) })).status).toBe(201)
+  })
+
+  it('lets no stolen session replace the codes of a member', async () => {
+    const member = await makeMember(world)
+    const { password } = member
+    const secret = new URL(await inTx(makeCodeKey, member.name)).searchParams.get('secret')!
+    const victim = await signInAs(world, { ...member, code: codeOf(secret, -1) })
+    const codes = `${path}/codes`
+    const begin = (body: object) => victim.http('POST', codes, { body })
+    expect((await begin({})).body.errors[0].location).toBe('password')
+    for (const guess of ['something else entirely', 'something else again'])
+      expect((await begin({ password: guess })).body.code).toBe(281001)
+    expect((await begin({ password })).body.code).toBe(281002)
+    expect((await begin({ password, code: codeOf(secret, -1) })).body.code).toBe(281003)
+    expect((await begin({ password, code: codeOf(secret, 20) })).body.code).toBe(281003)
+
+    // What another session, of whomever, has made is not confirmed in this one.
+    const other = await makeMember(world)
+    const thief = await signInAs(world, other)
+    const { data } = (await thief.http('POST', codes, { body: { password: other.password } })).body
+    for (const pending of [data.pending, 'AAAA', data.pending.slice(0, -4)]) {
+      const refused = await victim.http('PUT', codes, { body: { pending, code: codeOf(data.secret) } })
+      expect([refused.status, refused.body.errors[0].location]).toEqual([400, 'pending'])
+    }
+    // A session that chooses its entity anew is another one, and begins no new count of guesses.
+    const chosen = await victim.http('PUT', path, { body: { entityId: world.tenant.entityId } })
+    const headers = {
+      cookie: cookieIn(chosen.headers.get('set-cookie')!),
+      'x-bezant-console': chosen.body.data.csrfToken,
+    }
+    const paused = await victim.http('POST', codes, { body: { password, code: codeOf(secret) }, headers })
+    expect([paused.status, paused.body.code]).toEqual([429, 281004])
+    // The owner is not locked out elsewhere by these guesses.
+    expect((await signIn({ ...member, code: codeOf(secret) })).status).toBe(201)
   })
 
   it('ends by signing out, by its dates, and when the member is disabled or gets another password', async () => {
@@ -276,10 +334,3 @@ describe('a one-time code', () => {
     }
   })
 })
-
-/** Reads base 32 (RFC 4648). */
-function bytesOf(text: string): Buffer {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...text].map((letter) => letters.indexOf(letter).toString(2).padStart(5, '0')).join('')
-  return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
-}

@@ -1,6 +1,7 @@
 import type { Ctx } from '#engines/ctx'
 import {
   beginMemberSession,
+  confirmEnrolment,
   csrfTokenOf,
   endMemberSession,
   type MemberRow,
@@ -48,6 +49,12 @@ export async function signOut(ctx: Ctx, member: Member) {
   const { id: entityId } = ctx.entity
   const change = { entityId, actor: ctx.actor, type: 'member.signedOut', resourceId: member.id }
   await recordChanges(ctx.db, ctx.clock.nowMs(), [{ ...change, requestId: ctx.requestId }])
+  return answer(204, undefined, { 'set-cookie': endedCookie })
+}
+
+/** Takes new one-time codes into use, which ends this session with all others of the member. */
+export async function confirmCodes(ctx: Ctx, member: Member, entered: { pending: string; code: string }) {
+  await confirmEnrolment(ctx, member, entered)
   return answer(204, undefined, { 'set-cookie': endedCookie })
 }
 

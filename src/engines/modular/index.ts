@@ -29,7 +29,7 @@ export {
   type UserOperationRow,
   userOperationsPage,
 } from './store/user-operations.ts'
-export { findModularWallet, findWalletAt, type ModularWallet } from './store/wallets.ts'
+export { findModularWallet, findWalletAt, type ModularWallet, modularWalletsPage } from './store/wallets.ts'
 export { openModularWallet } from './wallets.ts'
 
 /** Starts following the operations of modular wallets on all chains; `stop` waits for running work. */

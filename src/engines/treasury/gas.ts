@@ -23,13 +23,21 @@ export async function transactionCost(chain: Chain): Promise<bigint> {
   return gasPerTransaction * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
 }
 
-/** Classifies the gas of a treasury. `low`: enough for this transaction, but below the reserve. */
-export async function treasuryGas(
-  db: Db,
-  treasury: TreasuryRow,
+export const gasLevels = ['plenty', 'low', 'none'] as const
+/** `low`: enough for one transaction, but below the reserve. */
+export type GasLevel = (typeof gasLevels)[number]
+
+/** Classifies the gas of a treasury. */
+export async function treasuryGas(db: Db, treasury: TreasuryRow, costAtomic: bigint): Promise<GasLevel> {
+  return levelOf(await freeCoinsOf(db, treasury), costAtomic)
+}
+
+export const gasLevelOf = (
+  { postedAtomic, heldAtomic }: { postedAtomic: bigint; heldAtomic: bigint },
   costAtomic: bigint,
-): Promise<'plenty' | 'low' | 'none'> {
-  const leftAtomic = await freeCoinsOf(db, treasury)
+): GasLevel => levelOf(postedAtomic - heldAtomic, costAtomic)
+
+function levelOf(leftAtomic: bigint, costAtomic: bigint): GasLevel {
   if (leftAtomic >= reserveTransactions * costAtomic) return 'plenty'
   return leftAtomic >= costAtomic ? 'low' : 'none'
 }

@@ -66,6 +66,7 @@ async function subscribe(): Promise<DeliveryLane> {
     line: 'v2',
     fencingToken: 0,
     failureCount: 0,
+    restDate: null,
     isEnding: false,
   }
 }

@@ -7,6 +7,7 @@ import type { RecordAttempt } from './batch-attempts.ts'
 import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'
 import { handleFailing } from './failing-endpoints.ts'
 import {
+  atOnceDate,
   type Delivery,
   type DeliveryLane,
   dropDelivery,
@@ -29,7 +30,10 @@ const roundsMax = 100
 /** Maximum backoff of a failing endpoint: new notifications are attempted within this time. */
 const restMaxMs = 30_000
 
-/** Sends due deliveries to one endpoint, round by round, until none is due, a round fails, or `signal` aborts. */
+/**
+ * Sends due deliveries to one endpoint, round by round, until none is due, a round fails, or `signal` aborts. During a backoff
+ * deliveries resent by hand are attempted, one at a time, until one succeeds: that ends the backoff.
+ */
 export async function runLane(
   ctx: EngineCtx,
   call: OutboundCaller,
@@ -37,22 +41,24 @@ export async function runLane(
   lane: DeliveryLane,
   signal: AbortSignal,
 ): Promise<void> {
-  let failureCount = lane.failureCount
+  let { failureCount, restDate } = lane
   if (lane.isEnding && (await endMore(ctx, lane))) return
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
     if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
-    const { due, isEmpty } = await dueDeliveries(ctx.database, lane, nowOf(ctx), roundMax)
+    const isResting = restDate !== null
+    const [until, max] = isResting ? [atOnceDate, 1] : [nowOf(ctx), roundMax]
+    const { due, isEmpty } = await dueDeliveries(ctx.database, lane, until, max)
     if (isEmpty) break
     const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, record, lane, delivery, signal)))
-    if (sent.includes('delivered')) failureCount = 0
+    if (sent.includes('delivered')) [failureCount, restDate] = [0, null]
     else if (sent.includes('failed')) {
-      failureCount += 1
+      // An attempt by hand during a backoff does not extend it.
+      if (!isResting) failureCount += 1
       break
     }
   }
-  const restMs = failureCount === 0 ? 0 : Math.min(backOffMs(failureCount), restMaxMs)
   const nowMs = ctx.clock.nowMs()
-  const restDate = restMs === 0 ? null : formatInstant(nowMs + restMs)
+  if (failureCount > 0) restDate ??= formatInstant(nowMs + Math.min(backOffMs(failureCount), restMaxMs))
   if (failureCount > 0 && lane.line === 'v2') await handleFailing(ctx, lane)
   await releaseLane(ctx.database, lane, { failureCount, restDate, at: formatInstant(nowMs) })
 }
@@ -120,7 +126,9 @@ async function deliver(
     responseBody: answer.status === null ? null : text,
     durationMs: Math.round(performance.now() - startedMs),
     state,
-    dueDate: formatInstant(state === 'waiting' && !isEnded ? nowMs + backOffMs(number) : nowMs),
+    dueDate: isEnded
+      ? delivery.dueDate
+      : formatInstant(state === 'waiting' ? nowMs + backOffMs(number) : nowMs),
     at: formatInstant(nowMs),
   } as const
   await record(lane, outcome)

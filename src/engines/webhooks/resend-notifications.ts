@@ -35,7 +35,10 @@ export async function readNotification(
   return { ...found, attempts: await attemptsOf(ctx.db, ctx.entity.id, id) }
 }
 
-/** Queues a notification again under the same id, for one subscription or for all that receive it now. */
+/**
+ * Queues a notification again under the same id, for one subscription or for all that receive it now. It is attempted at once,
+ * also at an endpoint that rests after failures.
+ */
 export async function resendNotification(
   ctx: LogScope,
   id: string,
@@ -47,7 +50,7 @@ export async function resendNotification(
   if (subscriptionId !== undefined) await requireReceiver(ctx, subscriptionId, 'subscriptionId', found.line)
   const at = formatInstant(ctx.clock.nowMs())
   const queued = await requeueOne(db, entity.id, { id, subscriptionId }, at)
-  await wakeAll(ctx, queued, at)
+  await wakeAll(ctx, queued, { at, despiteRest: true })
   await record(ctx, 'notification.resent', id, { subscriptionIds: queued.map((each) => each.id) })
   return (await findNotification(db, entity.id, id))!
 }
@@ -81,7 +84,7 @@ export async function replayNotifications(
       kind: 'replayTooLarge',
     })
   await insertReplay(db, entity.id, { id, subscriptionId, total: queued.length }, at)
-  await wakeAll(ctx, queued.slice(0, 1), at)
+  await wakeAll(ctx, queued.slice(0, 1), { at, despiteRest: false })
   await record(ctx, 'subscription.replayed', subscriptionId, { replayId: id, total: queued.length })
   return { id, subscriptionId, total: queued.length, waiting: queued.length, failed: 0 }
 }
@@ -117,10 +120,10 @@ async function requireReceiver(
 async function wakeAll(
   { db, entity }: LogScope,
   queued: readonly { id: string }[],
-  at: string,
+  when: Parameters<typeof wake>[3],
 ): Promise<void> {
   const ids = queued.map(({ id }) => id)
-  if (ids.length > 0) await wake(db, entity.id, ids, at)
+  if (ids.length > 0) await wake(db, entity.id, ids, when)
 }
 
 const record = (

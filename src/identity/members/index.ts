@@ -1,5 +1,6 @@
 /** Members: the people who sign in to the console, their roles, passwords, one-time codes and sessions. */
 
+export { beginEnrolment, confirmEnrolment } from './enrolment.ts'
 export {
   addMember,
   grantRole,

@@ -22,7 +22,7 @@ import {
 } from './store.ts'
 
 /** A `tx`, and who changes members in it. */
-type MemberScope = { db: Db; clock: { nowMs(): number }; actor: string }
+export type MemberScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
 
 type NamedMember = Pick<MemberRow, 'id' | 'name'>
 
@@ -69,11 +69,20 @@ export async function makeCodeKey(
   { id, name }: NamedMember,
 ): Promise<string> {
   const key = randomBytes(codeKeyBytes)
-  await updateCodeKey(scope.db, id, seal(scope.custody.vault.root, memberCodeKey(id), key))
-  await endSessions(scope, { id, name }, 'member.codesEnrolled')
+  await saveCodeKey(scope, { id, name }, key)
   const uri = codeKeyUri(name, key)
   key.fill(0)
   return uri
+}
+
+/** Takes a key of one-time codes into use, and ends all sessions. */
+export async function saveCodeKey(
+  scope: MemberScope & Pick<IdentityCtx, 'custody'>,
+  member: NamedMember,
+  key: Buffer,
+): Promise<void> {
+  await updateCodeKey(scope.db, member.id, seal(scope.custody.vault.root, memberCodeKey(member.id), key))
+  await endSessions(scope, member, 'member.codesEnrolled')
 }
 
 /** Removes the key of one-time codes, of a member who lost it, and ends all sessions. */
@@ -99,9 +108,9 @@ async function endSessions(scope: MemberScope, { id, name }: NamedMember, type: 
   )
 }
 
-const record = ({ db, clock, actor }: MemberScope, changes: Omit<Change, 'actor'>[]) =>
+const record = ({ db, clock, actor, requestId }: MemberScope, changes: Omit<Change, 'actor'>[]) =>
   recordChanges(
     db,
     clock.nowMs(),
-    changes.map((change) => ({ ...change, actor })),
+    changes.map((change) => ({ ...change, actor, requestId })),
   )

@@ -30,7 +30,7 @@ export const codeKeyUri = (name: string, key: Buffer): string =>
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** Writes bytes in base 32 (RFC 4648); keys of 20 bytes need no padding. */
-function base32(bytes: Buffer): string {
+export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return bits.replaceAll(/.{5}/g, (five) => letters[Number.parseInt(five, 2)]!)
 }

@@ -229,6 +229,22 @@ describe('screens of the console', () => {
 })
 
 describe('acts of the console', () => {
+  inChromium('property 204: unlock the PIN of a user, log the user out, disable and enable', async () => {
+    const { page, open, shows } = await console()
+    const userOf = async () => (await call('GET', `/v1/w3s/users/${made.locked}`)).user
+    await open(`/users/${made.locked}`)
+    await act(page, 'Unlock the PIN', {})
+    await shows('PIN: lock ended early')
+    expect(await userOf()).toMatchObject({ pinStatus: 'ENABLED', pinDetails: { failedAttempts: 0 } })
+    await act(page, 'Log out', {})
+    await shows('The user is logged out.')
+    await act(page, 'Disable', {})
+    await shows('DISABLED')
+    expect((await userOf()).status).toBe('DISABLED')
+    await act(page, 'Enable', {})
+    await until(async () => (await userOf()).status === 'ENABLED', 'the user is enabled')
+  })
+
   inChromium('deploy a template, call and query it, and follow an event of it', async () => {
     const { page, open, shows } = await console()
     const { address, id } = made.wallet

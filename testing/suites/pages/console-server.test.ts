@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startApi } from '#context'
 import { openAsOwner, sql } from '#runtime/db/db'
 import type { MemberRole } from '#runtime/scope'
-import { makeMember } from '#testing/builders/members'
+import { codeOf, makeMember } from '#testing/builders/members'
 import { makeTransfer, makeWallet, type World, worldOf } from '#testing/builders/world'
 import { chromiumPath, openBrowser } from '#testing/pages/browser'
 import { builtConsole } from '#testing/pages/built-console'
@@ -141,6 +141,27 @@ inChromium('property 197: follows what happens by the session, live', async () =
   await makeTransfer(world, '0.02')
   await when(`document.querySelectorAll('a[data-row]').length > ${rows}`)
   await shows('0.02')
+})
+
+inChromium('property 197: makes one-time codes for a member, which the next sign-in asks for', async () => {
+  const { page, member, shows, hindrances } = await signedIn('viewer')
+  const dialog = page.locator('dialog[open]')
+  await page.click('nav button:has-text("One-time codes")')
+  await dialog.locator('input[type=password]').fill('not the password')
+  await dialog.locator('button[type=submit]').click()
+  await dialog.locator('text=The name or the password is wrong.').waitFor()
+  await dialog.locator('input[type=password]').fill(member.password)
+  await dialog.locator('button[type=submit]').click()
+  const secret = (await dialog.locator('pre').textContent())!.match(/[A-Z2-7]{32}/)![0]
+  expect(await dialog.locator('a').getAttribute('href')).toContain(secret)
+  expect(await hindrances()).toEqual([])
+  await dialog.locator('input[inputmode=numeric]').fill(codeOf(secret))
+  await dialog.locator('button[type=submit]').click()
+  await shows('Your session has ended.')
+  await typeSignIn({ page }, member)
+  await page.fill('input[inputmode=numeric]', codeOf(secret, 1))
+  await page.click('button[type=submit]')
+  await shows(`${member.name}, viewer`)
 })
 
 inChromium('property 198: lets two operators decide a review, and none alone', async () => {

@@ -1,3 +1,5 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
 /** A modular wallet. Dates are as shown: UTC with milliseconds. */
@@ -29,6 +31,28 @@ export const findWalletAt = (db: Db, entityId: string, blockchain: string, addre
 export const findModularWallet = (db: Db, entityId: string, id: string) =>
   db.maybe<ModularWallet>(sql`select ${columns} from modular_wallets w
     where w.entity_id = ${entityId} and w.id = ${id}`)
+
+export const modularWalletsPage = (
+  db: Db,
+  entityId: string,
+  { blockchain, address }: { blockchain: string | undefined; address: string | undefined },
+  page: PageQuery,
+) =>
+  readPage<ModularWallet>(
+    db,
+    {
+      columns,
+      from: sql`modular_wallets w`,
+      alias: 'w',
+      scope: sql`w.entity_id = ${entityId}`,
+      filters: [
+        blockchain === undefined ? undefined : sql`w.blockchain = ${blockchain}`,
+        address === undefined ? undefined : sql`w.address = ${address}`,
+      ],
+      hasDatedIds: true,
+    },
+    page,
+  )
 
 export const walletsAt = (
   db: Db,

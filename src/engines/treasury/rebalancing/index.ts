@@ -4,7 +4,8 @@ export { mintCoins } from './mint-coins.ts'
 export { allowInSandbox as allowRebalancingInSandbox, setRebalancing } from './policy.ts'
 export {
   findPolicy as findRebalancingPolicy,
-  listRebalancings,
   type Rebalancing,
   type RebalancingPolicy,
+  rebalancingStatuses,
+  rebalancingsPage,
 } from './store.ts'

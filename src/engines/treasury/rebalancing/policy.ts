@@ -3,11 +3,11 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { findPolicy, type RebalancingPolicy, saveFirstPolicy, savePolicy, withdrawPolicy } from './store.ts'
 
-type OperatorPolicyScope = { db: Db; clock: { nowMs(): number }; actor: string }
+type OperatorPolicyScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
 
 /** Lets an entity's coins be moved between chains, within these limits, or no more where there are none. */
 export const setRebalancing = (
-  { db, clock, actor }: OperatorPolicyScope,
+  { db, clock, actor, requestId }: OperatorPolicyScope,
   entityId: string,
   policy: RebalancingPolicy | undefined,
 ): Promise<void> =>
@@ -19,7 +19,9 @@ export const setRebalancing = (
     if (!policy && !before) return
     const data = policy && dataOf(policy)
     const type = policy ? 'rebalancing.allowed' : 'rebalancing.forbidden'
-    await recordChanges(tx, nowMs, [{ entityId, actor, type, resourceId: entityId, ...(data && { data }) }])
+    await recordChanges(tx, nowMs, [
+      { entityId, actor, requestId, type, resourceId: entityId, ...(data && { data }) },
+    ])
   })
 
 /** More than a sandbox ever has: any amount moves at once. */

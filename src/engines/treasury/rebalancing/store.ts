@@ -1,3 +1,5 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
 import { nullable, numeric, type RowOf, table, text, textOf, timestamptz, uuid } from '#runtime/db/table'
 import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
@@ -6,7 +8,15 @@ import type { Coins } from '../sweeping/store.ts'
 /** Amounts in base units of the stablecoin. */
 export type RebalancingPolicy = { messageMax: bigint; reserve: bigint }
 
-type RebalancingStatus = 'collecting' | 'approving' | 'burning' | 'minting' | 'complete' | 'failed'
+export const rebalancingStatuses = [
+  'collecting',
+  'approving',
+  'burning',
+  'minting',
+  'complete',
+  'failed',
+] as const
+type RebalancingStatus = (typeof rebalancingStatuses)[number]
 
 /** Coins on their way from the treasury on one chain to that on another; the transaction that burns has the same id. */
 export type Rebalancing = RowOf<typeof rebalancings>
@@ -236,10 +246,19 @@ export const moving = join(
   ' union all ',
 )
 
-/** The rebalancings of an entity, newest first. */
-export const listRebalancings = (db: Db, entityId: string, limit: number) =>
-  db.all<Rebalancing>(sql`select ${columns} from rebalancings r where r.entity_id = ${entityId}
-    order by r.create_date desc, r.id desc limit ${limit}`)
+export const rebalancingsPage = (db: Db, entityId: string, page: PageQuery) =>
+  readPage<Rebalancing>(
+    db,
+    {
+      columns,
+      from: sql`rebalancings r`,
+      alias: 'r',
+      scope: sql`r.entity_id = ${entityId}`,
+      filters: [],
+      hasDatedIds: true,
+    },
+    page,
+  )
 
 /**
  * The rebalancings of these transactions as JSON texts, in which numbers keep every digit. `step`: at least so far it is, because

@@ -1,3 +1,4 @@
+import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
@@ -12,6 +13,8 @@ export type DeliveryLane = {
   fencingToken: number
   /** Number of consecutive rounds in which nothing was delivered. */
   failureCount: number
+  /** The end of a backoff that was not over when the lease was taken: until then only resent deliveries are attempted. */
+  restDate: string | null
   /** Whether deliveries that have ended are still stored as waiting. */
   isEnding: boolean
 }
@@ -21,6 +24,12 @@ export type DeliveryLane = {
  * waits for another, but fewer of those that fail.
  */
 const lanesOfTenantMax = { sound: 24, failing: 8 } as const
+
+/**
+ * Due date of a delivery that was resent by hand: before all others, and not later during a backoff of its endpoint. Its next
+ * attempt replaces it.
+ */
+export const atOnceDate = formatInstant(0)
 
 /**
  * Leases subscriptions with due deliveries for `leaseMs` of database time, round-robin over tenants: with `failing` those
@@ -50,7 +59,7 @@ export async function claimLanes(
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
     from due where s.entity_id = due.entity_id and s.id = due.id
     returning s.entity_id, s.id as subscription_id, s.endpoint, s.line, s.fencing_token, s.failure_count,
-      s.ending_state is not null as is_ending`)
+      case when s.rest_date > ${now} then s.rest_date end as rest_date, s.ending_state is not null as is_ending`)
   return served(turn, lanes)
 }
 
@@ -77,7 +86,8 @@ export const isStillWaiting = raw(`w.state not in ('delivered', 'failed', 'dropp
 export type Rest = { failureCount: number; restDate: string | null; at: string }
 
 /**
- * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends. The row is
+ * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends, unless that
+ * delivery was resent by hand. The row is
  * locked before waiting deliveries are read, so that a concurrent wake-up comes afterwards and is not overwritten.
  */
 export async function releaseLane(database: Db, lane: DeliveryLane, rest: Rest): Promise<void> {
@@ -95,6 +105,7 @@ export async function releaseLane(database: Db, lane: DeliveryLane, rest: Rest):
         failing_since = case when ${rest.failureCount} > 0 then coalesce(failing_since, ${rest.at}) end,
         notice_date = case when ${rest.failureCount} > 0 then notice_date end, rest_date = ${rest.restDate},
         wake_date = case when ending_state is not null then ${rest.at}::timestamptz
+          when removed_date is null and ${dueDate}::timestamptz = ${atOnceDate} then ${rest.at}::timestamptz
           when removed_date is null and ${dueDate}::timestamptz is not null
           then greatest(${dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
       where ${isOurs(lane)}`)
@@ -107,6 +118,7 @@ export type Cause = 'auto' | 'resend' | 'replay'
 export type Delivery = {
   messageId: string
   attemptCount: number
+  dueDate: string
   /** Creation date of the notification, as in its envelope. */
   createDate: string
   /** The region to confirm, or the one it is sent through: the first confirmed region. Null when none is left. */
@@ -127,20 +139,20 @@ export type Delivery = {
 const examinedMax = 64
 
 /**
- * The first due deliveries that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
+ * The first deliveries due by `until` that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
  * the index `notification_deliveries_in_order`. A blocked one takes over the due date of the one that blocks it, so that it
  * is not read again before. `isEmpty`: nothing is due, and nothing was deferred.
  */
 export async function dueDeliveries(
   db: Db,
   lane: DeliveryLane,
-  now: string,
+  until: string,
   limit: number,
 ): Promise<{ due: Delivery[]; isEmpty: boolean }> {
   const rows = await db.all<Delivery | { messageId: null }>(sql`with head as materialized (
       select entity_id, subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
         create_date, position
-      from notification_deliveries where ${waitingOf(lane)} and due_date <= ${now} order by due_date, sequence limit ${examinedMax}
+      from notification_deliveries where ${waitingOf(lane)} and due_date <= ${until} order by due_date, sequence limit ${examinedMax}
     ), blocked as materialized (
       select h.*, e.due_date as blocked_until from head h cross join lateral (
         select e.due_date from notification_deliveries e where e.entity_id = h.entity_id
@@ -155,7 +167,7 @@ export async function dueDeliveries(
       select * from head where message_id not in (select message_id from blocked)
       order by due_date, sequence limit ${limit}
     )
-    select w.message_id, w.attempt_count, coalesce(n.create_date, w.create_date) as create_date, d.id as detail_id,
+    select w.message_id, w.attempt_count, w.due_date, coalesce(n.create_date, w.create_date) as create_date, d.id as detail_id,
       d.region, s.base_url, s.environment, n.topic, n.order_number, w.cause, n.message,
       s.removed_date is null and w.position > s.ended_position and case s.line
         when 'v1' then (n.id is null) = (d.status = 'pending') and d.id is not null

@@ -2,7 +2,7 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { allOf, type Db, type Sql, sql } from '#runtime/db/db'
 import type { Line } from '../topics.ts'
-import type { Cause } from './deliveries.ts'
+import { atOnceDate, type Cause } from './deliveries.ts'
 import { isReceiving, receives } from './queue.ts'
 
 export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'dropped'
@@ -53,13 +53,16 @@ type NotificationFilters = {
   state?: DeliveryState | undefined
 }
 
+/** The due date of a delivery `w` as shown: of one that was resent by hand the time of that. */
+const shownDueDate = sql`case when w.due_date = ${atOnceDate} then w.update_date else w.due_date end`
+
 const columns = sql`n.id, n.line, n.topic, n.resource_id, n.message, n.order_number,
   (select p.id from notifications p where p.entity_id = n.entity_id and p.topic = n.topic
     and p.resource_id = n.resource_id and p.sequence < n.sequence order by p.sequence desc limit 1) as previous_id,
   n.create_date,
   (select coalesce(json_agg(json_build_object('subscriptionId', s.id, 'endpoint', s.endpoint, 'state', w.state,
       'cause', w.cause, 'attemptCount', w.attempt_count,
-      'dueDate', to_char(w.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.create_date, s.id), '[]')
+      'dueDate', to_char((${shownDueDate}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.create_date, s.id), '[]')
     from notification_deliveries w
     join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
     where w.entity_id = n.entity_id and w.message_id = n.id) as deliveries`
@@ -137,7 +140,8 @@ export type DeliveryHistory = {
 
 /** The deliveries of the notifications of a resource, in the order of the notifications. */
 export const deliveriesOf = (db: Db, entityId: string, resourceId: string, limit: number) =>
-  db.all<DeliveryHistory>(sql`select n.id as message_id, n.topic, s.id as subscription_id, s.endpoint, w.state, w.due_date,
+  db.all<DeliveryHistory>(sql`select n.id as message_id, n.topic, s.id as subscription_id, s.endpoint, w.state,
+      ${shownDueDate} as due_date,
       (select coalesce(json_agg(json_build_object('number', a.number, 'cause', a.cause, 'status', a.status,
           'error', a.error, 'durationMs', a.duration_ms, 'recordedAt',
           to_char(coalesce(a.recorded_at, a.create_date) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
@@ -182,17 +186,20 @@ const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string
     )
     select subscription_id as id from queued`)
 
-/** Queues a notification again for one subscription, or for all that receive it now. */
-export const requeueOne = (
+/**
+ * Queues a notification again for one subscription, or for all that receive it now, to be attempted at once. Earlier ones of its
+ * resource that still wait there go before it.
+ */
+export async function requeueOne(
   tx: Db,
   entityId: string,
   { id, subscriptionId }: { id: string; subscriptionId: string | undefined },
   at: string,
-) =>
-  requeue(
+): Promise<readonly { id: string }[]> {
+  const queued = await requeue(
     tx,
     entityId,
-    sql`select n.*, s.id as subscription_id, null::uuid as replay_id, ${at}::timestamptz as due_date
+    sql`select n.*, s.id as subscription_id, null::uuid as replay_id, ${atOnceDate}::timestamptz as due_date
       from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
       where n.entity_id = ${entityId} and n.id = ${id} and ${
         subscriptionId === undefined ? receives : sql`s.id = ${subscriptionId}`
@@ -200,6 +207,13 @@ export const requeueOne = (
     'resend',
     at,
   )
+  const ids = queued.map((each) => each.id)
+  await tx.run(sql`update notification_deliveries w set due_date = ${atOnceDate}, update_date = ${at}
+    from notifications n where n.entity_id = ${entityId} and n.id = ${id} and w.entity_id = n.entity_id
+      and w.subscription_id = any(${ids}::uuid[]) and w.resource_id = n.resource_id and w.state = 'waiting'
+      and w.attempt_count < 5 and w.sequence < n.sequence`)
+  return queued
+}
 
 /** The notifications of a range that a replay sends to one subscription. */
 export type ReplayRange = {

@@ -221,14 +221,20 @@ async function dropOldest(
   return new Set(found.map(({ id }) => id))
 }
 
-/** Wakes the subscriptions now, or when their backoff ends. */
-export async function wake(tx: Db, entityId: string, ids: readonly string[], at: string): Promise<void> {
+/** Wakes the subscriptions now, or, unless it is `despiteRest`, when their backoff ends. */
+export async function wake(
+  tx: Db,
+  entityId: string,
+  ids: readonly string[],
+  { at, despiteRest }: { at: string; despiteRest: boolean },
+): Promise<void> {
+  const wakeDate = despiteRest ? sql`${at}::timestamptz` : sql`greatest(${at}::timestamptz, rest_date)`
   // In one order for all who wake several of them.
   await tx.run(sql`with woken as materialized (
       select id from notification_subscriptions where entity_id = ${entityId} and id = any(${ids}::uuid[])
       order by id for no key update
     )
-    update notification_subscriptions set wake_date = least(wake_date, greatest(${at}::timestamptz, rest_date))
+    update notification_subscriptions set wake_date = least(wake_date, ${wakeDate})
     where entity_id = ${entityId} and id in (select id from woken)`)
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }
