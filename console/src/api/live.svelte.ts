@@ -34,6 +34,8 @@ type TrustedTypePolicyFactory = {
   ): { createScriptURL(address: string): string }
 }
 
+/** Events of one request arrive together. */
+const gatherMs = 20
 /** Queries are asked again at most this often, however many events there are. */
 const restMs = 250
 /** What follows from an event, as a webhook and its delivery do, comes a little after it: it is asked for once more. */
@@ -43,9 +45,8 @@ const followUpMs = 1_500
 class Live {
   /** Whether changes arrive: `waiting` until the first contact, `broken` while the server does not answer. */
   state: 'waiting' | 'open' | 'broken' = $state('waiting')
-  readonly #pending = new Map<string, LiveEvent>()
+  readonly #pending = new Map<string, LiveEvent & { isAgain: boolean }>()
   #timer: ReturnType<typeof setTimeout> | undefined
-  #followUp: ReturnType<typeof setTimeout> | undefined
 
   follow(queries: QueryClient): () => void {
     const worker = new SharedWorker(scriptAddresses.createScriptURL(workerAddress) as string, {
@@ -74,9 +75,18 @@ class Live {
       void queries.invalidateQueries()
     } else if (message.data) {
       const { type, resourceId } = JSON.parse(message.data) as LiveEvent
-      this.#pending.set(`${type} ${resourceId}`, { type, resourceId })
-      this.#timer ??= setTimeout(() => this.#flush(queries), restMs)
+      this.#pending.set(`${type} ${resourceId}`, { type, resourceId, isAgain: false })
+      this.#timer ??= setTimeout(() => this.#flush(queries), gatherMs)
     }
+  }
+
+  /** Asks once more about events, together with those that wait. */
+  #askAgain(events: readonly LiveEvent[], queries: QueryClient): void {
+    for (const { type, resourceId } of events) {
+      const key = `${type} ${resourceId}`
+      if (!this.#pending.has(key)) this.#pending.set(key, { type, resourceId, isAgain: true })
+    }
+    this.#timer ??= setTimeout(() => this.#flush(queries), gatherMs)
   }
 
   /** Asks again for what the events made old, and rests longer than that took: a slow server is not asked all the time. */
@@ -89,16 +99,15 @@ class Live {
     const asked = queries.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' })
     // What is asked for already is not given up for another question, which under many events would never end.
     await queries.invalidateQueries({ predicate }, { cancelRefetch: false })
-    // It may have been read before the events: once more.
-    if (asked.length > 0)
-      for (const event of events) this.#pending.set(`${event.type} ${event.resourceId}`, event)
     const rest = Math.max(restMs, 2 * (performance.now() - startedMs))
-    this.#timer = this.#pending.size > 0 ? setTimeout(() => this.#flush(queries), rest) : undefined
-    clearTimeout(this.#followUp)
-    this.#followUp = setTimeout(
-      () => queries.invalidateQueries({ predicate }, { cancelRefetch: false }),
-      followUpMs,
-    )
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#pending.size > 0) void this.#flush(queries)
+    }, rest)
+    // It may have been read before the events.
+    if (asked.length > 0) this.#askAgain(events, queries)
+    const first = events.filter(({ isAgain }) => !isAgain)
+    if (first.length > 0) setTimeout(() => this.#askAgain(first, queries), followUpMs)
   }
 }
 
