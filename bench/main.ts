@@ -10,7 +10,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   kit: async () => (await import('./kit.ts')).kitBench,
   advance: async () => (await import('./advance.ts')).advanceBench,
   lists: async () => (await import('./lists.ts')).listsBench,
-  console: async () => (await import('./console.ts')).consoleBench,
+  console: async () => (await import('./console/bench.ts')).consoleBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   memory: async () => (await import('./drain/memory.ts')).memoryBench,

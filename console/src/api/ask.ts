@@ -1,7 +1,14 @@
 import { session } from '../session.svelte.ts'
 
-/** An answer: its data, and the pages beside it as the `Link` header names them. */
-export type Answer<Data> = { data: Data; next?: string; prev?: string; requestId: string; fault?: string }
+/** An answer: its data, and its own page and those beside it as the `Link` header names them. */
+export type Answer<Data> = {
+  data: Data
+  self?: string
+  next?: string
+  prev?: string
+  requestId: string
+  fault?: string
+}
 
 /** A refusal of the server, in its own words. */
 export class Refusal extends Error {
@@ -82,12 +89,12 @@ function refusalOf(status: number, { code, message, errors = [] }: ErrorBody, re
   return new Refusal(message ?? `The server answered ${status}.`, status, code, requestId, fields)
 }
 
-/** The addresses of the next and the previous page, without the host: a proxy may know it by another name. */
-function linksOf(header: string): { next?: string; prev?: string } {
+/** The addresses of the page and of those beside it, without the host: a proxy may know it by another name. */
+function linksOf(header: string): { self?: string; next?: string; prev?: string } {
   const links: Record<string, string> = {}
   for (const [, address = '', rel = ''] of header.matchAll(/<([^>]+)>; rel="(\w+)"/g)) {
     const { pathname, search } = new URL(address, location.origin)
     links[rel] = pathname + search
   }
-  return { next: links['next'], prev: links['prev'] }
+  return { self: links['self'], next: links['next'], prev: links['prev'] }
 }

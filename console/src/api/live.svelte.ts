@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/svelte-query'
+import type { Query, QueryClient } from '@tanstack/svelte-query'
 import { session } from '../session.svelte.ts'
 import workerAddress from './live-worker.ts?sharedworker&url'
 
@@ -34,14 +34,18 @@ type TrustedTypePolicyFactory = {
   ): { createScriptURL(address: string): string }
 }
 
+/** Events of one request arrive together. */
+const gatherMs = 20
 /** Queries are asked again at most this often, however many events there are. */
 const restMs = 250
+/** What follows from an event, as a webhook and its delivery do, comes a little after it: it is asked for once more. */
+const followUpMs = 1_500
 
 /** The stream of events, which says what changed; queries ask for it again. */
 class Live {
   /** Whether changes arrive: `waiting` until the first contact, `broken` while the server does not answer. */
   state: 'waiting' | 'open' | 'broken' = $state('waiting')
-  #pending: LiveEvent[] = []
+  readonly #pending = new Map<string, LiveEvent & { isAgain: boolean }>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
   follow(queries: QueryClient): () => void {
@@ -64,21 +68,46 @@ class Live {
       this.state = message.state
       // Queries are read once, because the stream does not repeat what it sent meanwhile.
       if (wasBroken && message.state === 'open') void queries.invalidateQueries()
-    } else if (message.type === 'gap' || message.type?.startsWith('lab.')) {
+    } else if (message.type === 'lab.restored') {
+      // Rows that lists keep are not of the restored state.
+      void queries.invalidateQueries().then(() => queries.setQueriesData({ queryKey: ['kept'] }, null))
+    } else if (message.type === 'gap') {
       void queries.invalidateQueries()
     } else if (message.data) {
       const { type, resourceId } = JSON.parse(message.data) as LiveEvent
-      this.#pending.push({ type, resourceId })
-      this.#timer ??= setTimeout(() => this.#flush(queries), restMs)
+      this.#pending.set(`${type} ${resourceId}`, { type, resourceId, isAgain: false })
+      this.#timer ??= setTimeout(() => this.#flush(queries), gatherMs)
     }
   }
 
-  #flush(queries: QueryClient): void {
-    const events = this.#pending.splice(0)
-    this.#timer = undefined
-    void queries.invalidateQueries({
-      predicate: ({ meta }) => Boolean(meta?.follows && events.some((event) => meta.follows!(event))),
-    })
+  /** Asks once more about events, together with those that wait. */
+  #askAgain(events: readonly LiveEvent[], queries: QueryClient): void {
+    for (const { type, resourceId } of events) {
+      const key = `${type} ${resourceId}`
+      if (!this.#pending.has(key)) this.#pending.set(key, { type, resourceId, isAgain: true })
+    }
+    this.#timer ??= setTimeout(() => this.#flush(queries), gatherMs)
+  }
+
+  /** Asks again for what the events made old, and rests longer than that took: a slow server is not asked all the time. */
+  async #flush(queries: QueryClient): Promise<void> {
+    const startedMs = performance.now()
+    const events = [...this.#pending.values()]
+    this.#pending.clear()
+    const predicate = ({ meta }: Pick<Query, 'meta'>) =>
+      Boolean(meta?.follows && events.some((event) => meta.follows!(event)))
+    const asked = queries.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' })
+    // What is asked for already is not given up for another question, which under many events would never end.
+    await queries.invalidateQueries({ predicate }, { cancelRefetch: false })
+    const rest = Math.max(restMs, 2 * (performance.now() - startedMs))
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#pending.size > 0) void this.#flush(queries)
+    }, rest)
+    // It may have been read before the events.
+    if (asked.length > 0) this.#askAgain(events, queries)
+    const first = events.filter(({ isAgain }) => !isAgain)
+    if (first.length > 0) setTimeout(() => this.#askAgain(first, queries), followUpMs)
   }
 }
 

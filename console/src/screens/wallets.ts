@@ -139,6 +139,7 @@ export const wallets: ListScreen<Wallet> = {
     { name: 'walletSetId', title: 'Wallet set id' },
     { name: 'refId', title: 'Reference' },
   ],
+  follows: followsTypes('wallet'),
   empty: { text: 'No wallets yet: create a wallet set, then wallets in it.' },
 }
 
@@ -154,6 +155,7 @@ export const walletSets: ListScreen<WalletSet> = {
   ],
   hrefOf: (set) => `/wallet-sets/${set.id}`,
   actions: [createWalletSet],
+  follows: followsTypes('walletSet'),
   empty: { text: 'No wallet sets yet. The keys of the wallets of a set come from one seed.' },
 }
 

@@ -163,6 +163,10 @@ describe('plans', () => {
   ]
   mistakes.push(...unmet)
 
+  it('property 179: name the line of more than twenty kinds of mistakes', () => {
+    expect(mistakes.filter(([, told]) => /line \d/.test(told.source)).length).toBeGreaterThan(20)
+  })
+
   it('may name whatever something can match, by patterns and in lists', async () => {
     const rules = [
       'on: request, match: { route: ["*", "post *", "* /v1/w3s/*", "GET /v1/payouts/{id}", "*walletSets"] }',

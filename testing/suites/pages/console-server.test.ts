@@ -1,5 +1,8 @@
 /** The console of a server that is no sandbox, in a real browser: members sign in, each with their role. */
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -217,15 +220,69 @@ async function typeWord(page: ConsolePage['page']) {
   )
 }
 
+/** Every kind of path of the lab, below `/sandbox`. */
+const ofSandbox = [
+  ...['', '/ciphertext', '/clock', '/clock/advance', '/clock/freeze', '/clock/release', '/faucet', '/reset'],
+  ...[
+    '/faults',
+    '/faults/met',
+    '/faults/replay',
+    '/faults/rules',
+    '/faults/rules/x',
+    '/faults/presets/reorgs',
+  ],
+  ...['/chains', '/chains/BASE-SEPOLIA/mine', '/chains/BASE-SEPOLIA/reorg', '/chains/BASE-SEPOLIA/pause'],
+  ...['/snapshots', '/snapshots/x', '/snapshots/x/restore', '/snapshots/x/export', '/snapshots/x/import'],
+  ...['/catcher', '/catcher/x', '/catcher/x/messages', '/catcher/x/behaviour', '/catcher/x/subscriptions'],
+  ...['/listeners', '/listeners/x', '/listeners/x/answers', '/triggers', '/mails'],
+]
+
+inChromium('property 197: lets a page of another site do nothing in the session of a member', async () => {
+  const { page, context } = await signedIn('operator', '/keys')
+  await page.waitForSelector('tbody tr')
+  const keys = async () => (await world.call('GET', '/operator/apiKeys')).length
+  const before = await keys()
+  const site = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<iframe name="away"></iframe>'),
+  ).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  const other = await context.newPage()
+  // The name is of another site than the number by which the console is open, and reaches the same machine.
+  await other.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  const answered: number[] = []
+  other.on('response', (response) => {
+    if (response.url().startsWith(url)) answered.push(response.status())
+  })
+  const read = await other.evaluate<string>(`(async () => {
+    const target = '${url}/operator/apiKeys'
+    const body = JSON.stringify({ scopes: ['api'] })
+    const send = (options) => fetch(target, { credentials: 'include', ...options })
+    const json = { 'content-type': 'application/json' }
+    const answers = await Promise.allSettled([
+      send({}),
+      send({ method: 'POST', headers: json, body }),
+      send({ method: 'POST', headers: { ...json, 'x-bezant-console': 'guessed' }, body }),
+      send({ method: 'POST', mode: 'no-cors', body }),
+    ])
+    const form = Object.assign(document.createElement('form'), { action: target, method: 'post', target: 'away' })
+    document.body.append(form)
+    form.submit()
+    const texts = await Promise.all(answers.map(({ value }) => value?.text()))
+    return JSON.stringify(texts)
+  })()`)
+  await until(async () => answered.length > 0, 'the server has refused')
+  await new Promise((resolve) => site.close(resolve))
+  expect(answered.filter((status) => status < 400)).toEqual([])
+  expect(read).not.toContain('"data"')
+  expect(await keys()).toBe(before)
+})
+
 inChromium('has neither the operations nor the scripts of the lab', async () => {
-  for (const path of [
-    '/sandbox',
-    '/sandbox/clock',
-    '/sandbox/faults',
-    '/sandbox/snapshots',
-    '/sandbox/catcher/x',
-  ])
-    expect([path, (await fetch(url + path)).status]).toEqual([path, 404])
+  for (const path of ofSandbox)
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+      const { status } = await fetch(`${url}/sandbox${path}`, { method })
+      expect([method, path, status]).toEqual([method, path, 404])
+    }
   const scripts = readdirSync(join(root, 'console/dist/assets')).filter((name) => name.endsWith('.js'))
   const ofLab = scripts.filter((name) => name.startsWith('lab-'))
   expect(ofLab.length).toBeGreaterThan(5)

@@ -110,7 +110,20 @@ it.runIf(chromiumPath)(
       const answer = await fetch(program.answer.chains[0]!.rpcUrl, { method: 'POST', headers, body })
       return ((await answer.json()) as { result: unknown }).result
     }
-    expect(await receiptOf()).toMatchObject({ status: '0x1' })
+    // The page, its document and the node name the same block as the one that holds the transfer, and another as lost.
+    const receipt = (await receiptOf()) as { status: string; blockHash: string }
+    const { lanes } = await call(`/operator/movements/${id}/timeline`)
+    const blocks = lanes.filter(({ kind }: { kind: string }) => kind === 'block')
+    const stateOf = ({ note, spans }: { note: string; spans: { state: string }[] }) => [
+      note,
+      spans.at(-1)?.state,
+    ]
+    expect(receipt.status).toBe('0x1')
+    expect(blocks.map(stateOf)).toEqual([
+      [expect.not.stringContaining(receipt.blockHash), 'orphaned'],
+      [receipt.blockHash, 'held'],
+    ])
+    for (const { spans } of blocks) for (const { text } of spans) await shows(text)
 
     await page.click('nav a:text-is("Notifications")')
     await page.locator('a[data-row]').last().click()

@@ -130,13 +130,24 @@ describe('the console of a sandbox', () => {
       const { page, open, shows } = shown
       await open('/')
       await shows('Overview')
+      expect(await call('GET', '/operator/movements')).toEqual([])
+      await page.evaluate('globalThis.isFirstLoad = true')
       await makeFundedWallet(shown, 'payroll-01')
       const to = freshAddress()
       await act(shown, 'Transfer', { Token: 'USDC', Amount: '12.5', To: to })
       await page.waitForURL('**/console/movements/*')
       await page.waitForSelector('.head .status:has-text("COMPLETE")')
-      for (const lane of ['Policy', 'Screening', 'Hold of the amount', 'Attempt 1', 'Ledger'])
+      for (const lane of [
+        'POST ',
+        'Policy',
+        'Screening',
+        'Hold of the amount',
+        'Attempt 1',
+        'Block ',
+        'Ledger',
+      ])
         await shows(lane)
+      expect(await page.evaluate('globalThis.isFirstLoad')).toBe(true)
       const [movement] = await call('GET', `/operator/movements?address=${to}`)
       expect(movement).toMatchObject({ state: 'COMPLETE', amounts: ['12.5'] })
       expect(page.url()).toContain(movement.id)
