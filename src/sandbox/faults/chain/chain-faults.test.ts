@@ -12,7 +12,7 @@ let world: World
 let on: ReturnType<typeof transferActions>
 let wallet: Wallet
 beforeAll(async () => {
-  harness = await openHarness({ lab: true })
+  harness = await openHarness({ lab: true, blockchains: [blockchain, 'ARB-SEPOLIA'] })
   on = transferActions(harness)
   world = on.world
   wallet = await on.fundedWallet()
