@@ -35,8 +35,8 @@ export const operatorRequests: Record<string, RequestSamples> = {
   'GET /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
   'POST /operator/session': {
     request: async (world) => ({ body: await makeMember(world) }),
-    // A try is counted before it is compared.
-    recordedRefusal: /password is wrong|wrong sign-ins/,
+    // A try is counted before it is compared, and a right one takes the count away.
+    recordedRefusal: /password is wrong|wrong sign-ins|matches no entity/,
   },
   'PUT /operator/session': {
     request: async (world) => ({
