@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
-import type { Db } from '#runtime/db/db'
+import type { Database, Db } from '#runtime/db/db'
 import { hearNotices } from '#runtime/pg-notifications'
+import { keptFor, oncePer } from '#runtime/scheduling/memoize'
+import { newTurn } from '#runtime/turns/store'
+import { type LinkingCtx, linkEntries } from './link-entries.ts'
 import { isInTrail, type LinkedEvent, lastPosition, linkedEvents, positionOf } from './store/linked-events.ts'
 import { linksChannel } from './store/links.ts'
 
@@ -36,13 +39,25 @@ const behindMax = 5_000
 const silenceMs = 15_000
 /** The time after which links are looked for without a notice: a notice may be lost. */
 const lookMs = 5_000
+/** The time for which an entry waits for its link while somebody follows. */
+const hasteMs = 50
+
+const turnOf = oncePer((_: Database) => newTurn('linking audit entries'))
+const shareLinking = keptFor<Database, boolean>(hasteMs)
+
+/**
+ * Links what waits, once for all followers of this process: they would notice the second for which entries wait for the step of the
+ * workers. Without followers that second keeps the signed heads few. The step of the workers reports what fails.
+ */
+const linkWaiting = (ctx: LinkingCtx) =>
+  shareLinking(ctx.database, () => linkEntries(ctx, turnOf(ctx.database)).catch(() => false))
 
 /**
  * Follows the events of an entity by their links in the audit trail. Links have no gaps and none is added between two others, so
  * a reader that names its last event misses none and gets none twice, whichever process it asks.
  */
 export async function* followEvents(
-  ctx: Pick<EngineCtx, 'database' | 'log'>,
+  ctx: LinkingCtx & Pick<EngineCtx, 'log'>,
   { entityId, after, matches, restores }: Following,
 ): AsyncGenerator<FollowedEvent> {
   const { database } = ctx
@@ -75,7 +90,8 @@ export async function* followEvents(
         position = last
         yield { kind: 'gap', fromId: from!.id, toId: to!.id }
       } else if (events.length < batch) {
-        await bell.rings(lookMs)
+        const lookAgainMs = performance.now() + lookMs
+        while (!(await bell.rings(hasteMs)) && performance.now() < lookAgainMs) await linkWaiting(ctx)
         if (performance.now() - toldMs < silenceMs) continue
         toldMs = performance.now()
         yield { kind: 'silence' }
@@ -124,14 +140,16 @@ function openBell(ctx: Pick<EngineCtx, 'database' | 'log'>, restores: Restores |
       unhear?.()
       return end()
     },
+    /** Whether it rings within this time. */
     rings: (withinMs: number) =>
-      new Promise<void>((resolve) => {
+      new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => done(), withinMs)
         const done = () => {
           clearTimeout(timer)
+          const rang = hasRung
           hasRung = false
           ring = () => undefined
-          resolve()
+          resolve(rang)
         }
         ring = done
         if (hasRung) done()

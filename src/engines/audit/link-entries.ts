@@ -15,7 +15,7 @@ import {
 /** Maximum entries of one `tx`. */
 const batchMax = 1_000
 
-type LinkingCtx = Pick<EngineCtx, 'database' | 'clock' | 'custody'>
+export type LinkingCtx = Pick<EngineCtx, 'database' | 'clock' | 'custody'>
 
 /** Links one batch of entries, of many entities in turns, and signs the new heads. True when more entries may wait. */
 export const linkEntries = async (ctx: LinkingCtx, turn: Turn): Promise<boolean> =>
