@@ -274,7 +274,7 @@ it('the clock is moved from a terminal', async () => {
   expect((await bezant('freeze')).row.isFrozen).toBe(true)
   expect((await bezant('release')).row.isFrozen).toBe(false)
   const wrong = await bezant('advance', 'tomorrow')
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('by must be a duration')])
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('DURATION must be a duration')])
   expect((await bezant('advance')).stderr).toContain('advance needs a duration')
 })
 
