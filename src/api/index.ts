@@ -31,6 +31,7 @@ import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { operatorOverviewEndpoints } from '#api/operator/overview-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
+import { operatorPolicyEndpoints } from '#api/operator/policy-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { operatorSessionEndpoints } from '#api/operator/session-routes'
@@ -108,6 +109,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
   ...operatorControlEndpoints,
+  ...operatorPolicyEndpoints,
   ...operatorEventEndpoints,
   ...operatorKeyEndpoints,
   ...operatorMovementEndpoints,

@@ -422,6 +422,21 @@ export const errorKinds = {
   faultRuleNotFound: { code: 404, status: 404, text: 'Not found: the plan of faults has no such rule.' },
   movementNotFound: { code: 404, status: 404, text: 'Not found: the movement id is unknown.' },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
+  policyVersionNotFound: {
+    code: 404,
+    status: 404,
+    text: 'Not found: the id of the version of a policy is unknown.',
+  },
+  policySubjectNotFound: {
+    code: 404,
+    status: 404,
+    text: 'Not found: the id is neither that of the entity nor of one of its wallet sets or wallets.',
+  },
+  policyChanged: {
+    code: 409,
+    status: 409,
+    text: 'Another version of the policy is in force meanwhile: read it, and set yours again if it still applies.',
+  },
   apiKeyNotFound: { code: 404, status: 404, text: 'Not found: the id of the API key is unknown.' },
   apiKeyScopeMissing: {
     code: 3,

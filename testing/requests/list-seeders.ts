@@ -7,7 +7,13 @@ import {
   openModularAccount,
   usdcPayment,
 } from '#testing/builders/modular-accounts'
-import { makeApiKey, makeGap, makePolicyDecision, makePolicyVersion } from '#testing/builders/operator-rows'
+import {
+  makeApiKey,
+  makeFreeze,
+  makeGap,
+  makePolicyDecision,
+  makePolicyVersion,
+} from '#testing/builders/operator-rows'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
 import {
@@ -301,6 +307,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/reconciliations': async (world) => ({
     path: '/operator/reconciliations',
     add: () => makeGap(world),
+  }),
+  'GET /operator/freezes': async (world) => ({
+    path: '/operator/freezes',
+    add: () => makeFreeze(world),
   }),
   'GET /operator/apiKeys': async (world) => ({
     path: '/operator/apiKeys',

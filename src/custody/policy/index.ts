@@ -1,11 +1,15 @@
 /** Policies: the rules by which an entity signs, the amounts reserved against their limits, and freezes. */
 
-export { isEntityFrozen } from '../store/freezes.ts'
+export { type Freeze, findFreeze, freezesOf, freezesPage, isEntityFrozen } from '../store/freezes.ts'
 export {
+  decisionsUnder,
+  findListedPolicy,
+  findNumberedPolicy,
   type ListedDecision,
   type ListedPolicy,
   listedDecisionsPage,
   listedPoliciesPage,
+  type PastDecision,
 } from '../store/listed-policies.ts'
 export {
   copySpending,
@@ -25,8 +29,9 @@ export {
   reserveAllowanceAgain,
   type SignedIntent,
 } from './decide-policy.ts'
+export { type Candidate, type Refusal, tryOperation, tryPast, type Verdict } from './dry-run.ts'
 export { freeze, isFrozen, unfreeze, WalletFrozen } from './freeze.ts'
-export type { Operation, OperationDanger, OperationEffect } from './operation.ts'
+export { type Operation, type OperationDanger, type OperationEffect, operationKinds } from './operation.ts'
 export { policyHistory } from './policy-changes.ts'
-export { parseRules, type Rules } from './rules.ts'
-export { type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'
+export { type Rules, readRules } from './rules.ts'
+export { findSubject, type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'
