@@ -29,6 +29,8 @@ export type Action<Item> = {
   /** The fields of its form; a function where they depend on the server, or on what is chosen in others. */
   fields?: Fields
   isOffered?: (item: Item) => boolean
+  /** Says what the act would do with these values, and changes nothing. */
+  preview?: { title: string; run: (item: Item, values: Record<string, string>) => Promise<string> }
   /** Does it, and returns what to say or where to go. */
   run: (item: Item, values: Record<string, string>) => Promise<Outcome | undefined>
   /** The command that does the same. */

@@ -63,6 +63,7 @@ export const groups: readonly Group[] = [
       { path: '/reviews', title: 'Reviews', icon: 'user-search', letter: 'v' },
       { path: '/screenings', title: 'Screenings', icon: 'fingerprint-pattern' },
       { path: '/policy', title: 'Policy', icon: 'shield-check', letter: 'l' },
+      { path: '/freezes', title: 'Freezes', icon: 'lock' },
       { path: '/accounts', title: 'Accounts', icon: 'scale' },
       { path: '/reconcile', title: 'Reconcile', icon: 'check', letter: 'x' },
       { path: '/chains', title: 'Chains', icon: 'network' },
