@@ -1,5 +1,5 @@
 import { type Answer, ask } from '../api/ask.ts'
-import type { Policy } from '../api/types.ts'
+import type { Freeze, Policy } from '../api/types.ts'
 import { changesBetween } from '../format/changes.ts'
 import { wordsOf } from '../format/text.ts'
 import { chain, id, json, mono, status, text, time } from '../parts/cell.ts'
@@ -140,8 +140,6 @@ export const policy: DetailScreen<Policy> = {
     },
   ],
 }
-
-type Freeze = Row & { scope: 'entity' | 'wallet'; blockchain?: string; address?: string; createDate: string }
 
 export const freezes: ListScreen<Freeze> = {
   title: 'Freezes',

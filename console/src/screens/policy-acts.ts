@@ -1,11 +1,8 @@
 import { ask, read } from '../api/ask.ts'
-import type { Policy, PolicyDryRun } from '../api/types.ts'
+import type { Freeze, Policy, PolicyDryRun } from '../api/types.ts'
 import { changesBetween } from '../format/changes.ts'
 import { plural, wordsOf } from '../format/text.ts'
 import type { Action } from './screen.ts'
-
-/** The entity that the session is in, or that of the sandbox's key. */
-const ownEntityId = async () => (await read<{ id: string }>('/v1/w3s/config/entity')).id
 
 const permissive = { mode: 'permissive' }
 
@@ -22,6 +19,10 @@ type Start = { subjectId?: string | undefined; rules?: unknown; replacesVersion?
 /** Sets the policy that the item of the page is about; without one, that of a subject to name, which is the entity at first. */
 export function setPolicyOf<Item>(startOf: (item: Item) => Start, item: Item): Action<Item> {
   const { subjectId, rules = permissive, replacesVersion } = startOf(item)
+  const subjectIn = (values: Record<string, string>) => {
+    const named = subjectId ?? values['subjectId']
+    return named === undefined ? {} : { subjectId: named }
+  }
   return {
     title: 'Set policy',
     icon: 'shield-check',
@@ -51,16 +52,14 @@ export function setPolicyOf<Item>(startOf: (item: Item) => Start, item: Item): A
     preview: {
       title: 'Dry run',
       async run(_, values) {
-        const named = subjectId ?? values['subjectId'] ?? (await ownEntityId())
-        const body = { subjectId: named, rules: rulesIn(values['rules']), past: 200 }
+        const body = { ...subjectIn(values), rules: rulesIn(values['rules']), past: 200 }
         const { data } = await ask<PolicyDryRun>('POST', '/operator/policies/dryRun', body)
-        const [inForce] = await read<Policy[]>(`/operator/policies?inForce=true&subjectId=${named}`)
-        return [...judgedLines(data), '', ...comparedLines(inForce, body.rules)].join('\n')
+        return [...judgedLines(data), '', ...comparedLines(data.inForce, body.rules)].join('\n')
       },
     },
     async run(_, values) {
       const { data } = await ask<Policy>('POST', '/operator/policies', {
-        subjectId: subjectId ?? values['subjectId'] ?? (await ownEntityId()),
+        ...subjectIn(values),
         rules: rulesIn(values['rules']),
         ...(values['replacesVersion'] !== undefined && {
           replacesVersion: Number(values['replacesVersion']),
@@ -82,7 +81,7 @@ function judgedLines({ past }: PolicyDryRun): string[] {
   ]
 }
 
-function comparedLines(inForce: Policy | undefined, rules: unknown): string[] {
+function comparedLines(inForce: PolicyDryRun['inForce'], rules: unknown): string[] {
   if (!inForce) return ['No policy of its own is in force.']
   const changes = changesBetween(inForce.rules, rules)
   if (changes.length === 0) return [`The rules are those of version ${inForce.version}, which is in force.`]
@@ -96,7 +95,14 @@ function comparedLines(inForce: Policy | undefined, rules: unknown): string[] {
 export function freezeActs<Item extends { id: string; state?: string } | undefined>(
   noun: 'wallet' | 'entity',
 ): readonly Action<Item>[] {
-  const idOf = async (item: Item) => item?.id ?? (await ownEntityId())
+  /** What to unfreeze; of the entity, the id is in the list of freezes. */
+  const frozenId = async (item: Item) => {
+    if (item) return item.id
+    const freezes = await read<Freeze[]>('/operator/freezes?pageSize=50')
+    const found = freezes.find(({ scope }) => scope === 'entity')
+    if (!found) throw new Error('The entity is not frozen.')
+    return found.id
+  }
   const title = (word: string) => (noun === 'entity' ? `${word} the entity` : word)
   return [
     {
@@ -107,7 +113,7 @@ export function freezeActs<Item extends { id: string; state?: string } | undefin
       about: `Stops every signature of the ${noun} at once. Accepted transactions wait until it is unfrozen.`,
       typed: () => 'freeze',
       async run(item) {
-        await ask('POST', '/operator/freezes', { subjectId: await idOf(item) })
+        await ask('POST', '/operator/freezes', item ? { subjectId: item.id } : {})
         return { told: `The ${noun} is frozen.` }
       },
     },
@@ -118,7 +124,7 @@ export function freezeActs<Item extends { id: string; state?: string } | undefin
       about: `Ends the freeze of the ${noun}: what waits is signed from now on.${noun === 'wallet' ? ' It stays frozen with its entity.' : ''}`,
       typed: () => 'unfreeze',
       async run(item) {
-        await ask('DELETE', `/operator/freezes/${await idOf(item)}`)
+        await ask('DELETE', `/operator/freezes/${await frozenId(item)}`)
         return { told: `The freeze of the ${noun} has ended.` }
       },
     },

@@ -9,14 +9,14 @@ export async function listFreezes(ctx: Ctx, page: PageQuery): Promise<ListResult
 }
 
 /** Freezes the entity or a wallet. What is frozen already stays so, since the same date. */
-export async function freezeSubject(ctx: Ctx, id: string) {
+export async function freezeSubject(ctx: Ctx, id = ctx.entity.id) {
   const subject = subjectOf(ctx, id)
   await freeze(ctx, subject)
   return showFreeze((await findFreeze(ctx.db, subject.entityId, subject.walletId))!)
 }
 
 /** Unfreezes the entity or a wallet. What is not frozen stays so. */
-export async function unfreezeSubject(ctx: Ctx, id: string): Promise<void> {
+export async function unfreezeSubject(ctx: Ctx, id = ctx.entity.id): Promise<void> {
   await unfreeze(ctx, subjectOf(ctx, id))
 }
 

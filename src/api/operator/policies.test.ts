@@ -27,16 +27,10 @@ const rulesFor = (perTransactionAtomic: string) => ({
   limits: [{ tokens: [usdc], perTransactionAtomic }],
 })
 
-/** The wallet of the last transfer. */
-async function payer(): Promise<{ id: string }> {
-  const { transactions } = await world.call('GET', '/v1/w3s/transactions?transactionType=OUTBOUND&pageSize=1')
-  return { id: transactions[0].walletId }
-}
-
 it('tells beforehand what a policy refuses, sets it, and lets it decide', async () => {
   const { entityId } = world.tenant
   const kept = await makeTransfer(world, '0.01', friend)
-  const wallet = await payer()
+  const wallet = await world.fundedWallet()
   const large = await makeTransfer(world, '0.05', friend)
   const other = await makeTransfer(world)
   const rules = rulesFor('20000')
@@ -139,8 +133,8 @@ it('property 199: a wrong document is refused by the path of its member, and cha
 
 it('property 200: a freeze is made once, holds back what is asked for, and ends', async () => {
   const { entityId } = world.tenant
-  await post('/operator/policies', { subjectId: entityId, rules: { mode: 'permissive' } })
-  const wallet = await payer()
+  await post('/operator/policies', { rules: { mode: 'permissive' } })
+  const wallet = await world.fundedWallet()
   for (const subjectId of [wallet.id, entityId]) {
     const first = await post('/operator/freezes', { subjectId })
     const again = await post('/operator/freezes', { subjectId })

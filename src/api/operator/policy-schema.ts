@@ -9,6 +9,9 @@ export const policyScopeField = Type.Enum(['entity', 'walletSet', 'wallet'], {
   description: 'What a policy is about: the whole entity, a wallet set or a wallet.',
 })
 export const policySubjectField = idField('The entity, wallet set or wallet that the policy is about.')
+const givenSubjectField = optional(
+  described(policySubjectField, 'The wallet set or wallet, or the entity by its id. Default: the entity.'),
+)
 export const policyNumberField = Type.Integer({ description: 'The number of the version, from 1.' })
 
 const rulesField = Type.Record(Type.String(), Type.Unknown(), {
@@ -49,7 +52,7 @@ const exampleRules = {
 
 export const setPolicyBody = Type.Object(
   {
-    subjectId: policySubjectField,
+    subjectId: givenSubjectField,
     rules: rulesField,
     replacesVersion: optional(
       Type.Integer({
@@ -121,7 +124,7 @@ const triedExecution = Type.Object(
 
 export const tryPolicyBody = Type.Object(
   {
-    subjectId: policySubjectField,
+    subjectId: givenSubjectField,
     rules: rulesField,
     past: optional(
       Type.Integer({
@@ -176,6 +179,9 @@ const triedSchema = Type.Object(
 
 export const dryRunSchema = Type.Object(
   {
+    inForce: optional(
+      described(policySchema, 'The version that is in force; absent where the subject has no policy.'),
+    ),
     past: Type.Object(
       {
         judged: Type.Integer({ description: 'The number of past operations that were looked at.' }),
@@ -211,7 +217,7 @@ export const freezeSchema = Type.Object(
 )
 
 export const freezeBody = Type.Object(
-  { subjectId: idField('The entity itself, or one of its wallets.') },
+  { subjectId: optional(idField('The wallet, or the entity by its id. Default: the entity.')) },
   {
     title: 'FreezeRequest',
     description: 'What to freeze.',

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { isBlockchain } from '#chains/blockchains'
 import {
   findListedPolicy,
-  findNumberedPolicy,
+  findPolicyInForce,
   findSubject,
   type PolicySubject,
   readRules,
@@ -16,7 +16,8 @@ import { showPolicy } from './read-control.ts'
 /** The rules of a request, which names a wrong member by its path. */
 export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', isBlockchain })
 
-export async function requireSubject({ db, entity }: Ctx, id: string): Promise<PolicySubject> {
+/** The subject of this id; the entity without one. */
+export async function requireSubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {
   const subject = await findSubject(db, entity.id, id.toLowerCase())
   if (!subject) throw notFound('wallet or wallet set', id, 'policySubjectNotFound', 'subjectId')
   return subject
@@ -26,8 +27,8 @@ export async function requireSubject({ db, entity }: Ctx, id: string): Promise<P
 export async function setSubjectPolicy(ctx: Ctx, body: Static<typeof setPolicyBody>) {
   const rules = rulesOf(body.rules)
   const subject = await requireSubject(ctx, body.subjectId)
-  const version = await setPolicy(ctx, subject, rules, body.replacesVersion)
-  return showPolicy(await findNumberedPolicy(ctx.db, ctx.entity.id, subject.subjectId, version))
+  await setPolicy(ctx, subject, rules, body.replacesVersion)
+  return showPolicy((await findPolicyInForce(ctx.db, ctx.entity.id, subject.subjectId))!)
 }
 
 export async function getPolicy(ctx: Ctx, id: string) {

@@ -8,6 +8,7 @@ import type { Blockchain } from '#chains/blockchains'
 import {
   type Candidate,
   decisionsUnder,
+  findPolicyInForce,
   type Operation,
   type PastDecision,
   type Refusal,
@@ -20,6 +21,7 @@ import type { Ctx } from '#engines/ctx'
 import { rebuildOperations } from '#engines/transactions/history/index'
 import { ApiError, within } from '#lib/errors'
 import type { tryPolicyBody } from './policy-schema.ts'
+import { showPolicy } from './read-control.ts'
 import { requireSubject, rulesOf } from './set-policy.ts'
 
 type Body = Static<typeof tryPolicyBody>
@@ -31,7 +33,9 @@ export async function tryPolicy(ctx: Ctx, body: Body) {
   const rules = rulesOf(body.rules)
   const candidate = { subject: await requireSubject(ctx, body.subjectId), rules }
   const { transfer, contractExecution, past = pastDefault } = body
+  const inForce = await findPolicyInForce(ctx.db, ctx.entity.id, candidate.subject.subjectId)
   return {
+    ...(inForce && { inForce: showPolicy(inForce) }),
     ...(transfer && {
       transfer: await placed('transfer', () =>
         tryDescribed(ctx, candidate, transfer.walletId, (wallet) => transferOf(ctx, wallet, transfer)),

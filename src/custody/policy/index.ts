@@ -4,7 +4,7 @@ export { type Freeze, findFreeze, freezesOf, freezesPage, isEntityFrozen } from 
 export {
   decisionsUnder,
   findListedPolicy,
-  findNumberedPolicy,
+  findPolicyInForce,
   type ListedDecision,
   type ListedPolicy,
   listedDecisionsPage,

@@ -28,10 +28,10 @@ export const findListedPolicy = (db: Db, entityId: string, id: string) =>
     sql`select ${versionColumns} from ${versions} where v.entity_id = ${entityId} and v.id = ${id}`,
   )
 
-/** A version of a policy by its subject and number. */
-export const findNumberedPolicy = (db: Db, entityId: string, subjectId: string, version: number) =>
-  db.one<ListedPolicy>(sql`select ${versionColumns} from ${versions}
-    where v.entity_id = ${entityId} and v.subject_id = ${subjectId} and v.version = ${version}`)
+/** The version of a subject's policy that is in force. */
+export const findPolicyInForce = (db: Db, entityId: string, subjectId: string) =>
+  db.maybe<ListedPolicy>(sql`select ${versionColumns} from ${versions}
+    where p.entity_id = ${entityId} and p.subject_id = ${subjectId} and v.id = p.version_id`)
 
 /** The versions of the policies of an entity, newest first. Those in force have a source and an index of their own. */
 export function listedPoliciesPage(
