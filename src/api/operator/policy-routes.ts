@@ -18,7 +18,7 @@ import { tryPolicy } from './try-policy.ts'
 
 const tag = 'Operator'
 
-/** What may be signed: policies are set and tried, and signatures are stopped. */
+/** Policies, which are set and tried, and freezes. */
 export const operatorPolicyEndpoints = [
   endpoint({
     method: 'GET',

@@ -73,7 +73,7 @@ export const setPolicyBody = Type.Object(
 )
 
 /** Maximum number of past decisions of one dry run. */
-export const pastMax = 200
+const pastMax = 200
 
 const triedTransfer = Type.Object(
   {

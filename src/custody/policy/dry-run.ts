@@ -60,7 +60,7 @@ export async function tryOperation(
 }
 
 /** A past decision, with its operation where that is known. */
-export type PastOperation = PastDecision & { rebuilt: Operation | undefined }
+type PastOperation = PastDecision & { rebuilt: Operation | undefined }
 
 export type Verdict = { verdict: 'allowed' } | { verdict: 'refused' | 'unjudged'; reason: string }
 

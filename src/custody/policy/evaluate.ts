@@ -121,7 +121,7 @@ function transactionLimitDenial({ limits }: CompiledRules, spends: readonly Spen
 }
 
 /** Returns the amount that left in these tokens in the seconds before, in base units. */
-export type SpentIn = (limit: Limit, seconds: number) => Promise<bigint>
+type SpentIn = (limit: Limit, seconds: number) => Promise<bigint>
 
 /** Whether a rolling limit counts these amounts. */
 export const hasWindows = (rules: Compiled, spends: readonly Spend[]): boolean =>

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 
 /** The call that a transaction was accepted with. */
-export type AcceptedCall = {
+type AcceptedCall = {
   id: string
   blockchain: string
   callTo: string | null
