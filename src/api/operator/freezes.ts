@@ -1,4 +1,4 @@
-import { type Freeze, findFreeze, freeze, freezesPage, unfreeze } from '#custody/policy/index'
+import { type Freeze, findFreeze, freeze, freezesPage, unfreeze } from '#custody/freezes/index'
 import type { Ctx } from '#engines/ctx'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'

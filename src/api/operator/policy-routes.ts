@@ -5,9 +5,9 @@ import { endpoint } from '#runtime/http/endpoint'
 import { freezeSubject, listFreezes, unfreezeSubject } from './freezes.ts'
 import {
   dryRunSchema,
-  freezeBody,
   freezeParams,
   freezeSchema,
+  freezeSubjectBody,
   policyParams,
   policySchema,
   setPolicyBody,
@@ -104,7 +104,7 @@ export const operatorPolicyEndpoints = [
       'Stops every signature for the entity, or for one of its wallets, at once; accepted transactions wait until it is unfrozen. What is frozen already stays frozen since its date.',
     tag,
     auth: 'operator:write',
-    body: freezeBody,
+    body: freezeSubjectBody,
     response: freezeSchema,
     errors: ['walletNotFound'],
     verb: (ctx: Ctx, { body }) => freezeSubject(ctx, body.subjectId),

@@ -216,7 +216,7 @@ export const freezeSchema = Type.Object(
   { title: 'Freeze', description: 'A stop of all signatures for an entity or a wallet.' },
 )
 
-export const freezeBody = Type.Object(
+export const freezeSubjectBody = Type.Object(
   { subjectId: optional(idField('The wallet, or the entity by its id. Default: the entity.')) },
   {
     title: 'FreezeRequest',

@@ -17,7 +17,7 @@ import { showPolicy } from './read-control.ts'
 export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', isBlockchain })
 
 /** The subject of this id; the entity without one. */
-export async function requireSubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {
+export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {
   const subject = await findSubject(db, entity.id, id.toLowerCase())
   if (!subject) throw notFound('wallet or wallet set', id, 'policySubjectNotFound', 'subjectId')
   return subject
@@ -26,7 +26,7 @@ export async function requireSubject({ db, entity }: Ctx, id = entity.id): Promi
 /** Puts rules in force for the entity, a wallet set or a wallet. */
 export async function setSubjectPolicy(ctx: Ctx, body: Static<typeof setPolicyBody>) {
   const rules = rulesOf(body.rules)
-  const subject = await requireSubject(ctx, body.subjectId)
+  const subject = await requirePolicySubject(ctx, body.subjectId)
   await setPolicy(ctx, subject, rules, body.replacesVersion)
   return showPolicy((await findPolicyInForce(ctx.db, ctx.entity.id, subject.subjectId))!)
 }

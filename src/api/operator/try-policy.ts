@@ -1,20 +1,20 @@
 import type { Static } from 'typebox'
+import { requireCall } from '#api/calls/execution-request'
+import { requireLeaving } from '#api/calls/transfer-items'
+import { requireDestination, requireToken } from '#api/calls/transfer-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { walletUnknown } from '#api/sources/source'
-import { requireCall } from '#api/transactions/execution-request'
-import { requireLeaving } from '#api/transactions/transfer-items'
-import { requireDestination, requireToken } from '#api/transactions/transfer-request'
 import type { Blockchain } from '#chains/blockchains'
 import {
-  type Candidate,
+  type CandidatePolicy,
   decisionsUnder,
   findPolicyInForce,
   type Operation,
+  type OperationRefusal,
   type PastDecision,
-  type Refusal,
+  type PastVerdict,
   tryOperation,
   tryPast,
-  type Verdict,
 } from '#custody/policy/index'
 import { findWallet, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
@@ -22,7 +22,7 @@ import { rebuildOperations } from '#engines/transactions/history/index'
 import { ApiError, within } from '#lib/errors'
 import type { tryPolicyBody } from './policy-schema.ts'
 import { showPolicy } from './read-control.ts'
-import { requireSubject, rulesOf } from './set-policy.ts'
+import { requirePolicySubject, rulesOf } from './set-policy.ts'
 
 type Body = Static<typeof tryPolicyBody>
 
@@ -31,7 +31,7 @@ const pastDefault = 50
 /** Says what rules would say to past operations of their subject and to those described, without putting them in force. */
 export async function tryPolicy(ctx: Ctx, body: Body) {
   const rules = rulesOf(body.rules)
-  const candidate = { subject: await requireSubject(ctx, body.subjectId), rules }
+  const candidate = { subject: await requirePolicySubject(ctx, body.subjectId), rules }
   const { transfer, contractExecution, past = pastDefault } = body
   const inForce = await findPolicyInForce(ctx.db, ctx.entity.id, candidate.subject.subjectId)
   return {
@@ -64,7 +64,7 @@ async function placed<Result>(at: string, act: () => Promise<Result>): Promise<R
 /** Judges an operation by policy alone: whether the wallet is frozen or has the coins is not asked. */
 async function tryDescribed(
   ctx: Ctx,
-  candidate: Candidate,
+  candidate: CandidatePolicy,
   walletId: string,
   operationOf: (wallet: Wallet) => Promise<Operation>,
 ) {
@@ -74,7 +74,10 @@ async function tryDescribed(
   return showRefusal(refusal)
 }
 
-const showRefusal = (refusal: Refusal | undefined) => ({ allowed: refusal === undefined, ...refusal })
+const showRefusal = (refusal: OperationRefusal | undefined) => ({
+  allowed: refusal === undefined,
+  ...refusal,
+})
 
 async function transferOf(
   ctx: Ctx,
@@ -98,7 +101,7 @@ async function executionOf(
   return { kind: 'contractExecution', ...chain.payments.decodeCall(requireCall(chain, body)) }
 }
 
-async function judgePast(ctx: Ctx, candidate: Candidate, limit: number) {
+async function judgePast(ctx: Ctx, candidate: CandidatePolicy, limit: number) {
   const decisions = await decisionsUnder(ctx.db, ctx.entity.id, candidate.subject, limit)
   const rebuilt = await rebuildOperations(ctx, ctx.entity.id, decisions)
   const verdicts = await tryPast(
@@ -106,7 +109,7 @@ async function judgePast(ctx: Ctx, candidate: Candidate, limit: number) {
     candidate,
     decisions.map((each) => ({ ...each, rebuilt: rebuilt.get(each.intentId) })),
   )
-  const those = (wanted: Verdict['verdict']) =>
+  const those = (wanted: PastVerdict['verdict']) =>
     decisions.flatMap((decision) => {
       const verdict = verdicts.get(decision.id)!
       return verdict.verdict === wanted ? [showJudged(decision, verdict)] : []
@@ -123,7 +126,7 @@ async function judgePast(ctx: Ctx, candidate: Candidate, limit: number) {
 
 const showJudged = (
   { id: decisionId, intentId, walletId, operation, createDate }: PastDecision,
-  verdict: Verdict,
+  verdict: PastVerdict,
 ) => ({
   decisionId,
   intentId,

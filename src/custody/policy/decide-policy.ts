@@ -21,11 +21,11 @@ import type { KeyFamily, Signatory } from '../wallets/types.ts'
 import { hasWindows, spendsOf } from './evaluate.ts'
 import { isSignedAtOnce, type Operation } from './operation.ts'
 import {
-  type Denial,
   firstDenial,
   firstFull,
   noPolicyText,
   type Policy,
+  type PolicyDenial,
   policiesFor,
 } from './policies-over.ts'
 
@@ -162,7 +162,7 @@ async function allowing(
   return policies
 }
 
-function refuse(ctx: EntityScope, wallet: Signatory, denial: Denial | undefined): void {
+function refuse(ctx: EntityScope, wallet: Signatory, denial: PolicyDenial | undefined): void {
   if (!denial) return
   const { scope, subjectId, version } = denial.policy
   const { reason } = denial

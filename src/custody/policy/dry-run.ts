@@ -16,10 +16,10 @@ import { type Compiled, compileRules, type Limit, type Rules } from './rules.ts'
 import type { PolicySubject } from './set-policy.ts'
 
 /** Rules for a subject that are not in force. */
-export type Candidate = { subject: PolicySubject; rules: Rules }
+export type CandidatePolicy = { subject: PolicySubject; rules: Rules }
 
 /** Why an operation would be refused, and by the policy of which subject; without one where no policy applies. */
-export type Refusal = {
+export type OperationRefusal = {
   reason: string
   policy?: { scope: Policy['scope']; subjectId: string; version?: number }
 }
@@ -31,8 +31,8 @@ export async function tryOperation(
   ctx: EntityScope,
   wallet: Signatory,
   operation: Operation,
-  { subject, rules }: Candidate,
-): Promise<Refusal | undefined> {
+  { subject, rules }: CandidatePolicy,
+): Promise<OperationRefusal | undefined> {
   const { scope, subjectId } = subject
   if (![ctx.entity.id, wallet.walletSetId, wallet.id].includes(subjectId))
     throw invalid({
@@ -62,7 +62,7 @@ export async function tryOperation(
 /** A past decision, with its operation where that is known. */
 type PastOperation = PastDecision & { rebuilt: Operation | undefined }
 
-export type Verdict = { verdict: 'allowed' } | { verdict: 'refused' | 'unjudged'; reason: string }
+export type PastVerdict = { verdict: 'allowed' } | { verdict: 'refused' | 'unjudged'; reason: string }
 
 /** Maximum number of past amounts that are added up; each token of the limits has its share. */
 const amountsMax = 5_000
@@ -74,12 +74,12 @@ const amountsMax = 5_000
  */
 export async function tryPast(
   ctx: EntityScope,
-  candidate: Candidate,
+  candidate: CandidatePolicy,
   past: readonly PastOperation[],
-): Promise<Map<string, Verdict>> {
+): Promise<Map<string, PastVerdict>> {
   const rules = compileRules(candidate.rules)
   const history = await historyOf(ctx, candidate.subject, rules, past)
-  const verdicts = new Map<string, Verdict>()
+  const verdicts = new Map<string, PastVerdict>()
   for (const each of [...past].reverse()) {
     const verdict = await judge(rules, each, history)
     verdicts.set(each.id, verdict)
@@ -90,7 +90,7 @@ export async function tryPast(
   return verdicts
 }
 
-async function judge(rules: Compiled, past: PastOperation, history: History): Promise<Verdict> {
+async function judge(rules: Compiled, past: PastOperation, history: SpendingHistory): Promise<PastVerdict> {
   const kind = operationKinds.find((each) => each === past.operation)
   const operation =
     past.operation === 'sweep'
@@ -118,9 +118,9 @@ async function judge(rules: Compiled, past: PastOperation, history: History): Pr
   return isKnown ? { verdict: 'allowed' } : unjudged('a period of limits has too many amounts to add up')
 }
 
-const unjudged = (reason: string): Verdict => ({ verdict: 'unjudged', reason })
+const unjudged = (reason: string): PastVerdict => ({ verdict: 'unjudged', reason })
 
-type History = {
+type SpendingHistory = {
   /** Counts the amounts of an intent from now on, or never. */
   judge(intentId: string, isCounted: boolean): void
   spentIn(limit: Limit, sinceMs: number, untilMs: number): { amountAtomic: bigint; isKnown: boolean }
@@ -134,7 +134,7 @@ async function historyOf(
   subject: PolicySubject,
   rules: Compiled,
   past: readonly PastOperation[],
-): Promise<History> {
+): Promise<SpendingHistory> {
   const limits = rules.mode === 'rules' ? rules.limits : []
   const tokens = [...new Set(limits.flatMap((limit) => limit.tokens.map(({ token }) => token)))]
   const seconds = Math.max(0, ...limits.flatMap(({ windows }) => windows.map((each) => each.seconds)))

@@ -1,6 +1,5 @@
-/** Policies: the rules by which an entity signs, the amounts reserved against their limits, and freezes. */
+/** Policies: the rules by which an entity signs, and the amounts reserved against their limits. */
 
-export { type Freeze, findFreeze, freezesOf, freezesPage, isEntityFrozen } from '../store/freezes.ts'
 export {
   decisionsUnder,
   findListedPolicy,
@@ -29,8 +28,13 @@ export {
   reserveAllowanceAgain,
   type SignedIntent,
 } from './decide-policy.ts'
-export { type Candidate, type Refusal, tryOperation, tryPast, type Verdict } from './dry-run.ts'
-export { freeze, isFrozen, unfreeze, WalletFrozen } from './freeze.ts'
+export {
+  type CandidatePolicy,
+  type OperationRefusal,
+  type PastVerdict,
+  tryOperation,
+  tryPast,
+} from './dry-run.ts'
 export { type Operation, type OperationDanger, type OperationEffect, operationKinds } from './operation.ts'
 export { policyHistory } from './policy-changes.ts'
 export { type Rules, readRules } from './rules.ts'

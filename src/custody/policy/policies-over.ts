@@ -15,7 +15,7 @@ export type Policy = Pick<PolicyRow, 'scope' | 'subjectId' | 'version'> & {
 }
 
 /** A policy that does not allow an operation, and why. */
-export type Denial = { policy: Policy; reason: string }
+export type PolicyDenial = { policy: Policy; reason: string }
 
 /** The reason to deny where no policy applies. */
 export const noPolicyText = (entityId: string): string =>
@@ -37,7 +37,7 @@ export async function policiesFor(
 }
 
 /** Returns the first policy that denies the operation on its own, without the rolling limits. */
-export function firstDenial(policies: readonly Policy[], operation: Operation): Denial | undefined {
+export function firstDenial(policies: readonly Policy[], operation: Operation): PolicyDenial | undefined {
   for (const policy of policies) {
     const reason = denialOf(policy.rules, operation)
     if (reason !== undefined) return { policy, reason }
@@ -50,7 +50,7 @@ export async function firstFull(
   { db, entity, clock }: EntityScope,
   policies: readonly Policy[],
   spends: readonly Spend[],
-): Promise<Denial | undefined> {
+): Promise<PolicyDenial | undefined> {
   for (const policy of policies) {
     const reason = await windowDenial(policy.rules, spends, ({ tokens }, seconds) =>
       spentSince(db, entity.id, policy, tokens, formatInstant(clock.nowMs() - seconds * 1_000)),

@@ -1,4 +1,4 @@
-import { type Freeze, freezesOf } from '#custody/policy/index'
+import { type Freeze, freezesOf } from '#custody/freezes/index'
 import { pendingReviews } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { type OpenGap, openGaps } from '#engines/indexer/reconciliation/index'

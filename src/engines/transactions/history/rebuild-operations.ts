@@ -5,7 +5,7 @@ import { callOf, intentBytes } from '../intent.ts'
 import { acceptedCalls } from './store/calls.ts'
 
 /** A decision of policy, with the hash of the intent that it is bound to. */
-type Decided = { intentId: string; operation: string; intentSha256: Buffer }
+type DecidedIntent = { intentId: string; operation: string; intentSha256: Buffer }
 
 /**
  * The operations that policy decided about, by intent, made again from the calls of their transactions. An intent is absent that is no
@@ -14,7 +14,7 @@ type Decided = { intentId: string; operation: string; intentSha256: Buffer }
 export async function rebuildOperations(
   { db, chains }: Pick<EngineCtx, 'db' | 'chains'>,
   entityId: string,
-  decided: readonly Decided[],
+  decided: readonly DecidedIntent[],
 ): Promise<Map<string, Operation>> {
   const calls = await acceptedCalls(
     db,
