@@ -75,6 +75,7 @@ export const drawnFiles = [
   'testing/suites/pages/console-tour.test.ts',
   'testing/suites/pages/console-hostile.test.ts',
   'testing/suites/pages/console-screens.test.ts',
+  'testing/suites/pages/console-policies.test.ts',
   'src/engines/transactions/received.test.ts',
   'testing/suites/processes/memory.test.ts',
   'src/api/messages/delivery-costs.test.ts',

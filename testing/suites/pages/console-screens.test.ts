@@ -415,46 +415,6 @@ describe('acts of the console', () => {
       await shows(text)
   })
 
-  inChromium('try a policy before they set it, and freeze and unfreeze a wallet', async () => {
-    const { page, open, shows } = await console()
-    const { id } = made.wallet
-    await open(`/wallets/${id}`)
-    await page.click('main button:has-text("Set policy")')
-    const rules = page.locator('dialog textarea')
-    await rules.fill('{"mode": "rules", "operations": ["transfers"]}')
-    await page.click('dialog button:has-text("Dry run")')
-    await shows('rules.operations[0] must be one of')
-    expect(await rules.inputValue()).toContain('transfers')
-    await rules.fill('{"mode": "rules", "operations": ["signMessage"]}')
-    await page.click('dialog button:has-text("Dry run")')
-    await shows('No policy of its own is in force.')
-    await page.click('dialog button[type=submit]')
-    await shows('Policy of the wallet, version 1')
-    const sent = await program.tenant.http('POST', '/v1/w3s/developer/transactions/transfer', {
-      body: {
-        idempotencyKey: randomUUID(),
-        entitySecretCiphertext: await program.tenant.sealSecret(),
-        walletId: id,
-        destinationAddress: made.wallet.address,
-        amounts: ['0.001'],
-        feeLevel: 'MEDIUM',
-      },
-    })
-    expect([sent.status, sent.body.code], sent.text).toEqual([403, 155900])
-    await act(page, 'Set policy', { Rules: '{"mode": "permissive"}' })
-    await shows('Policy of the wallet, version 2')
-    await open(`/wallets/${id}`)
-    await act(page, 'Freeze', {})
-    await shows('FROZEN')
-    await open('/freezes')
-    await shows(id.slice(0, 8))
-    await open('/')
-    await shows('is frozen: its accepted transactions wait')
-    await open(`/wallets/${id}`)
-    await act(page, 'Unfreeze', {})
-    await shows('LIVE')
-  })
-
   inChromium('show a message to deliver, and ask for another attestation', async () => {
     const { page, open, shows } = await console()
     const [message] = await call('GET', `/operator/movements?kind=message&txHash=${made.burn}`)
