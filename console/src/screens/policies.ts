@@ -153,6 +153,7 @@ export const freezes: ListScreen<Freeze> = {
     { title: 'Chain', cell: ({ blockchain }) => chain(blockchain), place: 'below' },
     { title: 'State', cell: () => status('frozen'), place: 'state' },
   ],
+  filters: [{ name: 'scope', title: 'Frozen', options: ['entity', 'wallet'] }],
   actions: freezeActs<undefined>('entity'),
   follows: followsTypes('entity', 'wallet'),
   empty: { text: 'Nothing is frozen.' },

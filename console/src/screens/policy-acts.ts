@@ -91,6 +91,9 @@ function comparedLines(inForce: PolicyDryRun['inForce'], rules: unknown): string
   ]
 }
 
+/** Lists the freeze of the entity alone. */
+export const entityFreezePath = '/operator/freezes?scope=entity'
+
 /** Freezes what the page is about: the entity where that has no id. */
 export function freezeActs<Item extends { id: string; state?: string } | undefined>(
   noun: 'wallet' | 'entity',
@@ -98,8 +101,7 @@ export function freezeActs<Item extends { id: string; state?: string } | undefin
   /** What to unfreeze; of the entity, the id is in the list of freezes. */
   const frozenId = async (item: Item) => {
     if (item) return item.id
-    const freezes = await read<Freeze[]>('/operator/freezes?pageSize=50')
-    const found = freezes.find(({ scope }) => scope === 'entity')
+    const [found] = await read<Freeze[]>(entityFreezePath)
     if (!found) throw new Error('The entity is not frozen.')
     return found.id
   }

@@ -1,10 +1,16 @@
+import type { Static } from 'typebox'
 import { type Freeze, findFreeze, freeze, freezesPage, unfreeze } from '#custody/freezes/index'
 import type { Ctx } from '#engines/ctx'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
+import type { freezeFilters } from './policy-schema.ts'
 
-export async function listFreezes(ctx: Ctx, page: PageQuery): Promise<ListResult> {
-  const found = await freezesPage(ctx.db, ctx.entity.id, page)
+export async function listFreezes(
+  ctx: Ctx,
+  { scope }: Static<typeof freezeFilters>,
+  page: PageQuery,
+): Promise<ListResult> {
+  const found = await freezesPage(ctx.db, ctx.entity.id, scope, page)
   return { found, items: found.rows.map(showFreeze) }
 }
 

@@ -141,6 +141,10 @@ it('property 200: a freeze is made once, holds back what is asked for, and ends'
     expect([first.status, again.status]).toEqual([200, 200])
     expect(again.body.data).toEqual(first.body.data)
     expect(await world.call('GET', '/operator/freezes')).toEqual([first.body.data])
+    for (const scope of ['entity', 'wallet'])
+      expect(await world.call('GET', `/operator/freezes?scope=${scope}`)).toEqual(
+        scope === first.body.data.scope ? [first.body.data] : [],
+      )
     const { needs } = await world.call('GET', '/operator/overview')
     expect(needs.filter(({ kind }: { kind: string }) => kind === 'frozen')).toHaveLength(1)
     await expect(makeTransfer(world)).rejects.toThrow('frozen')

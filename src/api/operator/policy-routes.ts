@@ -5,6 +5,7 @@ import { endpoint } from '#runtime/http/endpoint'
 import { freezeSubject, listFreezes, unfreezeSubject } from './freezes.ts'
 import {
   dryRunSchema,
+  freezeFilters,
   freezeParams,
   freezeSchema,
   freezeSubjectBody,
@@ -90,10 +91,11 @@ export const operatorPolicyEndpoints = [
     description: 'Lists what is frozen: the entity, and wallets of it, newest first.',
     tag,
     auth: 'operator:read',
+    query: freezeFilters,
     response: Type.Array(freezeSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
     errors: [],
-    verb: (ctx: Ctx, { page }) => listFreezes(ctx, page),
+    verb: (ctx: Ctx, { query, page }) => listFreezes(ctx, query, page),
   }),
   endpoint({
     method: 'POST',

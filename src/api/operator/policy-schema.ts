@@ -202,13 +202,19 @@ export const dryRunSchema = Type.Object(
   { title: 'PolicyDryRun', description: 'What rules would say that are not in force.' },
 )
 
+const freezeScopeField = Type.Enum(['entity', 'wallet'], {
+  title: 'FreezeScope',
+  description: 'What is frozen: the whole entity, or a wallet.',
+})
+
+export const freezeFilters = Type.Object({
+  scope: optional(described(freezeScopeField, 'Selects the freeze of the entity, or those of wallets.')),
+})
+
 export const freezeSchema = Type.Object(
   {
     id: idField('The id of the entity or of the wallet that is frozen.'),
-    scope: Type.Enum(['entity', 'wallet'], {
-      title: 'FreezeScope',
-      description: 'What is frozen: the whole entity, or a wallet.',
-    }),
+    scope: freezeScopeField,
     blockchain: optional(Type.String({ description: 'The blockchain of the wallet.' })),
     address: optional(Type.String({ description: 'The address of the wallet.' })),
     createDate: described(createDateField, 'Since when it is frozen.'),

@@ -86,14 +86,15 @@ const ofWallet = sql`w.id, 'wallet' as scope, w.blockchain, w.address, w.create_
 const frozenEntity = sql`(select entity_id as id, create_date from entity_freezes) f`
 const datedWallets = sql`(select entity_id, id, state, blockchain, address, frozen_date as create_date from wallets) w`
 
-/** The freezes of an entity that are in force, newest first. */
-export function freezesPage(db: Db, entityId: string, page: PageQuery) {
+/** The freezes of an entity that are in force, newest first; of one scope where that is named. */
+export function freezesPage(db: Db, entityId: string, named: Freeze['scope'] | undefined, page: PageQuery) {
+  const only = (scope: Freeze['scope']) => (named && named !== scope ? sql`false` : undefined)
   const entity = {
     columns: ofEntity,
     from: frozenEntity,
     alias: 'f',
     scope: sql`f.id = ${entityId}`,
-    filters: [],
+    filters: [only('entity')],
   }
   // The id of what is frozen no longer stays a valid cursor.
   const wasFrozen = {
@@ -106,7 +107,7 @@ export function freezesPage(db: Db, entityId: string, page: PageQuery) {
     from: datedWallets,
     alias: 'w',
     scope: sql`w.entity_id = ${entityId}`,
-    filters: [sql`w.state = 'FROZEN'`],
+    filters: [sql`w.state = 'FROZEN'`, only('wallet')],
   }
   return readMergedPage<Freeze>(db, [entity, wasFrozen, wallets], page)
 }

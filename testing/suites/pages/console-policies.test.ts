@@ -69,16 +69,17 @@ for (const [name, options] of Object.entries({
 } as const))
   inChromium(`hinders nobody ${name}`, async () => {
     const shown = await sandbox.open(options)
-    const { page, open, hindrances } = shown
+    const { page, open, shows, hindrances } = shown
     const fits = async (path: string) => {
       expect(await hindrances(), path).toEqual([])
       const { scrollWidth, clientWidth } = (await page.evaluate('document.documentElement')) as never
       expect(scrollWidth, `${path} is as wide as the screen`).toBe(clientWidth)
     }
-    await http('POST', '/operator/freezes', { subjectId: wallet.id })
+    for (const body of [{}, { subjectId: wallet.id }]) await http('POST', '/operator/freezes', body)
     const [policy] = (await http('GET', '/operator/policies')).body.data
     for (const path of ['/policy', `/policy/${policy.id}`, '/freezes']) {
       await open(path)
+      await shows('The entity is frozen')
       await fits(path)
     }
     await open(`/wallets/${wallet.id}`)
