@@ -91,9 +91,9 @@ const declared: Record<string, () => Promise<Screens>> = {
       details: { '/webhooks': of.webhook, '/business-webhooks': of.businessWebhook, '/keys': of.key },
     })),
   ),
-  ...folder(['/policy'], () =>
+  ...folder(['/policy', '/freezes'], () =>
     import('./screens/policies.ts').then((of) => ({
-      lists: { '/policy': of.policies },
+      lists: { '/policy': of.policies, '/freezes': of.freezes },
       details: { '/policy': of.policy },
     })),
   ),

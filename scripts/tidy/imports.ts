@@ -97,7 +97,7 @@ function forbidden(from: string, to: string): string | undefined {
 }
 
 /** Folders of the API that are no resources: what several of them need. */
-const sharedByResources = new Set(['fees', 'sources', 'business', 'interface'])
+const sharedByResources = new Set(['fees', 'sources', 'calls', 'business', 'interface'])
 
 function resourceReason(from: string, to: string): string | undefined {
   const [, , mine = ''] = from.split('/')

@@ -34,6 +34,7 @@ import { operatorMovementEndpoints } from '#api/operator/movement-routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { operatorOverviewEndpoints } from '#api/operator/overview-routes'
 import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
+import { operatorPolicyEndpoints } from '#api/operator/policy-routes'
 import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { operatorSessionEndpoints } from '#api/operator/session-routes'
@@ -116,6 +117,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorEndpoints,
   ...operatorAuditEndpoints,
   ...operatorControlEndpoints,
+  ...operatorPolicyEndpoints,
   ...operatorEventEndpoints,
   ...operatorKeyEndpoints,
   ...operatorMovementEndpoints,

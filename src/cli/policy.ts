@@ -1,13 +1,11 @@
+import { freeze, isEntityFrozen, unfreeze } from '#custody/freezes/index'
 import {
-  freeze,
-  isEntityFrozen,
   ownerOf,
   type PolicyScope,
   type PolicySubject,
   policiesInForce,
   policyHistory,
   setPolicy,
-  unfreeze,
   type VersionRow,
 } from '#custody/policy/index'
 import { isUuid } from '#lib/ids'

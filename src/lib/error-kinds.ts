@@ -3,6 +3,7 @@ import { jsonRpcErrorKinds } from './error-kinds/json-rpc.ts'
 import { loginErrorKinds } from './error-kinds/logins.ts'
 import { memberErrorKinds } from './error-kinds/members.ts'
 import { messageErrorKinds } from './error-kinds/messages.ts'
+import { operatorErrorKinds } from './error-kinds/operators.ts'
 import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
 import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
@@ -402,37 +403,8 @@ export const errorKinds = {
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   notificationNotFound: { code: 404, status: 404, text: 'Not found: the notification id is unknown.' },
-  requestNotFound: {
-    code: 404,
-    status: 404,
-    text: 'Not found: the request log has no request with this id.',
-  },
-  replayNotFound: { code: 404, status: 404, text: 'Not found: the replay id is unknown.' },
-  replayTooLarge: {
-    code: 2,
-    status: 400,
-    text: 'The replay has too many notifications: choose a shorter range, or wait until more of the backlog is delivered.',
-  },
-  subscriptionReceivesNothing: {
-    code: 2,
-    status: 400,
-    text: 'The subscription is disabled or unconfirmed, and receives nothing.',
-  },
   faultPlanMissing: { code: 404, status: 404, text: 'There is no plan of faults: apply one first.' },
   faultRuleNotFound: { code: 404, status: 404, text: 'Not found: the plan of faults has no such rule.' },
-  movementNotFound: { code: 404, status: 404, text: 'Not found: the movement id is unknown.' },
-  accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
-  apiKeyNotFound: { code: 404, status: 404, text: 'Not found: the id of the API key is unknown.' },
-  apiKeyScopeMissing: {
-    code: 3,
-    status: 403,
-    text: 'Forbidden: a key cannot be made with more scopes than the key of the request has.',
-  },
-  apiKeyInUse: {
-    code: 409,
-    status: 409,
-    text: 'The key of the request cannot revoke itself: create another one, and revoke this one with it.',
-  },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {
@@ -460,18 +432,6 @@ export const errorKinds = {
   screeningChainUnsupported: { code: 280001, status: 400, text: 'The chain cannot be screened.' },
   screeningAddressInvalid: { code: 280002, status: 400, text: 'The address to screen is invalid.' },
   screeningNotFound: { code: 404, status: 404, text: 'Not found: the screening id is unknown.' },
-  auditVerificationInProgress: {
-    code: 409,
-    status: 409,
-    text: 'The audit trail of the entity is being verified: try again in a moment.',
-  },
-  reviewNotFound: { code: 280003, status: 404, text: 'There is no review of this id.' },
-  reviewEnded: { code: 280004, status: 409, text: 'The review has ended.' },
-  reviewNeedsAnother: {
-    code: 280005,
-    status: 409,
-    text: 'You approved already: another operator has to approve, with a key or a sign-in of their own.',
-  },
 
   ...contractErrorKinds,
   ...jsonRpcErrorKinds,
@@ -480,6 +440,7 @@ export const errorKinds = {
   ...memberErrorKinds,
   ...messageErrorKinds,
   ...unifiedBalanceErrorKinds,
+  ...operatorErrorKinds,
   ...sandboxErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 

@@ -96,6 +96,16 @@ const wordsOf = (sentence: string): Set<string> =>
       .filter((word) => word !== '' && !particles.has(word)),
   )
 
+/** The same error about a member `at` of the request, for which the error names each field as if it were the whole. */
+export function within(at: string, { kind, fields }: ApiError): ApiError {
+  const placed = fields.map((field) => {
+    const location = field.location === 'body' ? at : `${at}.${field.location}`
+    return { ...field, location, message: `${location}${field.message.slice(field.location.length)}` }
+  })
+  const reasons = placed.map(({ message }) => message).join('; ')
+  return new ApiError(kind, `${errorKinds[kind].text} ${ended(reasons)}`, placed)
+}
+
 /** Creates the error for an id that matches none of the caller's resources: `notFound('payout', id, 'payoutNotFound')`. */
 export const notFound = (noun: string, id: string | undefined, kind: ErrorName, location = 'id'): ApiError =>
   invalid({ at: location, reason: `matches no ${noun} of this entity`, value: id, kind })

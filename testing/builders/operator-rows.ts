@@ -5,7 +5,7 @@ import { recordGaps } from '#engines/indexer/reconciliation/store'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
-import { freshAddress, type World } from './world.ts'
+import { freshAddress, makeWallet, type World } from './world.ts'
 
 /** Creates a key through the API. */
 export const makeApiKey = (
@@ -13,6 +13,10 @@ export const makeApiKey = (
   scopes = ['api'],
 ): Promise<{ id: string; key: string; scopes: string[] }> =>
   world.call('POST', '/operator/apiKeys', { scopes })
+
+/** Freezes a new wallet through the API. */
+export const makeFreeze = async (world: World): Promise<{ id: string }> =>
+  world.call('POST', '/operator/freezes', { subjectId: (await makeWallet(world)).id })
 
 /** Sets a policy for the entity, dated by the clock of the harness. */
 export const makePolicyVersion = ({ harness: { ctx }, tenant: { entityId } }: World): Promise<number> =>

@@ -2,6 +2,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const evaluate = 'src/custody/policy/evaluate.ts'
 const decide = 'src/custody/policy/decide-policy.ts'
+const over = 'src/custody/policy/policies-over.ts'
 const decodeCall = 'src/chains/evm/effects/decode-call.ts'
 const decodeSigning = 'src/chains/evm/effects/decode-signing.ts'
 const corpus = proof('src/custody/policy/corpus.test.ts', 'none is allowed that needs a permission')
@@ -62,9 +63,9 @@ export const policyMutants: readonly Mutant[] = [
     about: 'only one of the policies of a wallet is checked',
     edits: [
       edit(
-        decide,
-        'for (const policy of policies) { const reason',
-        'for (const policy of policies.slice(0, 1)) { const reason',
+        over,
+        'for (const policy of policies) { const reason = denialOf',
+        'for (const policy of policies.slice(0, 1)) { const reason = denialOf',
       ),
     ],
     test: decided('needs every policy over the wallet'),
@@ -72,7 +73,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: 'no-policy-allows',
     about: 'without a policy everything is allowed',
-    edits: [edit(decide, 'if (rows.length === 0) {', 'if (rows.length < 0) {')],
+    edits: [edit(decide, 'if (policies.length === 0)', 'if (policies.length < 0)')],
     test: decided('is denied without a policy'),
   },
   {
@@ -122,9 +123,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: 'limit-before-amount',
     about: 'a limit is checked without the new amount',
-    edits: [
-      edit(decide, 'if (spent + amountAtomic <= capAtomic) continue', 'if (spent < capAtomic) continue'),
-    ],
+    edits: [edit(evaluate, 'if (spent + amountAtomic > capAtomic)', 'if (spent >= capAtomic)')],
     test: decided('property 45: count all of an amount'),
   },
   {

@@ -10,6 +10,7 @@ import {
 import {
   listOf,
   makeApiKey,
+  makeFreeze,
   makeGap,
   makeListVersion,
   makePolicyDecision,
@@ -319,6 +320,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/reconciliations': async (world) => ({
     path: '/operator/reconciliations',
     add: () => makeGap(world),
+  }),
+  'GET /operator/freezes': async (world) => ({
+    path: '/operator/freezes',
+    add: () => makeFreeze(world),
   }),
   'GET /operator/apiKeys': async (world) => ({
     path: '/operator/apiKeys',

@@ -1,6 +1,6 @@
 import { codeOf, makeMember, signInAs } from '#testing/builders/members'
-import { listOf, makeApiKey } from '#testing/builders/operator-rows'
-import { freshAddress, type World } from '#testing/builders/world'
+import { listOf, makeApiKey, makeFreeze, makePolicyVersion } from '#testing/builders/operator-rows'
+import { freshAddress, makeWallet, type World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 
 const nothing: RequestSamples = { request: async () => ({}) }
@@ -63,6 +63,30 @@ export const operatorRequests: Record<string, RequestSamples> = {
     },
   },
   'DELETE /operator/session': { request: async (world) => ({ headers: await inSession(world) }) },
+  'GET /operator/policies/{id}': {
+    request: async (world) => {
+      await makePolicyVersion(world)
+      const [{ id }] = await world.call('GET', '/operator/policies')
+      return { params: { id } }
+    },
+  },
+  'POST /operator/policies': {
+    request: async (world) => ({
+      body: { subjectId: (await world.wallet()).id, rules: { mode: 'permissive' } },
+    }),
+  },
+  'POST /operator/policies/dryRun': {
+    request: async (world) => ({
+      body: { subjectId: world.tenant.entityId, rules: { mode: 'permissive' }, past: 5 },
+    }),
+  },
+  'GET /operator/freezes': nothing,
+  'POST /operator/freezes': {
+    request: async (world) => ({ body: { subjectId: (await makeWallet(world)).id } }),
+  },
+  'DELETE /operator/freezes/{id}': {
+    request: async (world) => ({ params: { id: (await makeFreeze(world)).id } }),
+  },
   'POST /operator/apiKeys': { request: async () => ({ body: { scopes: ['api'] } }) },
   'GET /operator/apiKeys/{id}': {
     request: async (world) => ({ params: { id: (await makeApiKey(world)).id } }),

@@ -78,6 +78,7 @@ export const drawnFiles = [
   'testing/suites/pages/console-treasury.test.ts',
   'src/api/operator/treasury.test.ts',
   'testing/suites/pages/console-lists.test.ts',
+  'testing/suites/pages/console-policies.test.ts',
   'src/engines/transactions/received.test.ts',
   'testing/suites/processes/memory.test.ts',
   'src/api/messages/delivery-costs.test.ts',

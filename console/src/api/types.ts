@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { auditEntrySchema, verificationSchema } from '#api/operator/audit-schema'
 import type { movementSchema, timelineSchema } from '#api/operator/movement-schema'
 import type { flowSchema, overviewSchema } from '#api/operator/overview-schema'
+import type { dryRunSchema, freezeSchema, policySchema } from '#api/operator/policy-schema'
 import type { chainSchema } from '#api/operator/schema'
 import type { foundSchema } from '#api/operator/search-schema'
 import type { newCodesSchema, sessionSchema } from '#api/operator/session-schema'
@@ -26,6 +27,9 @@ export type Overview = Static<typeof overviewSchema>
 export type Need = Overview['needs'][number]
 export type Flow = Static<typeof flowSchema>
 export type OperatorChain = Static<typeof chainSchema>
+export type Freeze = Static<typeof freezeSchema>
+export type Policy = Static<typeof policySchema>
+export type PolicyDryRun = Static<typeof dryRunSchema>
 export type SessionAnswer = Static<typeof sessionSchema>
 export type NewCodes = Static<typeof newCodesSchema>
 export type Found = Static<typeof foundSchema>

@@ -1,7 +1,9 @@
 import { type Answer, ask } from '../api/ask.ts'
+import type { Freeze, Policy } from '../api/types.ts'
 import { changesBetween } from '../format/changes.ts'
 import { wordsOf } from '../format/text.ts'
-import { id, json, mono, status, text, time } from '../parts/cell.ts'
+import { chain, id, json, mono, status, text, time } from '../parts/cell.ts'
+import { freezeActs, setPolicyOf } from './policy-acts.ts'
 import {
   type Column,
   type DetailScreen,
@@ -10,17 +12,6 @@ import {
   type Part,
   type Row,
 } from './screen.ts'
-
-type Scope = 'entity' | 'walletSet' | 'wallet'
-type Policy = Row & {
-  scope: Scope
-  subjectId: string
-  version: number
-  inForce: boolean
-  rules: unknown
-  actor: string
-  createDate: string
-}
 
 const columns: readonly Column<Policy>[] = [
   { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
@@ -60,7 +51,7 @@ type Decision = Row & {
   intentId: string
   walletId: string
   operation: string
-  versions: { scope: Scope; version: number }[]
+  versions: { scope: Policy['scope']; version: number }[]
   createDate: string
 }
 
@@ -79,7 +70,7 @@ const decisionColumns: readonly Column<Decision>[] = [
 export const policies: ListScreen<Policy> = {
   title: 'Policy',
   about:
-    'Every version of what may be signed. All policies that apply must allow a signature: of the entity, the wallet set and the wallet. The command line sets them, and freezes: bezant policy --help.',
+    'Every version of what may be signed. All policies that apply must allow a signature: of the entity, the wallet set and the wallet.',
   path: '/operator/policies',
   columns,
   filters: [
@@ -87,8 +78,9 @@ export const policies: ListScreen<Policy> = {
     { name: 'subjectId', title: 'Subject id' },
   ],
   hrefOf,
+  actions: [setPolicyOf(() => ({}), undefined), ...freezeActs<undefined>('entity')],
   follows: followsTypes('policy'),
-  empty: { text: 'No policies: nothing is signed.', command: 'bezant policy --help' },
+  empty: { text: 'No policies: nothing is signed.' },
 }
 
 /** Reads in what the rules of a version differ from those of the one before. */
@@ -103,12 +95,21 @@ const changesOf =
 
 export const policy: DetailScreen<Policy> = {
   list: { title: 'Policy', href: '/policy' },
-  pathOf: () => '/operator/policies?pageSize=50',
-  titleOf: ({ scope, version }) =>
-    scope ? `Policy of the ${wordsOf(scope).toLowerCase()}, version ${version}` : 'Policy',
-  stateOf: (item) => item.scope && stateOf(item),
+  pathOf: (versionId) => `/operator/policies/${versionId}`,
+  titleOf: ({ scope, version }) => `Policy of the ${wordsOf(scope).toLowerCase()}, version ${version}`,
+  stateOf,
+  actionsOf: (item) => [
+    setPolicyOf(
+      ({ subjectId, rules, version, inForce }) => ({
+        subjectId,
+        rules,
+        replacesVersion: inForce ? version : undefined,
+      }),
+      item,
+    ),
+  ],
   facts: [
-    { title: 'Subject', cell: (item) => item.scope && subjectOf(item) },
+    { title: 'Subject', cell: (item) => subjectOf(item) },
     { title: 'By', cell: ({ actor }) => mono(actor) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
     { title: 'Rules', cell: ({ rules }) => json(rules) },
@@ -128,7 +129,7 @@ export const policy: DetailScreen<Policy> = {
     {
       ...policiesPart,
       title: 'Versions',
-      pathOf: ({ subjectId }) => subjectId && versionsOf(subjectId, 20),
+      pathOf: ({ subjectId }) => versionsOf(subjectId, 20),
     },
     {
       title: 'Decisions',
@@ -138,4 +139,22 @@ export const policy: DetailScreen<Policy> = {
       empty: 'Nothing was decided yet.',
     },
   ],
+}
+
+export const freezes: ListScreen<Freeze> = {
+  title: 'Freezes',
+  about: 'What signs nothing until it is unfrozen. Accepted transactions wait meanwhile.',
+  path: '/operator/freezes',
+  columns: [
+    { title: 'Since', cell: ({ createDate }) => time(createDate), place: 'below' },
+    { title: 'Frozen', cell: ({ scope }) => text(wordsOf(scope)), place: 'title' },
+    { title: 'Id', cell: (row) => id(row.id, row.scope === 'wallet' ? `/wallets/${row.id}` : undefined) },
+    { title: 'Address', cell: ({ address }) => mono(address), place: 'below' },
+    { title: 'Chain', cell: ({ blockchain }) => chain(blockchain), place: 'below' },
+    { title: 'State', cell: () => status('frozen'), place: 'state' },
+  ],
+  filters: [{ name: 'scope', title: 'Frozen', options: ['entity', 'wallet'] }],
+  actions: freezeActs<undefined>('entity'),
+  follows: followsTypes('entity', 'wallet'),
+  empty: { text: 'Nothing is frozen.' },
 }

@@ -31,6 +31,8 @@ export type Action<Item> = {
   isOffered?: (item: Item) => boolean
   /** Whether it changes nothing, and so is there for readers too. */
   isReading?: boolean
+  /** Says what the act would do with these values, and changes nothing. */
+  preview?: { title: string; run: (item: Item, values: Record<string, string>) => Promise<string> }
   /** Does it, and returns what to say or where to go. */
   run: (item: Item, values: Record<string, string>) => Promise<Outcome | undefined>
   /** The command that does the same. */

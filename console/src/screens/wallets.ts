@@ -6,6 +6,7 @@ import { session } from '../session.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
 import { movementColumns } from './movements.ts'
 import { policiesPart } from './policies.ts'
+import { freezeActs, setPolicyOf } from './policy-acts.ts'
 import {
   type Action,
   type Column,
@@ -164,6 +165,7 @@ export const walletSet: DetailScreen<WalletSet> = {
   pathOf: (setId) => `/v1/w3s/walletSets/${setId}`,
   member: 'walletSet',
   titleOf: ({ name, id: setId }) => name || setId,
+  actionsOf: (item) => [setPolicyOf(({ id: subjectId }) => ({ subjectId }), item)],
   facts: [
     { title: 'Custody', cell: ({ custodyType }) => text(custodyType) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
@@ -399,7 +401,15 @@ export const wallet: DetailScreen<Wallet> = {
     { title: 'Reference', cell: ({ refId }) => text(refId) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
   ],
-  actionsOf: (item) => [transferOf(item), fund, signMessage, signTypedData, rename],
+  actionsOf: (item) => [
+    transferOf(item),
+    fund,
+    signMessage,
+    signTypedData,
+    rename,
+    setPolicyOf(({ id: subjectId }) => ({ subjectId }), item),
+    ...freezeActs<Wallet>('wallet'),
+  ],
   follows: () => followsTypes('transaction', 'wallet'),
   parts: [
     {

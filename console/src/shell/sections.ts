@@ -65,6 +65,7 @@ export const groups: readonly Group[] = [
       { path: '/screenings', title: 'Screenings', icon: 'fingerprint-pattern' },
       { path: '/screening-lists', title: 'Screening lists', icon: 'list-x', letter: 'i' },
       { path: '/policy', title: 'Policy', icon: 'shield-check', letter: 'l' },
+      { path: '/freezes', title: 'Freezes', icon: 'lock' },
       { path: '/accounts', title: 'Accounts', icon: 'scale' },
       { path: '/reconcile', title: 'Reconcile', icon: 'check', letter: 'x' },
       { path: '/audit', title: 'Audit trail', icon: 'link', letter: 'd' },

@@ -6,10 +6,10 @@ import {
   decisionFilters,
   policyDecisionSchema,
   policyFilters,
-  policySchema,
   reconciliationFilters,
   reconciliationSchema,
 } from './control-schema.ts'
+import { policySchema } from './policy-schema.ts'
 import { listDecisions, listPolicies, listReconciliations } from './read-control.ts'
 
 const tag = 'Operator'
@@ -22,7 +22,7 @@ export const operatorControlEndpoints = [
     operationId: 'listOperatorPolicies',
     summary: 'List policies',
     description:
-      'Lists the versions of the policies of the entity, of its wallet sets and of its wallets, newest first. A policy is set by bezant policy set.',
+      'Lists the versions of the policies of the entity, of its wallet sets and of its wallets, newest first.',
     tag,
     auth: 'operator:read',
     query: policyFilters,

@@ -1,40 +1,16 @@
 import Type from 'typebox'
 import { blockchainField, createDateField, idField } from '#api/fields'
 import { described } from '#runtime/http/openapi/annotate'
+import { policyNumberField, policyScopeField, policySubjectField } from './policy-schema.ts'
 
 const optional = Type.Optional
 
-const scopeField = Type.Enum(['entity', 'walletSet', 'wallet'], {
-  title: 'PolicyScope',
-  description: 'What a policy is about: the whole entity, a wallet set or a wallet.',
-})
-const subjectField = idField('The entity, wallet set or wallet that the policy is about.')
-const versionField = Type.Integer({ description: 'The number of the version, from 1.' })
-
 export const policyFilters = Type.Object({
-  subjectId: optional(subjectField),
+  subjectId: optional(policySubjectField),
   inForce: optional(
     Type.Boolean({ description: 'true: those that decide now. false: those that were replaced.' }),
   ),
 })
-
-export const policySchema = Type.Object(
-  {
-    id: idField('The id of the version.'),
-    scope: scopeField,
-    subjectId: subjectField,
-    version: versionField,
-    inForce: Type.Boolean({
-      description: 'Whether it decides now; a later version has replaced it otherwise.',
-    }),
-    rules: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The rules as they were set: see bezant policy --help.',
-    }),
-    actor: Type.String({ description: 'Who set it.' }),
-    createDate: createDateField,
-  },
-  { title: 'PolicyVersion', description: 'A version of a policy.' },
-)
 
 export const decisionFilters = Type.Object({
   walletId: optional(idField('The wallet that signs.')),
@@ -49,7 +25,7 @@ export const policyDecisionSchema = Type.Object(
     operation: Type.String({ description: 'What was let be signed, such as transfer.' }),
     versions: Type.Array(
       Type.Object(
-        { scope: scopeField, subjectId: subjectField, version: versionField },
+        { scope: policyScopeField, subjectId: policySubjectField, version: policyNumberField },
         { description: 'A version.' },
       ),
       { description: 'The versions that allowed it, the widest policy first.' },

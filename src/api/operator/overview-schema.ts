@@ -81,6 +81,7 @@ const needSchema = Type.Object(
     subscriptionId: optional(
       Type.String({ format: 'uuid', description: 'The subscription that it is about.' }),
     ),
+    walletId: optional(Type.String({ format: 'uuid', description: 'The wallet that it is about.' })),
     sinceDate: dateField('Since when.'),
   },
   { title: 'Need', description: 'Something that needs somebody.' },

@@ -17,7 +17,7 @@ export async function listPolicies(
   return { found, items: found.rows.map(showPolicy) }
 }
 
-const showPolicy = ({ isInForce, ...policy }: ListedPolicy) => ({ ...policy, inForce: isInForce })
+export const showPolicy = ({ isInForce, ...policy }: ListedPolicy) => ({ ...policy, inForce: isInForce })
 
 export async function listDecisions(
   ctx: Ctx,

@@ -1,3 +1,4 @@
+import { type ExecutionFields, requireCall } from '#api/calls/execution-request'
 import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource, type SourceFields } from '#api/sources/source'
@@ -6,7 +7,6 @@ import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { type CallRequest, submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
-import { type ExecutionFields, requireCall } from './execution-request.ts'
 
 export type ExecutionBody = SourceFields & ExecutionFields & FeeFields & { refId?: string }
 

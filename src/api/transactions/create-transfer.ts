@@ -1,3 +1,5 @@
+import { requireLeaving } from '#api/calls/transfer-items'
+import { requireDestination, requireToken, type TokenFields } from '#api/calls/transfer-request'
 import { type FeeFields, parseFeeRequest } from '#api/fees/fee-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource, type SourceFields } from '#api/sources/source'
@@ -8,8 +10,6 @@ import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { compareNow } from '#engines/tokens/index'
 import { type CallRequest, submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
-import { requireLeaving } from './transfer-items.ts'
-import { requireDestination, requireToken, type TokenFields } from './transfer-request.ts'
 
 export type TransferBody = SourceFields &
   TokenFields &

@@ -1,8 +1,8 @@
+import { type ExecutionFields, requireCall } from '#api/calls/execution-request'
 import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
 import { requireChain } from '#api/sources/connected-chain'
 import type { Ctx } from '#engines/ctx'
 import { errorsOfCall } from '#engines/transactions/index'
-import { type ExecutionFields, requireCall } from './execution-request.ts'
 
 /** Estimates the cost of a contract call at each fee level, for any sender; without signature and data, a plain call. */
 export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {

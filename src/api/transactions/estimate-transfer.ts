@@ -1,3 +1,5 @@
+import { type AmountFields, requireLeaving } from '#api/calls/transfer-items'
+import { requireToken, type TokenFields } from '#api/calls/transfer-request'
 import { type EstimateSource, estimateSource, estimateTable } from '#api/fees/estimate'
 import { requireChain } from '#api/sources/connected-chain'
 import { parseAddress } from '#chains/address'
@@ -5,8 +7,6 @@ import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { meetGivenToken } from './register-token.ts'
-import { type AmountFields, requireLeaving } from './transfer-items.ts'
-import { requireToken, type TokenFields } from './transfer-request.ts'
 
 type EstimateBody = TokenFields & EstimateSource & AmountFields & { destinationAddress: string }
 

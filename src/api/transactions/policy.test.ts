@@ -1,7 +1,8 @@
 /** Policy over the API: limits that no number of requests exceeds, and freezes that hold back accepted requests. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freeze, setPolicy, unfreeze } from '#custody/policy/index'
+import { freeze, unfreeze } from '#custody/freezes/index'
+import { setPolicy } from '#custody/policy/index'
 import { insertApiKey } from '#runtime/auth/store'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'

@@ -1,3 +1,5 @@
+import { parseItemId } from '#api/calls/transfer-items'
+import type { TokenFields } from '#api/calls/transfer-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource } from '#api/sources/source'
 import { parseAddress } from '#chains/address'
@@ -8,8 +10,6 @@ import { tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
 import { meetItems, meetingEnd, meetToken } from '#engines/tokens/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { TransferBody } from './create-transfer.ts'
-import { parseItemId } from './transfer-items.ts'
-import type { TokenFields } from './transfer-request.ts'
 
 /** Prepares a transfer: its `tx` must neither decrypt nor wait for a node. */
 export async function prepareTransfer(

@@ -8,29 +8,26 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
-import { oncePer } from '#runtime/scheduling/memoize'
 import type { EntityScope } from '#runtime/scope'
 import type { CustodyScope } from '../custody.ts'
 import { familyOfKey } from '../families/index.ts'
 import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
 import { findManaged } from '../store/managed-addresses.ts'
-import {
-  type DecisionRow,
-  insertDecision,
-  type PolicyRow,
-  policiesOver,
-  rulesOfVersions,
-  setReleased,
-  spentSince,
-} from '../store/policies.ts'
+import { type DecisionRow, insertDecision, setReleased } from '../store/policies.ts'
 import { type NonceRef, payloadsOf } from '../store/signatures.ts'
 import type { KeyFamily, Signatory } from '../wallets/types.ts'
-import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
-import type { Operation } from './operation.ts'
-import { type Compiled, compileRules, type Limit } from './rules.ts'
+import { hasWindows, spendsOf } from './evaluate.ts'
+import { isSignedAtOnce, type Operation } from './operation.ts'
+import {
+  firstDenial,
+  firstFull,
+  noPolicyText,
+  type Policy,
+  type PolicyDenial,
+  policiesFor,
+} from './policies-over.ts'
 
 type DecisionRequest = {
   /** Id of the transaction, or a fresh id where a request is signed at once. */
@@ -80,9 +77,10 @@ export async function decidePolicy(
   await requireNotFrozen(db, entityId, wallet, operation)
   const spends = spendsOf(operation)
   let policies = await allowing(ctx, wallet, operation, false)
-  if (policies.some(({ rules }) => windowsOf(rules, spends).length > 0)) {
+  if (policies.some(({ rules }) => hasWindows(rules, spends))) {
     policies = await allowing(ctx, wallet, operation, true)
-    await requireRoom(ctx, wallet, policies, spends)
+    // Under the lock, the sums include every earlier decision.
+    refuse(ctx, wallet, await firstFull(ctx, policies, spends))
   }
   const id = newId(ctx.clock.nowMs())
   const row = {
@@ -151,18 +149,6 @@ async function requireNotFrozen(db: Db, entityId: string, wallet: Signatory, ope
   if (frozen) throw new ApiError('walletFrozen')
 }
 
-/** Whether the caller receives the signature, and may use it on any chain where it is valid. */
-const isSignedAtOnce = ({ kind }: Operation) => !sentByWorkers.has(kind)
-/** Operations that a worker signs and sends later. */
-const sentByWorkers: ReadonlySet<Operation['kind']> = new Set([
-  'transfer',
-  'contractExecution',
-  'contractDeployment',
-  'sweep',
-])
-
-type Policy = PolicyRow & { rules: Compiled }
-
 /** Returns the policies over the wallet. Throws unless each allows the operation on its own, without the rolling limits. */
 async function allowing(
   ctx: EntityScope,
@@ -170,26 +156,16 @@ async function allowing(
   operation: Operation,
   lock: boolean,
 ): Promise<Policy[]> {
-  const { db, entity } = ctx
-  const rows = await policiesOver(db, entity.id, wallet, { everywhere: isSignedAtOnce(operation), lock })
-  if (rows.length === 0) {
-    const remedy = `Choose one with: bezant policy set --entity ${entity.id} --policy permissive|FILE`
-    throw new ApiError('policyDenied', `There is no policy, and without one nothing is signed. ${remedy}`)
-  }
-  const compiled = await compiledOf(ctx, rows)
-  const policies = rows.map((row, index) => ({ ...row, rules: compiled[index]! }))
-  for (const policy of policies) {
-    const reason = denialOf(policy.rules, operation)
-    if (reason) throw denied(ctx, wallet, policy, reason)
-  }
+  const policies = await policiesFor(ctx, wallet, operation, { lock })
+  if (policies.length === 0) throw new ApiError('policyDenied', noPolicyText(ctx.entity.id))
+  refuse(ctx, wallet, firstDenial(policies, operation))
   return policies
 }
 
-const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet' } as const
-const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet' } as const
-
-function denied(ctx: EntityScope, wallet: Signatory, policy: PolicyRow, reason: string): ApiError {
-  const { scope, subjectId, version } = policy
+function refuse(ctx: EntityScope, wallet: Signatory, denial: PolicyDenial | undefined): void {
+  if (!denial) return
+  const { scope, subjectId, version } = denial.policy
+  const { reason } = denial
   ctx.log.warn(
     { entityId: ctx.entity.id, walletId: wallet.id, actor: ctx.actor, scope, subjectId, version, reason },
     'denied by policy',
@@ -197,66 +173,11 @@ function denied(ctx: EntityScope, wallet: Signatory, policy: PolicyRow, reason: 
   const entity = scope === 'entity' ? '' : ` --entity ${ctx.entity.id}`
   const where = `the policy of the ${subjects[scope]} ${subjectId} (version ${version})`
   const remedy = `To allow it, change that policy with: bezant policy set${entity} --${flags[scope]} ${subjectId}`
-  return new ApiError('policyDenied', `Denied by ${where}: ${reason}. ${remedy} --policy FILE`)
+  throw new ApiError('policyDenied', `Denied by ${where}: ${reason}. ${remedy} --policy FILE`)
 }
 
-/** Compiled rules by version id: versions never change, so entries stay valid. */
-const compiledVersionsIn = oncePer((_config: Config) => new Map<string, Compiled>())
-const compiledMax = 1_000
-
-async function compiledOf(
-  { config, db, entity }: EntityScope,
-  rows: readonly PolicyRow[],
-): Promise<Compiled[]> {
-  const compiledVersions = compiledVersionsIn(config)
-  const ids = rows.map(({ versionId }) => versionId)
-  // Read before the query: another request may empty the cache meanwhile.
-  const known = ids.map((id) => compiledVersions.get(id))
-  const missing = ids.filter((_, index) => !known[index])
-  const found = missing.length > 0 ? await rulesOfVersions(db, entity.id, missing) : []
-  const fresh = new Map(found.map(({ id, rules }) => [id, compileRules(rules)]))
-  const compiled = ids.map((id, index) => known[index] ?? fresh.get(id)!)
-  if (compiledVersions.size + fresh.size > compiledMax) compiledVersions.clear()
-  for (const [id, rules] of fresh) compiledVersions.set(id, rules)
-  return compiled
-}
-
-type Window = { limit: Limit; index: number; amountAtomic: bigint; seconds: number; capAtomic: bigint }
-
-/** Returns the rolling limits that the outgoing amounts count against. */
-function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
-  if (rules.mode === 'permissive') return []
-  return rules.limits.flatMap((limit, index) => {
-    const counted = countedBy(limit, spends)
-    if (counted === undefined) return []
-    return limit.windows.map(({ seconds, amountAtomic: capAtomic }) => ({
-      limit,
-      index,
-      amountAtomic: counted,
-      seconds,
-      capAtomic,
-    }))
-  })
-}
-
-/** Checks the rolling limits, under the lock: the sums include every earlier decision. */
-async function requireRoom(
-  ctx: EntityScope,
-  wallet: Signatory,
-  policies: readonly Policy[],
-  spends: readonly Spend[],
-): Promise<void> {
-  const { db, entity, clock } = ctx
-  for (const policy of policies) {
-    for (const { limit, index, amountAtomic, seconds, capAtomic } of windowsOf(policy.rules, spends)) {
-      const sinceDate = formatInstant(clock.nowMs() - seconds * 1_000)
-      const spent = await spentSince(db, entity.id, policy, limit.tokens, sinceDate)
-      if (spent + amountAtomic <= capAtomic) continue
-      const reason = `limits[${index}] allows ${capAtomic} in ${seconds} s, of which ${spent} are taken; this is ${amountAtomic}`
-      throw denied(ctx, wallet, policy, reason)
-    }
-  }
-}
+const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet' } as const
+const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet' } as const
 
 /** Releases the reservations of intents that ended without effect, in the `tx` that ends them. */
 export async function releaseAllowance(tx: Db, nowMs: number, intents: readonly IntentRef[]): Promise<void> {

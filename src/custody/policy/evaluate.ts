@@ -119,3 +119,42 @@ function transactionLimitDenial({ limits }: CompiledRules, spends: readonly Spen
   }
   return undefined
 }
+
+/** Returns the amount that left in these tokens in the seconds before, in base units. */
+type SpentIn = (limit: Limit, seconds: number) => Promise<bigint>
+
+/** Whether a rolling limit counts these amounts. */
+export const hasWindows = (rules: Compiled, spends: readonly Spend[]): boolean =>
+  windowsOf(rules, spends).length > 0
+
+/** Returns the reason why a rolling limit of these rules denies the amounts, or `undefined`. */
+export async function windowDenial(
+  rules: Compiled,
+  spends: readonly Spend[],
+  spentIn: SpentIn,
+): Promise<string | undefined> {
+  for (const { limit, index, amountAtomic, seconds, capAtomic } of windowsOf(rules, spends)) {
+    const spent = await spentIn(limit, seconds)
+    if (spent + amountAtomic > capAtomic)
+      return `limits[${index}] allows ${capAtomic} in ${seconds} s, of which ${spent} are taken; this is ${amountAtomic}`
+  }
+  return undefined
+}
+
+type Window = { limit: Limit; index: number; amountAtomic: bigint; seconds: number; capAtomic: bigint }
+
+/** Returns the rolling limits that the outgoing amounts count against. */
+function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
+  if (rules.mode === 'permissive') return []
+  return rules.limits.flatMap((limit, index) => {
+    const counted = countedBy(limit, spends)
+    if (counted === undefined) return []
+    return limit.windows.map(({ seconds, amountAtomic: capAtomic }) => ({
+      limit,
+      index,
+      amountAtomic: counted,
+      seconds,
+      capAtomic,
+    }))
+  })
+}

@@ -1,11 +1,14 @@
-/** Policies: the rules by which an entity signs, the amounts reserved against their limits, and freezes. */
+/** Policies: the rules by which an entity signs, and the amounts reserved against their limits. */
 
-export { isEntityFrozen } from '../store/freezes.ts'
 export {
+  decisionsUnder,
+  findListedPolicy,
+  findPolicyInForce,
   type ListedDecision,
   type ListedPolicy,
   listedDecisionsPage,
   listedPoliciesPage,
+  type PastDecision,
 } from '../store/listed-policies.ts'
 export {
   copySpending,
@@ -25,8 +28,14 @@ export {
   reserveAllowanceAgain,
   type SignedIntent,
 } from './decide-policy.ts'
-export { freeze, isFrozen, unfreeze, WalletFrozen } from './freeze.ts'
-export type { Operation, OperationDanger, OperationEffect } from './operation.ts'
+export {
+  type CandidatePolicy,
+  type OperationRefusal,
+  type PastVerdict,
+  tryOperation,
+  tryPast,
+} from './dry-run.ts'
+export { type Operation, type OperationDanger, type OperationEffect, operationKinds } from './operation.ts'
 export { policyHistory } from './policy-changes.ts'
-export { parseRules, type Rules } from './rules.ts'
-export { type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'
+export { type Rules, readRules } from './rules.ts'
+export { findSubject, type PolicySubject, permissive, setPolicy, startPermissive } from './set-policy.ts'

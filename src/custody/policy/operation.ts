@@ -64,3 +64,14 @@ export type Operation = {
   /** Further addresses that take part. Screening looks them up; no rule names them. `guessed`: a word of an argument that may be one. */
   parties?: readonly { blockchain: string; address: string; guessed?: true }[]
 }
+
+/** Operations that a worker signs and sends later. */
+export const sentByWorkers: ReadonlySet<string> = new Set([
+  'transfer',
+  'contractExecution',
+  'contractDeployment',
+  'sweep',
+])
+
+/** Whether the caller receives the signature, and may use it on any chain where it is valid. */
+export const isSignedAtOnce = ({ kind }: { kind: string }): boolean => !sentByWorkers.has(kind)

@@ -19,7 +19,7 @@ const freezes = {
   'wallet.frozen': { scope: 'wallet', change: 'frozen' },
   'wallet.unfrozen': { scope: 'wallet', change: 'unfrozen' },
 } as const
-type Freeze = keyof typeof freezes
+type FreezeEvent = keyof typeof freezes
 
 /** Lists the newest `limit` changes, newest first: of one subject by its id, or of the whole entity. */
 export async function policyHistory(
@@ -29,7 +29,7 @@ export async function policyHistory(
   limit: number,
 ): Promise<PolicyChange[]> {
   const versions = await versionsOf(db, entityId, subjectId, limit)
-  const frozen = await changesOf(db, entityId, Object.keys(freezes) as Freeze[], subjectId, limit)
+  const frozen = await changesOf(db, entityId, Object.keys(freezes) as FreezeEvent[], subjectId, limit)
   const changes: PolicyChange[] = [
     ...versions.map((version) => ({ change: 'set' as const, ...version })),
     ...frozen.map(({ type, ...row }) => ({ ...freezes[type], ...row })),

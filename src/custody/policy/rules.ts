@@ -1,12 +1,15 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import Type, { type Static } from 'typebox'
-import { invalid } from '#lib/errors'
+import { ApiError, invalid, within } from '#lib/errors'
 import { checkOf } from '#runtime/http/validate'
 import { dangers, operationKinds } from './operation.ts'
 
 const entriesMax = 1_000
 const strict = { additionalProperties: false } as const
-const amountField = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' })
+const amountField = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  '~remedy': 'write base units as a text, such as "1000000"',
+})
 const textField = Type.String({ minLength: 1, maxLength: 300 })
 const listField = Type.Array(textField, { maxItems: entriesMax })
 const anyOr = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([Type.Literal('any'), schema])
@@ -95,6 +98,49 @@ export function parseRules(value: unknown): Rules {
   return rules
 }
 
+type ReadSettings = {
+  /** The member of the request that has the rules; absent of a document of its own. */
+  at?: string
+  /** Whether this is a blockchain of the interface: a misspelt one would allow nothing there, and limit nothing either. */
+  isBlockchain: (name: string) => boolean
+}
+
+/** Checks rules as an operator writes them, with the blockchains that they name; errors name each bad member by its path. */
+export function readRules(value: unknown, { at, isBlockchain }: ReadSettings): Rules {
+  try {
+    const rules = parseRules(value)
+    requireBlockchains(rules, isBlockchain)
+    return rules
+  } catch (error) {
+    throw at !== undefined && error instanceof ApiError ? within(at, error) : error
+  }
+}
+
+function requireBlockchains(rules: Rules, isBlockchain: ReadSettings['isBlockchain']): void {
+  if (rules.mode === 'permissive') return
+  const entries: [string, string][] = [
+    ...listOf(rules.destinations).map((text, index): [string, string] => [`destinations[${index}]`, text]),
+    ...listOf(rules.tokens).map((text, index): [string, string] => [`tokens[${index}]`, text]),
+    ...(['contracts', 'typedData'] as const).flatMap((name) =>
+      listOf<{ contract: string }>(rules[name]).map(({ contract }, index): [string, string] => [
+        `${name}[${index}].contract`,
+        contract,
+      ]),
+    ),
+    ...listOf(rules.limits).flatMap(({ tokens }, index) =>
+      tokens.map((text, place): [string, string] => [`limits[${index}].tokens[${place}]`, text]),
+    ),
+  ]
+  for (const [at, text] of entries) {
+    const blockchain = text.slice(0, text.lastIndexOf(':'))
+    if (blockchain === '*' || blockchain.startsWith('eip155:') || isBlockchain(blockchain)) continue
+    throw invalid({ at, reason: `"${text}" names no blockchain of this interface`, value: text })
+  }
+}
+
+const listOf = <Item>(list: 'any' | readonly Item[] | undefined): readonly Item[] =>
+  list === undefined || list === 'any' ? [] : list
+
 /** Compiles rules for evaluation. Throws an error that names the first entry that is malformed or contradicts another. */
 export function compileRules(rules: Rules): Compiled {
   if (rules.mode === 'permissive') return { mode: 'permissive' }
@@ -104,8 +150,10 @@ export function compileRules(rules: Rules): Compiled {
     operations: new Set(rules.operations ?? []),
     destinations: listed('destinations', rules.destinations ?? [], addressPattern),
     tokens,
-    contracts: members('contracts', rules.contracts ?? [], (rule) =>
-      rule.selectors === 'any' ? 'any' : rule.selectors.map((text) => selectorOf(text)),
+    contracts: members('contracts', rules.contracts ?? [], ({ selectors }, at) =>
+      selectors === 'any'
+        ? 'any'
+        : selectors.map((text, index) => selectorOf(`${at}.selectors[${index}]`, text)),
     ),
     typedData: members('typedData', rules.typedData ?? [], (rule) => rule.primaryTypes),
     limits: (rules.limits ?? []).map((limit, index) => compileLimit(limit, `limits[${index}]`, tokens)),
@@ -155,7 +203,7 @@ function listed(name: string, value: 'any' | readonly string[], pattern: RegExp)
 function members<Rule extends { contract: string }>(
   name: string,
   value: 'any' | readonly Rule[],
-  namesOf: (rule: Rule) => 'any' | readonly string[],
+  namesOf: (rule: Rule, at: string) => 'any' | readonly string[],
 ): Members {
   if (value === 'any') return 'any'
   const found = new Map<string, 'any' | ReadonlySet<string>>()
@@ -169,7 +217,7 @@ function members<Rule extends { contract: string }>(
         reason: 'is there twice: write one entry for each',
         value: rule.contract,
       })
-    const names = namesOf(rule)
+    const names = namesOf(rule, `${name}[${index}]`)
     found.set(key, names === 'any' ? 'any' : new Set(names))
   }
   return found
@@ -178,13 +226,13 @@ function members<Rule extends { contract: string }>(
 const canonicalType = /^(address|bool|string|function|bytes([1-9]|[12]\d|3[0-2])?|u?int[1-9]\d{0,2}|\d*)$/
 
 /** Parses a selector: `0xa9059cbb`, or the function's signature with canonical types: `transfer(address,uint256)`. */
-function selectorOf(text: string): string {
+function selectorOf(at: string, text: string): string {
   if (/^0x[0-9a-fA-F]{8}$/.test(text)) return text.toLowerCase()
   const parameters = /^[A-Za-z_$][\w$]*(\(.*\))$/.exec(text)?.[1]
   const isCanonical = parameters?.split(/[(),[\]]/).every((type) => canonicalType.test(type))
   if (!isCanonical || /[(,],|,\)/.test(parameters!))
     throw invalid({
-      at: 'selectors',
+      at,
       reason: 'must be 0x and 8 digits, or a signature such as f(address,uint256)',
       value: text,
     })

@@ -6,7 +6,7 @@ import { recordChanges } from '#runtime/record/store'
 import { insertVersion, type PolicyScope } from '../store/policies.ts'
 import { findWalletSet } from '../store/wallet-sets.ts'
 import { findWallet } from '../store/wallets.ts'
-import { parseRules } from './rules.ts'
+import { parseRules, type Rules } from './rules.ts'
 
 /** The subject of a policy: the entity itself, or one of its wallet sets or wallets. */
 export type PolicySubject = { entityId: string; scope: PolicyScope; subjectId: string }
@@ -14,23 +14,34 @@ export type PolicySubject = { entityId: string; scope: PolicyScope; subjectId: s
 /** Rules that allow every operation. */
 export const permissive = { mode: 'permissive' } as const
 
-type SettingScope = { db: Db; clock: { nowMs(): number }; actor: string }
+type SettingScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
 
 /**
  * Puts `rules`, as an operator writes them, in force from the next decision on; accepted requests stay accepted. Returns the
- * number of the version, from 1. Throws an error that names each bad field, 156001 or 156005 when there is no such subject.
+ * number of the version, from 1. With `replaces`, the number of the version that has to be in force, or 0 for none, throws
+ * `policyChanged` where another one is. Throws an error that names each bad field, 156001 or 156005 when there is no such subject.
  */
 export async function setPolicy(
-  { db, clock, actor }: SettingScope,
+  scope: SettingScope,
   subject: PolicySubject,
   rules: unknown,
+  replaces?: number,
 ): Promise<number> {
   const parsed = parseRules(rules)
-  const version = await db.tx(async (tx) => {
+  return scope.db.tx(async (tx) => {
     await requireSubject(tx, subject)
-    return write(tx, clock.nowMs(), actor, subject, parsed, false)
+    const version = await write({ ...scope, db: tx }, subject, parsed, replaces)
+    if (version === undefined) throw new ApiError('policyChanged')
+    return version
   })
-  return version!
+}
+
+/** The subject with this id: the entity itself, or one of its wallet sets or wallets; undefined of another id. */
+export async function findSubject(db: Db, entityId: string, id: string): Promise<PolicySubject | undefined> {
+  if (id === entityId) return { entityId, scope: 'entity', subjectId: id }
+  if (await findWallet(db, { entityId }, id)) return { entityId, scope: 'wallet', subjectId: id }
+  if (await findWalletSet(db, entityId, id)) return { entityId, scope: 'walletSet', subjectId: id }
+  return undefined
 }
 
 /** Gives an entity that never had a policy the permissive one. */
@@ -39,25 +50,22 @@ export async function startPermissive(
   entityId: string,
 ): Promise<void> {
   const subject = { entityId, scope: 'entity', subjectId: entityId } as const
-  await db.tx((tx) => write(tx, clock.nowMs(), 'sandbox', subject, permissive, true))
+  await db.tx((tx) => write({ db: tx, clock, actor: 'sandbox' }, subject, permissive, 0))
 }
 
 async function write(
-  tx: Db,
-  nowMs: number,
-  actor: string,
+  { db: tx, clock, actor, requestId }: SettingScope,
   subject: PolicySubject,
-  rules: ReturnType<typeof parseRules>,
-  onlyFirst: boolean,
+  rules: Rules,
+  replaces: number | undefined,
 ): Promise<number | undefined> {
   const { entityId, subjectId: resourceId, scope } = subject
-  const createDate = formatInstant(nowMs)
-  const row = { ...subject, id: newId(nowMs), rules, actor, createDate }
-  const version = await insertVersion(tx, row, onlyFirst)
+  const nowMs = clock.nowMs()
+  const row = { ...subject, id: newId(nowMs), rules, actor, createDate: formatInstant(nowMs) }
+  const version = await insertVersion(tx, row, replaces)
   if (version === undefined) return undefined
-  await recordChanges(tx, nowMs, [
-    { entityId, actor, type: 'policy.set', resourceId, data: { scope, version, rules } },
-  ])
+  const data = { scope, version, rules }
+  await recordChanges(tx, nowMs, [{ entityId, actor, requestId, type: 'policy.set', resourceId, data }])
   return version
 }
 

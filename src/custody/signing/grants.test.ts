@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '#testing/platform/custody'
+import { freeze, unfreeze } from '../freezes/index.ts'
 import {
   type Custody,
   type CustodyCtx,
@@ -16,7 +17,7 @@ import {
   signForIntents,
   signWithPlatformKey,
 } from '../index.ts'
-import { decidePolicy, freeze, unfreeze } from '../policy/index.ts'
+import { decidePolicy } from '../policy/index.ts'
 import { createWalletSet, createWallets, type Wallet } from '../wallets/index.ts'
 import type { SigningRequest } from './grants.ts'
 

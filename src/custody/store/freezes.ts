@@ -1,3 +1,5 @@
+import { readMergedPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
 const keyOf = (entity: ReturnType<typeof sql>) => sql`hashtextextended('freeze:' || ${entity}, 0)`
@@ -39,7 +41,9 @@ export async function setWalletState(
   state: 'LIVE' | 'FROZEN',
   updateDate: string,
 ): Promise<boolean> {
-  const count = await tx.run(sql`update wallets set state = ${state}, update_date = ${updateDate}
+  const frozenDate = state === 'FROZEN' ? updateDate : null
+  const count =
+    await tx.run(sql`update wallets set state = ${state}, update_date = ${updateDate}, frozen_date = ${frozenDate}
     where entity_id = ${entityId} and id = ${walletId} and state <> ${state}`)
   return count === 1
 }
@@ -65,3 +69,61 @@ export async function isAddressFrozen(
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozenWallet}`)
   return row !== undefined
 }
+
+/** A freeze that is in force: of the whole entity, or of one of its wallets. */
+export type Freeze = {
+  /** The id of the entity or of the wallet. */
+  id: string
+  scope: 'entity' | 'wallet'
+  /** The place of a wallet; null of an entity. */
+  blockchain: string | null
+  address: string | null
+  createDate: string
+}
+
+const ofEntity = sql`f.id, 'entity' as scope, null::text as blockchain, null::text as address, f.create_date`
+const ofWallet = sql`w.id, 'wallet' as scope, w.blockchain, w.address, w.create_date`
+const frozenEntity = sql`(select entity_id as id, create_date from entity_freezes) f`
+const datedWallets = sql`(select entity_id, id, state, blockchain, address, frozen_date as create_date from wallets) w`
+
+/** The freezes of an entity that are in force, newest first; of one scope where that is named. */
+export function freezesPage(db: Db, entityId: string, named: Freeze['scope'] | undefined, page: PageQuery) {
+  const only = (scope: Freeze['scope']) => (named && named !== scope ? sql`false` : undefined)
+  const entity = {
+    columns: ofEntity,
+    from: frozenEntity,
+    alias: 'f',
+    scope: sql`f.id = ${entityId}`,
+    filters: [only('entity')],
+  }
+  // The id of what is frozen no longer stays a valid cursor.
+  const wasFrozen = {
+    ...entity,
+    from: sql`(select ${entityId}::uuid as id, null::timestamptz as create_date) f`,
+    filters: [sql`false`],
+  }
+  const wallets = {
+    columns: ofWallet,
+    from: datedWallets,
+    alias: 'w',
+    scope: sql`w.entity_id = ${entityId}`,
+    filters: [sql`w.state = 'FROZEN'`, only('wallet')],
+  }
+  return readMergedPage<Freeze>(db, [entity, wasFrozen, wallets], page)
+}
+
+/** The freeze of an entity, or of a wallet by its id; undefined where that is not frozen itself. */
+export const findFreeze = (db: Db, entityId: string, walletId: string | undefined) =>
+  db.maybe<Freeze>(
+    walletId === undefined
+      ? sql`select ${ofEntity} from ${frozenEntity} where f.id = ${entityId}`
+      : sql`select ${ofWallet} from ${datedWallets}
+        where w.entity_id = ${entityId} and w.id = ${walletId} and w.state = 'FROZEN'`,
+  )
+
+/** The freezes of an entity, oldest first. */
+export const freezesOf = (db: Db, entityId: string, limit: number) =>
+  db.all<Freeze>(sql`(select ${ofEntity} from ${frozenEntity} where f.id = ${entityId})
+    union all (select ${ofWallet} from ${datedWallets} where w.entity_id = ${entityId} and w.state = 'FROZEN'
+      order by w.create_date, w.id limit ${limit})
+    limit ${limit}`)

@@ -1,6 +1,7 @@
 import { readMergedPage, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
+import { sentByWorkers } from '../policy/operation.ts'
 import type { Rules } from '../policy/rules.ts'
 import type { DecidingVersion, PolicyScope } from './policies.ts'
 
@@ -18,6 +19,20 @@ export type ListedPolicy = {
 
 type ListedPolicyFilters = { subjectId?: string | undefined; isInForce?: boolean | undefined }
 
+const versionColumns = sql`v.id, p.scope, v.subject_id, v.version, v.rules, v.actor, p.version_id = v.id as is_in_force, v.create_date`
+const versions = sql`policy_versions v join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id`
+
+/** A version of a policy by its id. */
+export const findListedPolicy = (db: Db, entityId: string, id: string) =>
+  db.maybe<ListedPolicy>(
+    sql`select ${versionColumns} from ${versions} where v.entity_id = ${entityId} and v.id = ${id}`,
+  )
+
+/** The version of a subject's policy that is in force. */
+export const findPolicyInForce = (db: Db, entityId: string, subjectId: string) =>
+  db.maybe<ListedPolicy>(sql`select ${versionColumns} from ${versions}
+    where p.entity_id = ${entityId} and p.subject_id = ${subjectId} and v.id = p.version_id`)
+
 /** The versions of the policies of an entity, newest first. Those in force have a source and an index of their own. */
 export function listedPoliciesPage(
   db: Db,
@@ -27,8 +42,8 @@ export function listedPoliciesPage(
 ) {
   const ofSubject = subjectId === undefined ? undefined : sql`v.subject_id = ${subjectId}`
   const all = {
-    columns: sql`v.id, p.scope, v.subject_id, v.version, v.rules, v.actor, p.version_id = v.id as is_in_force, v.create_date`,
-    from: sql`policy_versions v join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id`,
+    columns: versionColumns,
+    from: versions,
     alias: 'v',
     scope: sql`v.entity_id = ${entityId}`,
   }
@@ -84,3 +99,45 @@ export const listedDecisionsPage = (
     },
     page,
   )
+
+/** A decision with what it was about. */
+export type PastDecision = {
+  id: string
+  intentId: string
+  walletId: string
+  operation: string
+  intentSha256: Buffer
+  createDate: string
+}
+
+/** The decisions of an entity that are searched for those of a wallet set. */
+const searchedMax = 2_000
+
+const pastColumns = sql`d.id, d.intent_id, d.wallet_id, d.operation, d.intent_sha256, d.create_date`
+const newestFirst = sql`order by d.create_date desc, d.id desc`
+
+/**
+ * The newest decisions that the policy of a subject was asked about, or would have been, newest first. That of a wallet decides on
+ * signatures made at once of the same key on other chains as well. Those of a wallet set are searched in the newest of the entity.
+ */
+export function decisionsUnder(
+  db: Db,
+  entityId: string,
+  { scope, subjectId }: { scope: PolicyScope; subjectId: string },
+  limit: number,
+) {
+  const ofEntity = (max: number) =>
+    sql`(select d.* from policy_decisions d where d.entity_id = ${entityId} ${newestFirst} limit ${max}) d`
+  const from = {
+    entity: ofEntity(limit),
+    walletSet: sql`${ofEntity(searchedMax)}
+      join wallets w on w.entity_id = ${entityId} and w.id = d.wallet_id and w.wallet_set_id = ${subjectId}`,
+    wallet: sql`(select o.id from wallets w join wallets o on o.entity_id = w.entity_id and o.address = w.address
+        where w.entity_id = ${entityId} and w.id = ${subjectId}) signing
+      cross join lateral (select d.* from policy_decisions d
+        where d.entity_id = ${entityId} and d.wallet_id = signing.id
+          and (signing.id = ${subjectId} or d.operation <> all(${[...sentByWorkers]}::text[]))
+        ${newestFirst} limit ${limit}) d`,
+  }
+  return db.all<PastDecision>(sql`select ${pastColumns} from ${from[scope]} ${newestFirst} limit ${limit}`)
+}

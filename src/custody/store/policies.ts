@@ -49,19 +49,25 @@ type NewVersion = {
   createDate: string
 }
 
-/** Puts a new version in force and returns its number, from 1; with `onlyFirst`, returns `undefined` where there is a policy. */
+/**
+ * Puts a new version in force and returns its number, from 1. With `replaces`, the number of the version in force or 0 for none,
+ * returns `undefined` where another one is.
+ */
 export async function insertVersion(
   tx: Db,
   row: NewVersion,
-  onlyFirst: boolean,
+  replaces: number | undefined,
 ): Promise<number | undefined> {
+  const replaced = sql`${replaces ?? null}::integer`
   const current = await tx.maybe<{
     version: number
   }>(sql`insert into policies as p (entity_id, subject_id, scope, version, version_id, create_date)
-    values (${row.entityId}, ${row.subjectId}, ${row.scope}, 1, ${row.id}, ${row.createDate})
+    select ${row.entityId}::uuid, ${row.subjectId}::uuid, ${row.scope}, 1, ${row.id}::uuid, ${row.createDate}::timestamptz
+    where ${replaced} is null or ${replaced} = 0 or exists
+      (select 1 from policies o where o.entity_id = ${row.entityId} and o.subject_id = ${row.subjectId})
     on conflict (entity_id, subject_id) do update set version = p.version + 1, version_id = excluded.version_id,
       create_date = excluded.create_date
-      where ${!onlyFirst}::boolean
+      where ${replaced} is null or p.version = ${replaced}
     returning version`)
   if (!current) return undefined
   await tx.run(sql`insert into policy_versions (entity_id, id, subject_id, version, rules, actor, create_date)
@@ -128,6 +134,17 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
     from unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
+/** The condition that an amount of alias `s` left under this policy. */
+const spentUnder = (entityId: string, { scope, subjectId }: Pick<PolicyRow, 'scope' | 'subjectId'>) =>
+  ({
+    entity: sql`true`,
+    walletSet: sql`s.wallet_set_id = ${subjectId}`,
+    // Includes wallets of the same key on other chains, which may have signed for this one.
+    wallet: sql`s.wallet_id in (select o.id from wallets w
+      join wallets o on o.entity_id = w.entity_id and o.address = w.address
+      where w.entity_id = ${entityId} and w.id = ${subjectId})`,
+  })[scope]
+
 /**
  * Returns the amount of a limit's tokens, in base units, that decisions after `sinceDate` reserved under this policy and that was not
  * released. Includes rows dated later than now: a decision that took its time earlier may have had to wait for the lock.
@@ -135,28 +152,42 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
 export async function spentSince(
   tx: Db,
   entityId: string,
-  { scope, subjectId }: PolicyRow,
+  policy: Pick<PolicyRow, 'scope' | 'subjectId'>,
   tokens: Limit['tokens'],
   sinceDate: string,
 ): Promise<bigint> {
-  const under = {
-    entity: sql`true`,
-    walletSet: sql`s.wallet_set_id = ${subjectId}`,
-    // Includes wallets of the same key on other chains, which may have signed for this one.
-    wallet: sql`s.wallet_id in (select o.id from wallets w
-      join wallets o on o.entity_id = w.entity_id and o.address = w.address
-      where w.entity_id = ${entityId} and w.id = ${subjectId})`,
-  }
   const row = await tx.one<{
     amount: bigint
   }>(sql`select coalesce(sum(s.amount), 0) as amount from policy_spending s
     where s.entity_id = ${entityId} and s.token = any(${tokens.map(({ token }) => token)}::text[])
-      and s.create_date > ${sinceDate} and s.released_date is null and ${under[scope]}
+      and s.create_date > ${sinceDate} and s.released_date is null and ${spentUnder(entityId, policy)}
       and exists (select 1 from unnest(${tokens.map(({ blockchain }) => blockchain)}::text[],
         ${tokens.map(({ token }) => token)}::text[]) as n(b, t)
         where n.t = s.token and n.b in ('*', s.blockchain))`)
   return row.amount
 }
+
+/** An amount that left and was not released. */
+export type SpentAmount = {
+  intentId: string
+  blockchain: string
+  token: string
+  amount: bigint
+  createDate: string
+}
+
+/** The newest amounts that left under a policy since a date and were not released, at most `limit` of each token. */
+export const amountsSince = (
+  db: Db,
+  entityId: string,
+  policy: Pick<PolicyRow, 'scope' | 'subjectId'>,
+  { tokens, sinceDate, limit }: { tokens: readonly string[]; sinceDate: string; limit: number },
+) =>
+  db.all<SpentAmount>(sql`select newest.* from unnest(${tokens}::text[]) as n(token)
+    cross join lateral (select s.intent_id, s.blockchain, s.token, s.amount, s.create_date from policy_spending s
+      where s.entity_id = ${entityId} and s.token = n.token and s.create_date > ${sinceDate}
+        and s.released_date is null and ${spentUnder(entityId, policy)}
+      order by s.create_date desc limit ${limit}) as newest`)
 
 const pairs = (intents: readonly IntentRef[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],

@@ -39,7 +39,7 @@ const behindMax = 5_000
 const silenceMs = 15_000
 /** The time after which links are looked for without a notice: a notice may be lost. */
 const lookMs = 5_000
-/** The time for which an entry waits for its link while somebody follows. */
+/** The time for which an entry waits for its link while a reader follows. */
 const hasteMs = 50
 
 const turnOf = oncePer((_: Database) => newTurn('linking audit entries'))

@@ -1,6 +1,6 @@
 /**
  * Makes tampering with the audit trail visible: links the entries of each entity into a hash chain, in batches after their
- * `tx` committed, and signs its heads. Entries wait for about a second, and less while somebody follows events. The step polls,
+ * `tx` committed, and signs its heads. Entries wait for about a second, and less while readers follow events. The step polls,
  * because a NOTIFY in every `tx` takes a lock that all commits share. Any number of workers may run; one links at a time.
  *
  * Entry: what was done, by whom, when. Link: the hash that binds an entry to all before it. Head: the last link of a batch, signed.

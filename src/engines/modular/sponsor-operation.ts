@@ -7,8 +7,8 @@ import { accountsOn } from '#chains/facets/optional'
 
 import type { Chain } from '#chains/chain'
 import type { UnsignedOperation, UserOperation } from '#chains/facets/accounts'
+import { WalletFrozen } from '#custody/freezes/index'
 import { signWithPlatformKey } from '#custody/index'
-import { WalletFrozen } from '#custody/policy/index'
 import type { Ctx } from '#engines/ctx'
 import {
   excessOf,

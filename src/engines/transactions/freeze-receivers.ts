@@ -1,4 +1,4 @@
-import { freeze } from '#custody/policy/index'
+import { freeze } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Turn } from '#runtime/turns/store'
 import { claimToFreeze, takeToFreeze } from './store/screening.ts'

@@ -1,7 +1,7 @@
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unfreeze } from '#custody/policy/index'
+import { unfreeze } from '#custody/freezes/index'
 import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { actorOn, deployLyingToken } from '#testing/builders/any-tokens'
 import { payFrom } from '#testing/builders/screened-sender'

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import { freeze } from '#custody/policy/index'
+import { freeze } from '#custody/freezes/index'
 import {
   askedOf,
   askProvider,

@@ -2,7 +2,7 @@ import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
-import { freeze, unfreeze } from '#custody/policy/index'
+import { freeze, unfreeze } from '#custody/freezes/index'
 import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { decideReview } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Chain } from '#chains/chain'
-import { WalletFrozen } from '#custody/policy/index'
+import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { defer, type Turn } from '#runtime/turns/store'

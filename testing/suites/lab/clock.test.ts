@@ -51,7 +51,7 @@ const advance = async (body: object) => {
   return get('/sandbox/clock/advance')
 }
 const post = (path: string, body: object) =>
-  data(http('POST', path, { idempotencyKey: randomUUID(), ...body }))
+  data(http('POST', path, { ...(path.startsWith('/v1/') && { idempotencyKey: randomUUID() }), ...body }))
 
 async function headDateMs(): Promise<number> {
   const { rpcUrl } = program.answer.chains[0]!

@@ -1,3 +1,4 @@
+import { type Freeze, freezesOf } from '#custody/freezes/index'
 import { pendingReviews } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { type OpenGap, openGaps } from '#engines/indexer/reconciliation/index'
@@ -10,6 +11,7 @@ import { disableDateOf } from '#engines/webhooks/index'
 import { formatAmount } from '#lib/amounts'
 
 export const needKinds = [
+  'frozen',
   'openGap',
   'disabledSubscription',
   'stuckTransaction',
@@ -29,6 +31,7 @@ export type Need = {
   text: string
   movementId?: string
   subscriptionId?: string
+  walletId?: string
   sinceDate: string
 }
 
@@ -37,6 +40,7 @@ const eachMax = 20
 
 /** The needs of an entity: the worst first, and of those the oldest. */
 export async function readNeeds({ db }: Pick<EngineCtx, 'db'>, entityId: string): Promise<Need[]> {
+  const freezes = await freezesOf(db, entityId, eachMax)
   const gaps = await openGaps(db, entityId, eachMax)
   const tokens = await tokensByIds(db, [...new Set(gaps.map(({ tokenId }) => tokenId))])
   const stuck = await stuckOf(db, entityId, eachMax)
@@ -44,6 +48,7 @@ export async function readNeeds({ db }: Pick<EngineCtx, 'db'>, entityId: string)
   const held = await heldDisbursements(db, entityId, eachMax)
   const failing = await failingSubscriptions(db, entityId, eachMax)
   const needs: Need[] = [
+    ...freezes.map(frozenNeed),
     ...gaps.map((gap) =>
       gapNeed(
         gap,
@@ -72,6 +77,19 @@ export async function readNeeds({ db }: Pick<EngineCtx, 'db'>, entityId: string)
       severities.indexOf(one.severity) - severities.indexOf(other.severity) ||
       one.sinceDate.localeCompare(other.sinceDate),
   )
+}
+
+function frozenNeed({ id, scope, blockchain, address, createDate }: Freeze): Need {
+  const isEntity = scope === 'entity'
+  return {
+    kind: 'frozen',
+    severity: isEntity ? 'bad' : 'warn',
+    text: isEntity
+      ? 'The entity is frozen: nothing is signed, and accepted transactions wait. Unfreeze it.'
+      : `The wallet ${address} on ${blockchain} is frozen: its accepted transactions wait. Unfreeze it.`,
+    ...(!isEntity && { walletId: id }),
+    sinceDate: createDate,
+  }
 }
 
 type GapToken = { symbol: string; decimals: number }

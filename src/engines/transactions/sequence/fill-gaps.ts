@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { UnsignedTransaction } from '#chains/facets/payments'
+import { WalletFrozen } from '#custody/freezes/index'
 import { GrantMissing, signedDigest, signForIntents } from '#custody/index'
-import { WalletFrozen } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseHold } from '#engines/ledger/holds/index'
 import { nativeToken } from '#engines/ledger/tokens/index'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freeze, setPolicy, unfreeze } from '#custody/policy/index'
+import { freeze, unfreeze } from '#custody/freezes/index'
+import { setPolicy } from '#custody/policy/index'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import {

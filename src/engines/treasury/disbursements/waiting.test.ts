@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freeze, unfreeze } from '#custody/policy/index'
+import { freeze, unfreeze } from '#custody/freezes/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import {

@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { tokenAddress } from '#chains/network'
-import { WalletFrozen } from '#custody/policy/index'
+import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { InsufficientFunds } from '#engines/ledger/holds/index'

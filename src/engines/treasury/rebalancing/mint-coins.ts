@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { ContractCall } from '#chains/crosschain/crosschain'
-import { WalletFrozen } from '#custody/policy/index'
+import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freeze, unfreeze } from '#custody/policy/index'
+import { freeze, unfreeze } from '#custody/freezes/index'
 import { canonicalHead, hasProcessedSteps, startIndexer } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/holds/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'

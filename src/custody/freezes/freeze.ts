@@ -17,7 +17,7 @@ export class WalletFrozen extends Error {}
 /** A whole entity, or one of its wallets. */
 type FreezeSubject = { entityId: string; walletId?: string | undefined }
 
-type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
+type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string; requestId?: string }
 
 /**
  * Freezes the subject: nothing is signed for it afterwards. Returns false if it was frozen before; throws 156001 for an unknown
@@ -34,7 +34,7 @@ export const unfreeze = (scope: FreezeScope, subject: FreezeSubject): Promise<bo
   change(scope, subject, false)
 
 function change(
-  { db, clock, actor }: FreezeScope,
+  { db, clock, actor, requestId }: FreezeScope,
   subject: FreezeSubject,
   on: boolean,
   isWanted: (tx: Db) => Promise<boolean> = async () => true,
@@ -54,7 +54,7 @@ function change(
         : deleteEntityFreeze(tx, entityId))
     if (!changed) return false
     const type = `${walletId === undefined ? 'entity' : 'wallet'}.${on ? 'frozen' : 'unfrozen'}`
-    await recordChanges(tx, nowMs, [{ entityId, actor, type, resourceId: walletId ?? entityId }])
+    await recordChanges(tx, nowMs, [{ entityId, actor, requestId, type, resourceId: walletId ?? entityId }])
     return true
   })
 }
