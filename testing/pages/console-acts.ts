@@ -23,6 +23,41 @@ export async function act(
   await page.click('dialog[open] button[type=submit]')
 }
 
+/** The name of what has the focus: its label, or else its text. */
+const focusedName = `(() => {
+  const each = document.activeElement
+  const label = each.labels?.[0]?.querySelector('span')?.firstChild?.textContent
+  return (label ?? each.getAttribute('aria-label') ?? each.textContent ?? '').trim()
+})()`
+
+/** Presses Tab until what has this name has the focus, as a reader without a pointer does. */
+async function tabTo({ page }: Pick<ConsolePage, 'page'>, name: string): Promise<void> {
+  for (let presses = 0; presses < 150; presses++) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate<string>(focusedName)) === name) return
+  }
+  throw new Error(`Tab never leads to ${name}`)
+}
+
+/** Does the same as `act` by keys alone. */
+export async function actByKeys(
+  shown: Pick<ConsolePage, 'page'>,
+  title: string,
+  values: Record<string, string> = {},
+): Promise<void> {
+  const { page } = shown
+  await tabTo(shown, title)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog[open]')
+  await page.waitForSelector('dialog[open] select[disabled]', { state: 'detached' })
+  for (const [name, value] of Object.entries(values)) {
+    await tabTo(shown, name)
+    await page.keyboard.type(value)
+  }
+  await tabTo(shown, title)
+  await page.keyboard.press('Enter')
+}
+
 /** Waits until no dialog is open. */
 export const dialogClosed = ({ page }: Pick<ConsolePage, 'page'>) =>
   until(async () => (await page.locator('dialog').count()) === 0, 'the dialog is closed')

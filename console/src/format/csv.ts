@@ -34,6 +34,8 @@ function fieldsOf(title: string, cell: Cell | undefined): Record<string, string>
       return {
         From: quoted(cell.from?.address ?? cell.from?.label ?? ''),
         To: quoted(cell.to?.address ?? cell.to?.label ?? ''),
+        ...(cell.from?.address && cell.from.label && { 'From name': quoted(cell.from.label) }),
+        ...(cell.to?.address && cell.to.label && { 'To name': quoted(cell.to.label) }),
       }
     case 'duration':
       return { [`${title} (ms)`]: String(cell.ms) }

@@ -57,7 +57,7 @@ inChromium('tries a policy before it is set, and freezes and unfreezes a wallet'
   await open('/freezes')
   await shows(id.slice(0, 8))
   await open('/')
-  await shows('is frozen: its accepted transactions wait')
+  await shows('its accepted transactions wait')
   await open(`/wallets/${id}`)
   await act(shown, 'Unfreeze')
   await shows('LIVE')

@@ -474,7 +474,7 @@ describe('what the console saves', () => {
       const { text } = await saved(page)
       expect(text).toMatch(/,-0\.5,/)
       expect(text).not.toMatch(/−/)
-      expect(text.split('\r\n')[0]).toBe('Id,Created,Operation,Amount,From,To,Chain,State')
+      expect(text.split('\r\n')[0]).toBe('Id,Created,Operation,Amount,Amount unit,From,To,Chain,State')
     },
   )
 })

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '#testing/builders/world'
 import { chromiumPath } from '#testing/pages/browser'
-import { act, makeFundedWallet } from '#testing/pages/console-acts'
+import { act, actByKeys, dialogClosed, makeFundedWallet } from '#testing/pages/console-acts'
 import { type ConsoleSandbox, openConsoleSandbox } from '#testing/pages/console-sandbox'
 import { until } from '#testing/platform/until'
 import type { Program } from '#testing/processes/program'
@@ -132,6 +132,9 @@ describe('the console of a sandbox', () => {
       await shows('Overview')
       expect(await call('GET', '/operator/movements')).toEqual([])
       await page.evaluate('globalThis.isFirstLoad = true')
+      await page.click('nav a:text-is("Catcher")')
+      await act(shown, 'Subscribe an inbox')
+      await shows('receives notifications')
       await makeFundedWallet(shown, 'payroll-01')
       const to = freshAddress()
       await act(shown, 'Transfer', { Token: 'USDC', Amount: '12.5', To: to })
@@ -139,12 +142,14 @@ describe('the console of a sandbox', () => {
       await page.waitForSelector('.head .status:has-text("COMPLETE")')
       for (const lane of [
         'POST ',
+        'Idempotency key',
         'Policy',
         'Screening',
         'Hold of the amount',
         'Attempt 1',
         'Block ',
         'Ledger',
+        '/sandbox/catcher/inbox',
       ])
         await shows(lane)
       expect(await page.evaluate('globalThis.isFirstLoad')).toBe(true)
@@ -201,6 +206,45 @@ describe('the console of a sandbox', () => {
     await page.click('text=1 new row')
     await when(`document.querySelectorAll('a[data-row]').length > ${shown}`)
   })
+
+  inChromium(
+    'is used by the keyboard alone from the first wallet to the timeline of its transfer',
+    async () => {
+      const shown = await console()
+      const { page, open, shows } = shown
+      await open('/')
+      await page.keyboard.press('/')
+      await page.keyboard.type('Wallet sets')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/console/wallet-sets')
+      await actByKeys(shown, 'Create a wallet set', { Name: 'made by keys' })
+      await shows('The wallet set is created.')
+      await page.keyboard.press('g')
+      await page.keyboard.press('w')
+      await page.waitForURL('**/console/wallets')
+      await actByKeys(shown, 'Create wallets', { Name: 'by keys alone' })
+      await shows('by keys alone')
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/console/wallets/*')
+      await actByKeys(shown, 'Fund', { Amount: '20' })
+      await dialogClosed(shown)
+      await actByKeys(shown, 'Fund', { Token: 'NATIVE', Amount: '1' })
+      await dialogClosed(shown)
+      for (const balance of ['20.000000USDC', '1ETH-SEPOLIA'])
+        await until(
+          async () => (await page.textContent('main'))?.replaceAll(/\s+/g, '').includes(balance) ?? false,
+          balance,
+        )
+      const to = freshAddress()
+      await actByKeys(shown, 'Transfer', { Token: 'USDC', Amount: '2.5', To: to })
+      await page.waitForURL('**/console/movements/*')
+      await page.waitForSelector('.head .status:has-text("COMPLETE")')
+      await page.keyboard.press('t')
+      await page.waitForSelector('ol.steps li')
+      expect(await call('GET', `/operator/movements?address=${to}`)).toMatchObject([{ amounts: ['2.5'] }])
+    },
+  )
 
   inChromium('is used by the keyboard alone: sections, rows, find, and back', async () => {
     await trigger('transaction.complete')
