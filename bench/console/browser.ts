@@ -41,7 +41,7 @@ export async function openMeter(page: Page): Promise<Meter> {
   await session.send('Performance.enable')
   return {
     scriptMs: async () => (await metric(session, 'ScriptDuration')) * 1_000,
-    /** What is live: garbage is collected first. */
+    /** The heap that is in use, after a collection of garbage. */
     heapMb: async () => {
       await session.send('HeapProfiler.collectGarbage')
       return (await metric(session, 'JSHeapUsedSize')) / 1e6

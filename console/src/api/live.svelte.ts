@@ -38,7 +38,7 @@ type TrustedTypePolicyFactory = {
 const gatherMs = 20
 /** Queries are asked again at most this often, however many events there are. */
 const restMs = 250
-/** What follows from an event, as a webhook and its delivery do, comes a little after it: it is asked for once more. */
+/** Webhooks and their deliveries come a little after the event that they follow from: queries are asked once more then. */
 const followUpMs = 1_500
 
 /** The stream of events, which says what changed; queries ask for it again. */
@@ -97,14 +97,14 @@ class Live {
     const predicate = ({ meta }: Pick<Query, 'meta'>) =>
       Boolean(meta?.follows && events.some((event) => meta.follows!(event)))
     const asked = queries.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' })
-    // What is asked for already is not given up for another question, which under many events would never end.
+    // A request that is under way is not given up for the next one: under many events none would end.
     await queries.invalidateQueries({ predicate }, { cancelRefetch: false })
     const rest = Math.max(restMs, 2 * (performance.now() - startedMs))
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       if (this.#pending.size > 0) void this.#flush(queries)
     }, rest)
-    // It may have been read before the events.
+    // The answers to these may be from before the events.
     if (asked.length > 0) this.#askAgain(events, queries)
     const first = events.filter(({ isAgain }) => !isAgain)
     if (first.length > 0) setTimeout(() => this.#askAgain(first, queries), followUpMs)

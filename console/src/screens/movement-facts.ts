@@ -3,7 +3,7 @@ import { nativeSymbol } from '../format/chains.ts'
 import { amount, id, link, money, mono, text } from '../parts/cell.ts'
 import type { DetailScreen, Row } from './screen.ts'
 
-/** What the page of a movement says of its resource besides the movement itself. */
+/** Facts of the resource of a movement that the movement itself does not have. */
 export type ResourceOf = Pick<DetailScreen<Row>, 'pathOf' | 'member' | 'facts'> & {
   /** Why it failed, in the words of the API. */
   whyOf: (item: Row) => string | undefined

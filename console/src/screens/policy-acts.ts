@@ -98,7 +98,7 @@ export const entityFreezePath = '/operator/freezes?scope=entity'
 export function freezeActs<Item extends { id: string; state?: string } | undefined>(
   noun: 'wallet' | 'entity',
 ): readonly Action<Item>[] {
-  /** What to unfreeze; of the entity, the id is in the list of freezes. */
+  /** Finds the id to unfreeze: that of the wallet, or of the entity by the list of freezes. */
   const frozenId = async (item: Item) => {
     if (item) return item.id
     const [found] = await read<Freeze[]>(entityFreezePath)

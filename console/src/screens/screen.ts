@@ -121,6 +121,10 @@ export type Part<Item> = {
   empty: string
 }
 
+/** The content of an answer: its data, or the member of the data that has it. */
+export const contentOf = (data: unknown, member: string | undefined): unknown =>
+  member === undefined ? data : (data as Record<string, unknown>)[member]
+
 /** Follows the events of the resources that a word begins: `transaction` follows `transaction.complete`. */
 export const followsTypes =
   (...words: string[]): Follows =>

@@ -62,7 +62,7 @@ export const reorgsOf = ({ lanes }: Pick<Timeline, 'lanes'>): number[] => [
   ),
 ]
 
-/** What a row is called, and a second line: the note of its lane, or else the last sentence. */
+/** The title of a row, and its second line: the note of the lane, or else its last sentence. */
 export function headingOf(lane: Lane): { title: string; note?: string } {
   const { kind, title } = lane
   const note = lane.note ?? stepsOf({ lanes: [lane] }).at(-1)?.text

@@ -222,7 +222,7 @@ describe('property 197: the session of a member', () => {
     expect((await begin({ password, code: codeOf(secret, -1) })).body.code).toBe(281003)
     expect((await begin({ password, code: codeOf(secret, 20) })).body.code).toBe(281003)
 
-    // What another session, of whomever, has made is not confirmed in this one.
+    // A secret that another session made, of this member or another one, is not confirmed in this one.
     const other = await makeMember(world)
     const thief = await signInAs(world, other)
     const { data } = (await thief.http('POST', codes, { body: { password: other.password } })).body
