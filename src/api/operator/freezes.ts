@@ -1,8 +1,10 @@
 import type { Static } from 'typebox'
 import { type Freeze, findFreeze, freeze, freezesPage, unfreeze } from '#custody/freezes/index'
+import { findWallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
+import { walletUnknown } from '../sources/source.ts'
 import type { freezeFilters } from './policy-schema.ts'
 
 export async function listFreezes(
@@ -16,19 +18,22 @@ export async function listFreezes(
 
 /** Freezes the entity or a wallet. What is frozen already stays so, since the same date. */
 export async function freezeSubject(ctx: Ctx, id = ctx.entity.id) {
-  const subject = subjectOf(ctx, id)
+  const subject = await requireSubject(ctx, id, 'subjectId')
   await freeze(ctx, subject)
   return showFreeze((await findFreeze(ctx.db, subject.entityId, subject.walletId))!)
 }
 
 /** Unfreezes the entity or a wallet. What is not frozen stays so. */
 export async function unfreezeSubject(ctx: Ctx, id = ctx.entity.id): Promise<void> {
-  await unfreeze(ctx, subjectOf(ctx, id))
+  await unfreeze(ctx, await requireSubject(ctx, id, 'id'))
 }
 
-const subjectOf = ({ entity }: Ctx, text: string) => {
+/** The entity itself, or its wallet of this id. Throws 156001, which names `field`. */
+async function requireSubject({ db, entity }: Ctx, text: string, field: string) {
   const id = text.toLowerCase()
-  return { entityId: entity.id, walletId: id === entity.id ? undefined : id }
+  if (id === entity.id) return { entityId: entity.id }
+  if (!(await findWallet(db, { entityId: entity.id }, id))) throw walletUnknown({ [field]: text })
+  return { entityId: entity.id, walletId: id }
 }
 
 const showFreeze = ({ id, scope, blockchain, address, createDate }: Freeze) => ({
