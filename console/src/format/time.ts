@@ -6,28 +6,40 @@ const clock: Intl.DateTimeFormatOptions = {
 }
 const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' }
 
+/** Formats of one time zone. A page shows hundreds of instants, and making a format takes longer than a hundred uses of it. */
+function formatsOf(zone: string | undefined) {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone })
+  return {
+    clock: format(clock),
+    day: format(day),
+    dayOfYear: format({ ...day, year: 'numeric' }),
+    whole: format({ ...day, year: 'numeric', ...clock, fractionalSecondDigits: 3 }),
+  }
+}
+const madeFormats = new Map<string | undefined, ReturnType<typeof formatsOf>>()
+function formats(zone: string | undefined) {
+  const made = madeFormats.get(zone) ?? formatsOf(zone)
+  madeFormats.set(zone, made)
+  return made
+}
+
 /** The time of day, with the day where it is not that of `now`. */
 export function shownTime(date: string, zone: string | undefined, nowMs: number): string {
   const at = new Date(date)
   if (Number.isNaN(at.getTime())) return date
-  const dayOf = (of: Date) => of.toLocaleDateString('en-GB', { ...day, year: 'numeric', timeZone: zone })
-  const time = at.toLocaleTimeString('en-GB', { ...clock, timeZone: zone })
-  if (dayOf(at) === dayOf(new Date(nowMs))) return time
-  const isThisYear = dayOf(at).slice(-4) === dayOf(new Date(nowMs)).slice(-4)
-  return `${at.toLocaleDateString('en-GB', { ...day, ...(isThisYear ? {} : { year: 'numeric' }), timeZone: zone })} ${time}`
+  const { clock, day, dayOfYear } = formats(zone)
+  const [atDay, today] = [dayOfYear.format(at), dayOfYear.format(nowMs)]
+  if (atDay === today) return clock.format(at)
+  const isThisYear = atDay.slice(-4) === today.slice(-4)
+  return `${isThisYear ? day.format(at) : atDay} ${clock.format(at)}`
 }
 
 /** The whole instant: "24 Nov 2026, 18:32:07.118 UTC". */
 export function wholeTime(date: string, zone: string | undefined): string {
   const at = new Date(date)
   if (Number.isNaN(at.getTime())) return date
-  const text = at.toLocaleString('en-GB', {
-    ...day,
-    year: 'numeric',
-    ...clock,
-    timeZone: zone,
-    fractionalSecondDigits: 3,
-  })
+  const text = formats(zone).whole.format(at)
   return zone === 'UTC' ? `${text} UTC` : text
 }
 

@@ -1,3 +1,4 @@
+import { replaceEqualDeep } from '@tanstack/svelte-query'
 import type { Answer } from '../api/ask.ts'
 import type { Row } from '../screens/screen.ts'
 
@@ -19,6 +20,15 @@ const pageOf = <Item>(address: string, rows: readonly Item[], { next, prev }: An
   prev,
 })
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id)
+
+/** The rows, each as the object that it was before where nothing of it has changed: what shows it is not drawn again. */
+export function shareEqual<Item extends Row>(
+  before: readonly Item[],
+  rows: readonly Item[],
+): readonly Item[] {
+  const known = new Map(before.map((row) => [row.id, row]))
+  return rows.map((row) => replaceEqualDeep(known.get(row.id), row))
+}
 
 /** Keeps the first page, by its own address, which names the instant of the page. */
 export const keepFirst = <Item extends Row>(
@@ -56,10 +66,8 @@ export function withContents<Item extends Row>(
   rows: readonly Item[],
 ): Kept<Item> {
   const contents = new Map(rows.map((row) => [row.id, row]))
-  return {
-    known,
-    pages: pages.map((page) => ({ ...page, rows: page.rows.map((row) => contents.get(row.id) ?? row) })),
-  }
+  const present = (row: Item) => replaceEqualDeep(row, contents.get(row.id) ?? row)
+  return { known, pages: pages.map((page) => ({ ...page, rows: page.rows.map(present) })) }
 }
 
 /** The newest rows that are not on show; `isMore` where there are more of them than a page has. */
