@@ -7,12 +7,14 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
+import { faultActions } from '#testing/builders/faults'
 import { transferActions } from '#testing/builders/transfers'
 import { makeRecipient, makeWallet, makeWalletSet, type World, worldOf } from '#testing/builders/world'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { startListening } from '#testing/processes/listening'
+import { openWebhookReceiver } from '#testing/servers/webhook-receiver'
 import { openWebhookSink } from '#testing/servers/webhook-sink'
 import { readState } from './saved-state.ts'
 
@@ -46,6 +48,18 @@ async function workMuch() {
   return sent
 }
 
+/** Breaks what `workMuch` needs: answers of nodes, blocks and webhooks. */
+const everythingBreaks = `
+- name: answers-lost
+  on: node
+  match: { method: eth_sendRawTransaction }
+  when: { every: 2 }
+  do: { reply: resetAfter }
+- { name: slow-node, on: node, when: { every: 5 }, do: { delay: 20ms } }
+- { name: undone, on: chain, when: { after: 2, times: 1 }, do: { reorg: { depth: 1, transactions: return } } }
+- { name: refused, on: webhook, when: { every: 2 }, do: { status: 503 } }
+`
+
 /** Each merge of a journal into a database that lacks some of it, or looks like an older copy, is counted here. */
 const epoch = async () =>
   (await harness.database.one<{ epoch: number }>(sql`select epoch from journal_epochs`)).epoch
@@ -65,13 +79,24 @@ async function countingSent(work: () => Promise<unknown>): Promise<number> {
 
 describe('a restore', () => {
   it('property 166: brings back every table, balance, nonce and head, sends nothing, and the platform goes on', async () => {
+    const receiver = await openWebhookReceiver(harness.http)
+    await world.call('POST', '/v2/notifications/subscriptions', {
+      endpoint: receiver.url,
+      notificationTypes: ['transactions.*'],
+    })
     await workMuch()
     await harness.stopEngines()
     await save('before')
     const [before, epochBefore] = [await readState(harness), await epoch()]
+    const { offsetMs } = await lab('GET', 'clock')
     harness.startEngines()
+    const faults = faultActions(harness)
+    await faults.apply(everythingBreaks)
     await workMuch()
     await world.payout()
+    const broken = new Set((await faults.met()).map(({ rule }: { rule: string }) => rule))
+    expect(broken).toEqual(new Set(['answers-lost', 'slow-node', 'undone', 'refused']))
+    await faults.clear()
     const { transfer, reaches } = transferActions(harness)
     await lab('POST', 'chains/BASE-SEPOLIA/reorg', { depth: 3 })
     await lab('POST', 'clock/advance', { by: 'P3D' })
@@ -83,6 +108,7 @@ describe('a restore', () => {
     const sent = await countingSent(async () => {
       await restore('before')
       expect(await readState(harness)).toEqual(before)
+      expect((await lab('GET', 'clock')).offsetMs).toBe(offsetMs)
     })
     expect(sent).toBe(0)
     // The engines find the state as they left it: nothing is missing, nothing is sent again.
@@ -105,6 +131,7 @@ describe('a restore', () => {
     await reaches(after, 'COMPLETE')
     expect(await harness.chain().oracle.balanceOf(other.address, harness.chain().tokens.USDC)).toBe(500_000n)
     await harness.chain().oracle.checkNonces(wallet.address)
+    await receiver.close()
   })
 
   it('leaves the node of a chain running that is as it was, and starts that of another anew', async () => {
