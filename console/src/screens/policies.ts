@@ -20,11 +20,7 @@ const columns: readonly Column<Policy>[] = [
   { title: 'Version', isNumber: true, cell: ({ version }) => text(version), place: 'amount' },
   { title: 'Rules', cell: ({ rules }) => json(rules) },
   { title: 'By', cell: ({ actor }) => mono(actor) },
-  {
-    title: 'State',
-    cell: (policy) => status(stateOf(policy), policy.inForce ? 'good' : 'idle'),
-    place: 'state',
-  },
+  { title: 'State', cell: (policy) => status(stateOf(policy)), place: 'state' },
 ]
 
 const stateOf = ({ inForce }: Policy) => (inForce ? 'in force' : 'replaced')

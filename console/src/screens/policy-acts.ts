@@ -27,7 +27,7 @@ export function setPolicyOf<Item>(startOf: (item: Item) => Start, item: Item): A
     title: 'Set policy',
     icon: 'shield-check',
     about:
-      'Rules decide from the next signature on; what was accepted stays accepted. An absent list allows nothing: docs/policy.md describes the rules.',
+      'Rules decide from the next signature on; what was accepted stays accepted. An absent list allows nothing: /docs/policy describes the rules.',
     typed: () => 'set',
     fields: [
       ...(subjectId === undefined
