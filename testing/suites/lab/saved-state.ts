@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { raw, sql } from '#runtime/db/db'
 import type { Harness } from '#testing/platform/harness'
 import { rpc, rpcBatch } from '#testing/platform/json-rpc'
@@ -76,4 +78,11 @@ async function readChain({ rpcUrl, tokens }: Harness['chains'][number]) {
     hashes: blocks.map(({ hash }) => hash),
     accounts: Object.fromEntries(accounts.map(([a, ...of]) => [a, of])),
   }
+}
+
+/** The file of a snapshot with these lines, and its checksum. */
+export function packed(lines: readonly unknown[]): Buffer {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return gzipSync(`${text}${JSON.stringify({ sha256 })}\n`)
 }

@@ -1,9 +1,8 @@
 /** Snapshots of a running platform: what is restored is what was saved, and the platform goes on from there. */
-import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -16,7 +15,7 @@ import { until } from '#testing/platform/until'
 import { startListening } from '#testing/processes/listening'
 import { openWebhookReceiver } from '#testing/servers/webhook-receiver'
 import { openWebhookSink } from '#testing/servers/webhook-sink'
-import { readState } from './saved-state.ts'
+import { packed, readState } from './saved-state.ts'
 
 let harness: Harness
 let world: World
@@ -50,11 +49,7 @@ async function workMuch() {
 
 /** Breaks what `workMuch` needs: answers of nodes, blocks and webhooks. */
 const everythingBreaks = `
-- name: answers-lost
-  on: node
-  match: { method: eth_sendRawTransaction }
-  when: { every: 2 }
-  do: { reply: resetAfter }
+- { name: answers-lost, on: node, match: { method: eth_sendRawTransaction }, when: { every: 2 }, do: { reply: resetAfter } }
 - { name: slow-node, on: node, when: { every: 5 }, do: { delay: 20ms } }
 - { name: undone, on: chain, when: { after: 2, times: 1 }, do: { reorg: { depth: 1, transactions: return } } }
 - { name: refused, on: webhook, when: { every: 2 }, do: { status: 503 } }
@@ -477,13 +472,6 @@ describe('an export', () => {
     expect([await names(), await readdir(shelf())]).toEqual([before, directories])
   })
 })
-
-/** A file of these lines, with its checksum. */
-function packed(lines: readonly unknown[]): Buffer {
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  return gzipSync(`${text}${JSON.stringify({ sha256 })}\n`)
-}
 
 describe('a listener', () => {
   it('holds up no snapshot, and is told of what happens after a restore of a state without it', async () => {
