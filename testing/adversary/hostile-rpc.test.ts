@@ -90,7 +90,8 @@ describe('a hostile node', () => {
   })
 
   it('applies faults by method, count, window and chance, and repeats them for the same seed', async () => {
-    const startedMs = performance.now()
+    // A whole number: sums of fractions are rounded.
+    const startedMs = Math.floor(performance.now())
     const clock = vi.spyOn(performance, 'now').mockReturnValue(startedMs)
     node.play(
       { fault: faults.error500, methods: ['eth_chainId'], after: 1, times: 1 },
