@@ -23,7 +23,7 @@ import {
   type VerifiedTrail,
 } from './verify.ts'
 
-/** The place up to which a trail is verified: a position of its links, and the id of an entry. */
+/** The place behind which the next page of a trail begins: a position of its links, and the id of an entry. */
 export type VerifiedPlace = { position: number; entryId?: string | undefined }
 
 type PageVerdict = {
@@ -67,7 +67,9 @@ export const verifyPage = (
       entries,
       findings,
       position,
-      ...(!isEnd && { next: { position, entryId: last ?? lastOfIds } }),
+      ...(!isEnd && {
+        next: { position: links.isEnd ? lastOfPositions : position, entryId: last ?? lastOfIds },
+      }),
       ...(head && { head: { ...head, isSigned: signedBy(publicKey)(head) } }),
       unlinked: await countUnlinked(tx, entityId),
       publicKey,
@@ -76,10 +78,14 @@ export const verifyPage = (
 
 /** The id behind those of all entries: where they are all verified and links are not yet. */
 const lastOfIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** The position behind all links: where they are all verified, with what is missing behind them, and entries are not yet. */
+const lastOfPositions = Number.MAX_SAFE_INTEGER
 
 async function verifyLinks(tx: Db, after: TrailPlace, publicKey: Buffer, pageSize: number) {
   const findings: Finding[] = []
   const before = await trailUpTo(tx, after)
+  if (after.position === lastOfPositions)
+    return { findings, entries: 0, position: before.position, isEnd: true }
   const verifier = createVerifier({ publicKey, before, report: (finding) => void findings.push(finding) })
   const items = await trailPage(tx, after.entityId, before, pageSize)
   let begunMs = performance.now()
