@@ -32,7 +32,7 @@ beforeAll(async () => {
   chain = await startAccountChain()
   account = await deploy(chain, ownersOf([people.alice], []))
   await chain.client.sendTransactionSync({ account: people.carol, ...call })
-  await chain.client.writeContract({
+  await chain.client.writeContractSync({
     account: people.carol,
     address: paymaster,
     abi: sponsorPaymasterAbi,
