@@ -11,6 +11,7 @@ import { until } from '#testing/platform/until'
 import { spawnWorker } from '#testing/processes/programs'
 import type { Worker } from '#testing/processes/worker'
 import { countFlow } from './count-flow.ts'
+import { lockCounting } from './store.ts'
 
 const { blockchain } = baseSepolia
 let harness: Harness
@@ -68,6 +69,9 @@ const expectedOf = (entityId: string) =>
 const waiting = async (entityId: string) =>
   (await harness.database.all(sql`select 1 from uncounted_flow where entity_id = ${entityId}`)).length
 
+/** The server releases the lock of a session that died only when it notices, and until then nobody else counts. */
+const nobodyCounts = () => until(() => harness.database.tx(lockCounting), 'the lock of counting is free')
+
 it.each(['within-flow-count', 'before-flow-commit'] as const)(
   'property 183: a worker that dies at %s has counted nothing, and the next one counts all once',
   async (point) => {
@@ -81,6 +85,7 @@ it.each(['within-flow-count', 'before-flow-commit'] as const)(
     await worker.open({ ...options, failpoint: { point, hit: 1, action: 'kill' } })
     await worker.start().catch(() => undefined)
     await worker.exited
+    await nobodyCounts()
     expect([await bucketsOf(entityId), await waiting(entityId)]).toEqual([[], 21])
     await countFlow(harness.ctx, newTurn('counting the flow'))
     expect(await waiting(entityId)).toBe(0)
@@ -128,6 +133,7 @@ it('property 183: connections that break, workers side by side, late commits and
       10,
     )
     await expect(broken).rejects.toThrow()
+    await nobodyCounts()
     expect(await waiting(busy)).toBe(before)
   }
   const lost = newBlock()
