@@ -3,10 +3,10 @@ import { type Hex, hexOf } from '#lib/hex'
 
 export const sha3 = (...parts: readonly Uint8Array[]): Buffer => Buffer.from(sha3_256(Buffer.concat(parts)))
 
-export const addressOf = (bytes: ArrayLike<number>): Hex => hexOf(Uint8Array.from(bytes))
+export const longAddress = (bytes: ArrayLike<number>): Hex => hexOf(Uint8Array.from(bytes))
 
 /** Returns the long form of an address of 1 to 64 digits; undefined of any other text. */
-export function readAddress(text: unknown): Hex | undefined {
+export function readLongAddress(text: unknown): Hex | undefined {
   const digits = typeof text === 'string' ? /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text)?.[1] : undefined
   return digits === undefined ? undefined : `0x${digits.toLowerCase().padStart(64, '0')}`
 }
@@ -21,5 +21,5 @@ export const addressBytes = (address: string): Buffer => Buffer.from(address.sli
 export const primaryStoreOf = (owner: string, metadata: string): Hex =>
   hexOf(sha3(addressBytes(owner), addressBytes(metadata), Buffer.from([0xfc])))
 
-export const coreAddress = readAddress('0x1')!
-export const zeroAddress = readAddress('0x0')!
+export const coreAddress = readLongAddress('0x1')!
+export const zeroAccount = readLongAddress('0x0')!

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import { readAddress } from './addresses.ts'
+import { readLongAddress } from './addresses.ts'
 
 /** A fungible asset of the ledger. */
 export type FungibleAsset = {
@@ -17,7 +17,7 @@ export const aptosCoinType = '0x1::aptos_coin::AptosCoin'
 
 /** The native asset: `0xa` and the coin of Aptos are one. */
 export const apt: FungibleAsset = {
-  metadata: readAddress('0xa')!,
+  metadata: readLongAddress('0xa')!,
   name: 'Aptos Coin',
   symbol: 'APT',
   decimals: 8,

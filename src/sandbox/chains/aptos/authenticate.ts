@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import { hexOf } from '#lib/hex'
-import { addressBytes, sha3, zeroAddress } from './addresses.ts'
-import type { SignedTransaction, Signer } from './codec.ts'
+import { addressBytes, sha3, zeroAccount } from './addresses.ts'
+import type { SignedTransaction, TransactionSigner } from './codec.ts'
 import { refused } from './errors.ts'
 
 const prefixOf = (type: string) => sha3(Buffer.from(`APTOS::${type}`))
@@ -24,7 +24,7 @@ export function checkSignatures(transaction: SignedTransaction): void {
   // A sender may sign before it is known which account pays: the payer is 0x0 in its message.
   requireSignature(signer, [
     feePayerMessage(transaction, feePayer.address),
-    feePayerMessage(transaction, zeroAddress),
+    feePayerMessage(transaction, zeroAccount),
   ])
   requireSignature(feePayer.signer, [feePayerMessage(transaction, feePayer.address)])
 }
@@ -38,7 +38,7 @@ export function isSigned(transaction: SignedTransaction): boolean {
 }
 
 /** The authentication key of a signer, which is the address of an account whose key was never changed. */
-export function authenticationKey(signer: Signer): Hex | undefined {
+export function authenticationKey(signer: TransactionSigner): Hex | undefined {
   if (signer.scheme === 'none') return undefined
   return signer.scheme === 'ed25519'
     ? hexOf(sha3(signer.publicKey, Buffer.from([0])))
@@ -51,11 +51,11 @@ const messageOf = ({ rawBytes }: SignedTransaction) => Buffer.concat([rawPrefix,
 const feePayerMessage = ({ rawBytes }: SignedTransaction, payer: string) =>
   Buffer.concat([withDataPrefix, Buffer.from([1]), rawBytes, Buffer.from([0]), addressBytes(payer)])
 
-function requireSignature(signer: Signer, messages: readonly Buffer[]): void {
+function requireSignature(signer: TransactionSigner, messages: readonly Buffer[]): void {
   if (!messages.some((message) => hasSigned(signer, message))) throw refused('INVALID_SIGNATURE')
 }
 
-function hasSigned(signer: Signer, message: Buffer): boolean {
+function hasSigned(signer: TransactionSigner, message: Buffer): boolean {
   if (signer.scheme === 'none') return false
   try {
     const der = Buffer.concat([spkiPrefix, signer.publicKey])

@@ -1,7 +1,7 @@
 import { type Hex, hexOf } from '#lib/hex'
 import { addressBytes, sha3 } from './addresses.ts'
 import type { SignedTransaction } from './codec.ts'
-import type { Outcome } from './execute.ts'
+import type { ExecutionOutcome } from './execute.ts'
 import type { StateWrite } from './state.ts'
 
 /** A transaction with the version that it has in the ledger. */
@@ -11,8 +11,8 @@ export type LedgerTransaction = {
   height: number
   timestampUs: bigint
 } & (
-  | { kind: 'genesis' | 'metadata' | 'checkpoint' }
-  | { kind: 'user'; transaction: SignedTransaction; outcome: Outcome; writes: StateWrite[] }
+  | { kind: 'genesis' | 'metadata' | 'epilogue' }
+  | { kind: 'user'; transaction: SignedTransaction; outcome: ExecutionOutcome; writes: StateWrite[] }
 )
 
 export type UserTransaction = Extract<LedgerTransaction, { kind: 'user' }>

@@ -4,7 +4,7 @@
  */
 import { type BcsType, bcs } from '@mysten/bcs'
 import type { Hex } from '#lib/hex'
-import { addressOf, shortAddress } from './addresses.ts'
+import { longAddress, shortAddress } from './addresses.ts'
 import { NodeError } from './errors.ts'
 
 const address = bcs.bytes(32)
@@ -92,7 +92,7 @@ const signedTransaction = bcs.struct('SignedTransaction', { raw: rawTransaction,
 export type FunctionCall = { name: string; typeArguments: string[]; arguments: Buffer[] }
 
 /** The key and signature of one account; `none` stands in simulations where the client names no key. */
-export type Signer =
+export type TransactionSigner =
   | { scheme: 'ed25519' | 'single'; publicKey: Buffer; signature: Buffer }
   | { scheme: 'none' }
 
@@ -104,21 +104,21 @@ export type SignedTransaction = {
   gasPrice: bigint
   expiryS: bigint
   chainId: number
-  signer: Signer
-  feePayer?: { address: Hex; signer: Signer }
+  signer: TransactionSigner
+  feePayer?: { address: Hex; signer: TransactionSigner }
   /** The bytes as sent, and of them those that are signed. */
   bytes: Buffer
   rawBytes: Buffer
 }
 
 /** Decodes a signed transaction; throws for bytes that are none, are not canonical, or are followed by others. */
-export function decodeTransaction(bytes: Buffer): SignedTransaction {
+export function decodeSignedTransaction(bytes: Buffer): SignedTransaction {
   const { raw, authenticator } = decode(signedTransaction, bytes, 'SignedTransaction')
   const call = raw.payload.entryFunction
   if (!call) throw unsupported(`the payload ${raw.payload.$kind}`, 'an entry function')
   const { chainId } = raw
   return {
-    sender: addressOf(raw.sender),
+    sender: longAddress(raw.sender),
     sequence: BigInt(raw.sequence),
     call: callOf(call),
     maxGas: BigInt(raw.maxGas),
@@ -138,7 +138,8 @@ export function splitTransactions(bytes: Buffer): Buffer[] {
 }
 
 /** Decodes the call of a view function. */
-export const decodeCall = (bytes: Buffer): FunctionCall => callOf(decode(functionCall, bytes, 'ViewFunction'))
+export const decodeFunctionCall = (bytes: Buffer): FunctionCall =>
+  callOf(decode(functionCall, bytes, 'ViewFunction'))
 
 function decode<T, I>(type: BcsType<T, I>, bytes: Buffer, name: string): T {
   let value: T
@@ -159,7 +160,7 @@ type RawAuthenticator = ReturnType<(typeof authenticator)['parse']>
 type RawSigner = ReturnType<(typeof accountAuthenticator)['parse']>
 
 const callOf = ({ module, name, typeArguments, arguments: values }: RawCall): FunctionCall => ({
-  name: `${shortAddress(addressOf(module.address))}::${module.name}::${name}`,
+  name: `${shortAddress(longAddress(module.address))}::${module.name}::${name}`,
   typeArguments: typeArguments.map((tag) => tagText(tag as unknown as RawTag)),
   arguments: values.map((value) => Buffer.from(value)),
 })
@@ -169,7 +170,7 @@ function tagText(tag: RawTag): string {
   if (!tag.struct) return tag.$kind
   const { address, module, name, typeArguments } = tag.struct
   const inner = typeArguments.length === 0 ? '' : `<${typeArguments.map(tagText).join(', ')}>`
-  return `${shortAddress(addressOf(address))}::${module}::${name}${inner}`
+  return `${shortAddress(longAddress(address))}::${module}::${name}${inner}`
 }
 
 function signersOf(all: RawAuthenticator): Pick<SignedTransaction, 'signer' | 'feePayer'> {
@@ -179,10 +180,10 @@ function signersOf(all: RawAuthenticator): Pick<SignedTransaction, 'signer' | 'f
   const { sender, secondaryAddresses, secondarySigners, address, feePayer } = all.feePayer
   if (secondaryAddresses.length > 0 || secondarySigners.length > 0)
     throw unsupported('secondary signers', 'none')
-  return { signer: signerOf(sender), feePayer: { address: addressOf(address), signer: signerOf(feePayer) } }
+  return { signer: signerOf(sender), feePayer: { address: longAddress(address), signer: signerOf(feePayer) } }
 }
 
-function signerOf(account: RawSigner): Signer {
+function signerOf(account: RawSigner): TransactionSigner {
   if (account.ed25519) return ed25519Signer(account.ed25519)
   if (account.single) {
     const { publicKey, signature } = account.single
@@ -194,7 +195,7 @@ function signerOf(account: RawSigner): Signer {
 
 type RawSignature = { publicKey: Uint8Array; signature: Uint8Array }
 
-const ed25519Signer = ({ publicKey, signature }: RawSignature): Signer => ({
+const ed25519Signer = ({ publicKey, signature }: RawSignature): TransactionSigner => ({
   scheme: 'ed25519',
   ...keyAndSignature(publicKey, signature),
 })

@@ -6,7 +6,7 @@ import { type LedgerView, viewOf } from './reads.ts'
 import { type NodeAnswer, type NodeRequest, nodeRoutes, showError } from './routes.ts'
 
 /** Lies and failures of one endpoint. Other endpoints of the ledger know nothing of them. */
-export type EndpointFaults = {
+type EndpointFaults = {
   /** Blocks that it is behind; it has nothing of the pool then. */
   lagBlocks?: number
   /** The chain id that it says. */
@@ -69,7 +69,8 @@ async function serve(
 ): Promise<void> {
   const body = await readBody(incoming)
   const faults = faultsNow()
-  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://node')
+  const { pathname: asked, searchParams } = new URL(incoming.url ?? '/', 'http://node')
+  const pathname = asked.replace(/(?<=.)\/$/, '')
   const method = incoming.method ?? 'GET'
   if (method === 'OPTIONS') return void outgoing.writeHead(204, corsHeaders).end()
   const instead = faults.answerInstead?.({ method, path: pathname })

@@ -19,7 +19,7 @@ export const errorStatuses = {
 export type NodeErrorCode = keyof typeof errorStatuses
 
 /** The codes by which a node refuses a transaction before it is in a block. */
-export const refusalCodes = {
+const refusalCodes = {
   INVALID_SIGNATURE: 1,
   INVALID_AUTH_KEY: 2,
   SEQUENCE_NUMBER_TOO_OLD: 3,
@@ -35,7 +35,7 @@ export const refusalCodes = {
   SEQUENCE_NUMBER_TOO_BIG: 24,
 } as const
 
-export type Refusal = keyof typeof refusalCodes
+export type PrologueRefusal = keyof typeof refusalCodes
 
 /** An answer of the node that is no success. */
 export class NodeError extends Error {
@@ -49,5 +49,5 @@ export class NodeError extends Error {
   }
 }
 
-export const refused = (refusal: Refusal): NodeError =>
+export const refused = (refusal: PrologueRefusal): NodeError =>
   new NodeError('vm_error', `Invalid transaction: Type: Validation Code: ${refusal}`, refusalCodes[refusal])

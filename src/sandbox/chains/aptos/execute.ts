@@ -1,14 +1,14 @@
 import { apt } from './assets.ts'
 import { authenticationKey } from './authenticate.ts'
 import type { SignedTransaction } from './codec.ts'
-import type { Refusal } from './errors.ts'
+import type { PrologueRefusal } from './errors.ts'
 import { callFunction } from './functions.ts'
 import { type GasStatement, gasLimits, gasOf, noWork } from './gas.ts'
 import { Abort, burnFee, type ChainEvent, ensureAccount } from './movements.ts'
-import { balanceIn, type Changes, mergeChanges, openChanges, type StateReader } from './state.ts'
+import { balanceIn, mergeChanges, openChanges, type StateChanges, type StateReader } from './state.ts'
 
-/** What a committed transaction did. */
-export type Outcome = {
+/** The result of a committed transaction. */
+export type ExecutionOutcome = {
   isSuccess: boolean
   vmStatus: string
   gasUnits: bigint
@@ -20,14 +20,14 @@ const u64Max = 2n ** 64n - 1n
 export const sequenceOf = (state: StateReader, address: string): bigint =>
   state.get('accounts', address)?.sequence ?? 0n
 
-export const payerOf = ({ sender, feePayer }: SignedTransaction) => feePayer?.address ?? sender
+const feePayerOf = ({ sender, feePayer }: SignedTransaction) => feePayer?.address ?? sender
 
 /** Returns the rule that a transaction breaks before it is executed, in the order in which nodes look. */
 export function findRefusal(
   transaction: SignedTransaction,
   state: StateReader,
   { nowS, chainId }: { nowS: bigint; chainId: number },
-): Refusal | undefined {
+): PrologueRefusal | undefined {
   const { maxGas, gasPrice, sender, sequence, signer, feePayer, bytes } = transaction
   if (bytes.length > gasLimits.transactionBytesMax) return 'EXCEEDED_MAX_TRANSACTION_SIZE'
   if (maxGas > gasLimits.maxGasMax) return 'MAX_GAS_UNITS_EXCEEDS_MAX_GAS_UNITS_BOUND'
@@ -49,16 +49,16 @@ export function findRefusal(
 }
 
 export const canPay = (transaction: SignedTransaction, state: StateReader): boolean =>
-  balanceIn(state, payerOf(transaction), apt.metadata) >= transaction.maxGas * transaction.gasPrice
+  balanceIn(state, feePayerOf(transaction), apt.metadata) >= transaction.maxGas * transaction.gasPrice
 
 /** The most gas that the payer of a transaction can buy, up to the bound of the node. */
 export function affordableGas(transaction: SignedTransaction, state: StateReader): bigint {
-  const units = balanceIn(state, payerOf(transaction), apt.metadata) / (transaction.gasPrice || 1n)
+  const units = balanceIn(state, feePayerOf(transaction), apt.metadata) / (transaction.gasPrice || 1n)
   return units < gasLimits.maxGasMax ? units : gasLimits.maxGasMax
 }
 
 /** Executes a transaction that no rule refuses; a failed payload changes nothing but the sequence and the fee. */
-export function execute(transaction: SignedTransaction, changes: Changes): Outcome {
+export function execute(transaction: SignedTransaction, changes: StateChanges): ExecutionOutcome {
   const { sender, sequence, call, maxGas, gasPrice } = transaction
   const work = noWork()
   ensureAccount({ changes, work }, sender)
@@ -70,7 +70,7 @@ export function execute(transaction: SignedTransaction, changes: Changes): Outco
     callFunction({ changes: own, events, work: runWork, sender }, call)
     const gas = gasOf(runWork, gasPrice)
     if (gas.totalUnits > maxGas) throw new Abort('Out of gas')
-    if (balanceIn(own, payerOf(transaction), apt.metadata) < gas.totalUnits * gasPrice)
+    if (balanceIn(own, feePayerOf(transaction), apt.metadata) < gas.totalUnits * gasPrice)
       throw new Abort('Move abort in 0x1::transaction_validation: PROLOGUE_ECANT_PAY_GAS_DEPOSIT(0x203ed)')
     mergeChanges(changes, own.all())
     return charge(transaction, changes, gas, { isSuccess: true, vmStatus: 'Executed successfully', events })
@@ -86,11 +86,11 @@ export function execute(transaction: SignedTransaction, changes: Changes): Outco
 
 function charge(
   transaction: SignedTransaction,
-  changes: Changes,
+  changes: StateChanges,
   gas: GasStatement,
-  { isSuccess, vmStatus, events }: Omit<Outcome, 'gasUnits'>,
-): Outcome {
-  burnFee(changes, payerOf(transaction), gas.totalUnits * transaction.gasPrice)
+  { isSuccess, vmStatus, events }: Omit<ExecutionOutcome, 'gasUnits'>,
+): ExecutionOutcome {
+  burnFee(changes, feePayerOf(transaction), gas.totalUnits * transaction.gasPrice)
   const statement: ChainEvent = {
     type: '0x1::transaction_fee::FeeStatement',
     data: {

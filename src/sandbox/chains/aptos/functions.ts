@@ -1,6 +1,6 @@
 import { bcs } from '@mysten/bcs'
 import type { Hex } from '#lib/hex'
-import { addressOf, shortAddress } from './addresses.ts'
+import { longAddress, shortAddress } from './addresses.ts'
 import { apt, assetAt, assetOfCoin, type FungibleAsset } from './assets.ts'
 import type { FunctionCall } from './codec.ts'
 import { issuerAddress } from './issuer.ts'
@@ -193,9 +193,9 @@ export function decodeValue(type: ParameterType, bytes: Buffer): Values[number] 
   if (type === 'u64') return bytes.length === 8 ? bytes.readBigUInt64LE() : undefined
   if (type === 'bool') return bytes.length === 1 && bytes[0]! <= 1 ? bytes[0] === 1 : undefined
   if (type === 'vector<address>')
-    return decodeVector(addresses, bytes)?.map((item) => addressOf(Uint8Array.from(item)))
+    return decodeVector(addresses, bytes)?.map((item) => longAddress(Uint8Array.from(item)))
   if (type === 'vector<u64>') return decodeVector(amounts, bytes)?.map(BigInt)
-  return bytes.length === 32 ? addressOf(bytes) : undefined
+  return bytes.length === 32 ? longAddress(bytes) : undefined
 }
 
 function decodeVector<T>(

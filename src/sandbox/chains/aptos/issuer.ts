@@ -44,10 +44,13 @@ export const orders = {
   }),
 }
 
-type Place = { sequence: bigint; expiryS: bigint; chainId: number }
+type OrderPlace = { sequence: bigint; expiryS: bigint; chainId: number }
 
 /** Signs the transaction of an order. */
-export function signOrder({ name, arguments: values }: Order, { sequence, expiryS, chainId }: Place): Buffer {
+export function signOrder(
+  { name, arguments: values }: Order,
+  { sequence, expiryS, chainId }: OrderPlace,
+): Buffer {
   const vector = (items: readonly Buffer[]) => Buffer.concat([Buffer.from([items.length]), ...items])
   const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
   const raw = Buffer.concat([

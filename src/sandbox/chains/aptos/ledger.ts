@@ -12,14 +12,14 @@ import {
   ownHashOf,
   type UserTransaction,
 } from './blocks.ts'
-import { decodeTransaction } from './codec.ts'
+import { decodeSignedTransaction } from './codec.ts'
 import { NodeError, refused } from './errors.ts'
-import { affordableGas, execute, findRefusal, type Outcome, sequenceOf } from './execute.ts'
+import { affordableGas, type ExecutionOutcome, execute, findRefusal, sequenceOf } from './execute.ts'
 import { noWork } from './gas.ts'
 import { issuerAddress, issuerFundsOctas } from './issuer.ts'
 import type { LedgerJournal } from './journal.ts'
 import { mintAsset } from './movements.ts'
-import { createPool, isForgotten, type Pending, type Pool } from './pool.ts'
+import { createPool, isForgotten, type Pending, type TransactionPool } from './pool.ts'
 import {
   createLedgerState,
   type LedgerState,
@@ -40,7 +40,7 @@ export type Ledger = {
   byHash: Map<string, LedgerTransaction>
   /** The user transactions of each sender, oldest first. */
   bySender: Map<string, UserTransaction[]>
-  pool: Pool
+  pool: TransactionPool
   oldestVersion: number
   oldestHeight: number
   journal: LedgerJournal
@@ -71,13 +71,17 @@ export function openLedger(chainId: number, journal: LedgerJournal, clock: () =>
   return ledger
 }
 
-export const headOf = ({ blocks }: Ledger): LedgerBlock => blocks.at(-1)!
+export const latestBlock = ({ blocks }: Ledger): LedgerBlock => blocks.at(-1)!
 
-export const ledgerSeconds = (ledger: Ledger): bigint => headOf(ledger).timestampUs / 1_000_000n
+export const ledgerSeconds = (ledger: Ledger): bigint => latestBlock(ledger).timestampUs / 1_000_000n
 
 /** Accepts a transaction into the pool, in the journal before it is answered. */
-export function submit(ledger: Ledger, bytes: Buffer, nodeClock = { nowS: ledgerSeconds(ledger) }): Pending {
-  const transaction = decodeTransaction(bytes)
+export function submitToPool(
+  ledger: Ledger,
+  bytes: Buffer,
+  nodeClock = { nowS: ledgerSeconds(ledger) },
+): Pending {
+  const transaction = decodeSignedTransaction(bytes)
   const hash = transactionHash(bytes)
   const known = ledger.pool.find(hash)
   if (known) return known
@@ -88,8 +92,9 @@ export function submit(ledger: Ledger, bytes: Buffer, nodeClock = { nowS: ledger
   if (refusal && refusal !== 'SEQUENCE_NUMBER_TOO_NEW') throw refused(refusal)
   const pending = { transaction, hash, arrivedMs: ledger.clock() }
   dropForgotten(ledger)
-  ledger.pool.add(pending)
-  ledger.journal.append({ kind: 'submit', atMs: pending.arrivedMs, bcs: bytes.toString('hex') })
+  ledger.pool.add(pending, () =>
+    ledger.journal.append({ kind: 'submit', atMs: pending.arrivedMs, bcs: bytes.toString('hex') }),
+  )
   announce(ledger, 'pool')
   return pending
 }
@@ -100,7 +105,7 @@ export function simulate(
   bytes: Buffer,
   { price, fillsMaxGas }: { price: bigint | undefined; fillsMaxGas: boolean },
 ) {
-  const decoded = decodeTransaction(bytes)
+  const decoded = decodeSignedTransaction(bytes)
   if (isSigned(decoded))
     throw new NodeError('invalid_input', 'Simulated transactions must not have a valid signature')
   const changes = openChanges(readState(ledger.state))
@@ -108,7 +113,7 @@ export function simulate(
   const transaction = fillsMaxGas ? { ...priced, maxGas: affordableGas(priced, changes) } : priced
   const rules = { nowS: ledgerSeconds(ledger), chainId: ledger.chainId }
   const refusal = findRefusal(transaction, changes, rules)
-  const outcome: Outcome = refusal
+  const outcome: ExecutionOutcome = refusal
     ? { isSuccess: false, vmStatus: refusal, gasUnits: 0n, events: [] }
     : execute(transaction, changes)
   return { transaction, outcome, writes: changes.all(), hash: transactionHash(bytes) }
@@ -118,7 +123,7 @@ export function simulate(
 export function mine(ledger: Ledger): LedgerBlock {
   dropForgotten(ledger)
   const clockUs = BigInt(Math.floor(ledger.clock())) * 1000n
-  const afterUs = headOf(ledger).timestampUs + 1n
+  const afterUs = latestBlock(ledger).timestampUs + 1n
   const timestampUs = clockUs > afterUs ? clockUs : afterUs
   return makeBlock(ledger, timestampUs, undefined)
 }
@@ -127,8 +132,8 @@ export function mine(ledger: Ledger): LedgerBlock {
 export const forgetPool = (ledger: Ledger): void => drop(ledger, ledger.pool.all())
 
 /** Forgets the history before a version. */
-export function prune(ledger: Ledger, version: number): void {
-  const latest = headOf(ledger).firstVersion
+export function pruneLedger(ledger: Ledger, version: number): void {
+  const latest = latestBlock(ledger).firstVersion
   if (!Number.isSafeInteger(version) || version < ledger.oldestVersion || version > latest)
     throw new Error(`the version to prune to must lie between ${ledger.oldestVersion} and ${latest}`)
   ledger.journal.append({ kind: 'prune', version })
@@ -162,7 +167,7 @@ function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[
   const firstVersion = ledger.transactions.length
   const changes = openChanges(readState(ledger.state))
   const rules = { nowS: timestampUs / 1_000_000n, chainId: ledger.chainId }
-  const executed: { pending: Pending; outcome: Outcome; writes: StateWrite[] }[] = []
+  const executed: { pending: Pending; outcome: ExecutionOutcome; writes: StateWrite[] }[] = []
   const refusedNow: Pending[] = []
   const run = (pending: Pending) => {
     const own = openChanges(changes)
@@ -185,7 +190,7 @@ function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[
     }
   }
   const hashes = executed.map(({ pending }) => pending.hash as Hex)
-  const hash = blockHashOf(headOf(ledger).hash, height, timestampUs, hashes)
+  const hash = blockHashOf(latestBlock(ledger).hash, height, timestampUs, hashes)
   if (!given) ledger.journal.append({ kind: 'block', timestampUs: String(timestampUs), hashes, hash })
   const block = { height, hash, timestampUs, firstVersion, lastVersion: firstVersion + executed.length + 1 }
   const base = { height, timestampUs }
@@ -212,9 +217,9 @@ function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[
   })
   addTransaction(ledger, {
     ...base,
-    kind: 'checkpoint',
+    kind: 'epilogue',
     version: block.lastVersion,
-    hash: ownHashOf('checkpoint', hash),
+    hash: ownHashOf('epilogue', hash),
   })
   ledger.blocks.push(block)
   if (refusedNow.length > 0) drop(ledger, refusedNow)
@@ -265,7 +270,7 @@ function replay(ledger: Ledger): void {
   for (const entry of ledger.journal.entries()) {
     if (entry.kind === 'submit') {
       const bytes = Buffer.from(entry.bcs, 'hex')
-      const transaction = decodeTransaction(bytes)
+      const transaction = decodeSignedTransaction(bytes)
       ledger.pool.add({ transaction, hash: transactionHash(bytes), arrivedMs: entry.atMs })
     } else if (entry.kind === 'drop') for (const hash of entry.hashes) ledger.pool.remove(hash)
     else if (entry.kind === 'prune') applyPrune(ledger, entry.version)

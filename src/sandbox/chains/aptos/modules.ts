@@ -1,11 +1,11 @@
 import { entryFunctions } from './functions.ts'
-import type { Shown } from './show.ts'
+import type { RestJson } from './show.ts'
 import { viewFunctions } from './views.ts'
 
 type Declared = { name: string; typeParameters: string[][]; parameters: string[]; returns?: string[] }
 
 /** The interface of a module: the functions that this node executes or answers; undefined where it has none of them. */
-export function showModule(address: string, module: string): Shown | undefined {
+export function showModule(address: string, module: string): RestJson | undefined {
   const prefix = `${address}::${module}::`
   const of = <T extends object>(functions: Record<string, T>) =>
     Object.entries(functions).flatMap(([name, value]) =>
@@ -23,7 +23,7 @@ export function showModule(address: string, module: string): Shown | undefined {
 const showFunction = (
   { name, typeParameters, parameters, returns = [] }: Declared,
   isEntry: boolean,
-): Shown => ({
+): RestJson => ({
   name,
   visibility: 'public',
   is_entry: isEntry,

@@ -1,8 +1,8 @@
 import type { Hex } from '#lib/hex'
-import { coreAddress, primaryStoreOf, shortAddress, zeroAddress } from './addresses.ts'
+import { coreAddress, primaryStoreOf, shortAddress, zeroAccount } from './addresses.ts'
 import { apt, aptosCoinType, type FungibleAsset } from './assets.ts'
 import type { Work } from './gas.ts'
-import { type Changes, deniedKey } from './state.ts'
+import { deniedKey, type StateChanges } from './state.ts'
 
 export type ChainEvent = {
   type: string
@@ -12,7 +12,7 @@ export type ChainEvent = {
 }
 
 /** A payload in execution: what it changes, emits and costs. */
-export type Run = { changes: Changes; events: ChainEvent[]; work: Work; sender: Hex }
+export type Run = { changes: StateChanges; events: ChainEvent[]; work: Work; sender: Hex }
 
 /** Ends a payload: all that it changed is given up, and the transaction is committed as failed. */
 export class Abort extends Error {}
@@ -40,7 +40,7 @@ export function mintAsset(run: Run, asset: FungibleAsset, to: Hex, amount: bigin
 }
 
 /** Takes a fee out of the supply, for which no event of a withdrawal is emitted. */
-export function burnFee(changes: Changes, payer: Hex, octas: bigint): void {
+export function burnFee(changes: StateChanges, payer: Hex, octas: bigint): void {
   const address = primaryStoreOf(payer, apt.metadata)
   const store = changes.get('stores', address)
   if (!store || store.balance < octas) throw new Error('the payer of a fee was not checked')
@@ -52,7 +52,7 @@ export function burnFee(changes: Changes, payer: Hex, octas: bigint): void {
 /** Creates an account unless the address has one. */
 export function ensureAccount(run: Pick<Run, 'changes' | 'work'>, address: Hex): void {
   if (run.changes.get('accounts', address)) return
-  if (address === zeroAddress || address === coreAddress)
+  if (address === zeroAccount || address === coreAddress)
     throw abort('0x1::account', 'ECANNOT_RESERVED_ADDRESS', 0x10005, 'the address is reserved')
   run.changes.set('accounts', address, { sequence: 0n })
   run.work.newAccounts++
@@ -91,13 +91,13 @@ function requireAllowed(run: Run, asset: FungibleAsset, address: Hex): void {
   if (!asset.isRegulated) return
   const module = shortAddress(asset.metadata)
   if (run.changes.get('paused', asset.metadata))
-    throw abort(`${module}::pausable`, 'EPAUSED', 0x2, 'the issuer paused the asset')
+    throw abort(`${module}::pausable`, 'EPAUSED', 0x1, 'the issuer paused the asset')
   if (run.changes.get('denied', deniedKey(asset.metadata, address)))
-    throw abort(`${module}::blocklistable`, 'EBLOCKLISTED', 0x2, `the issuer denies ${shortAddress(address)}`)
+    throw abort(`${module}::blocklistable`, 'EBLOCKLISTED', 0x1, `the issuer denies ${shortAddress(address)}`)
 }
 
 /** The kinds of events of an account whose coins were not moved to a store of fungible assets. */
-export const coinEventKinds = { none: 0n, handle: 1n, module: 2n, both: 3n } as const
+const coinEventKinds = { none: 0n, handle: 1n, module: 2n, both: 3n } as const
 
 function emitMovement(
   run: Run,

@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import { sequenceOf } from './execute.ts'
 import { issuerAddress, type Order, signOrder } from './issuer.ts'
-import { type Ledger, ledgerSeconds, submit } from './ledger.ts'
+import { type Ledger, ledgerSeconds, submitToPool } from './ledger.ts'
 import { readState } from './state.ts'
 
 /** The pool keeps orders as long as other transactions; a later expiry lets time leap before their block. */
@@ -15,5 +15,5 @@ export function sendOrder(ledger: Ledger, order: Order): Hex {
     sequenceOf(readState(ledger.state), issuerAddress),
   )
   const expiryS = ledgerSeconds(ledger) + expiresInS
-  return submit(ledger, signOrder(order, { sequence, expiryS, chainId: ledger.chainId })).hash as Hex
+  return submitToPool(ledger, signOrder(order, { sequence, expiryS, chainId: ledger.chainId })).hash as Hex
 }

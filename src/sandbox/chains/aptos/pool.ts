@@ -6,9 +6,9 @@ import type { StateReader } from './state.ts'
 export type Pending = { transaction: SignedTransaction; hash: string; arrivedMs: number }
 
 /** Transactions that wait for a block, by sender and sequence. */
-export type Pool = {
-  /** Adds a transaction. Returns false where the pool has it already; throws where another one keeps its place. */
-  add(pending: Pending): boolean
+export type TransactionPool = {
+  /** Adds a transaction once `record` has returned; throws, and records nothing, where another one keeps its place. */
+  add(pending: Pending, record?: () => void): void
   remove(hash: string): void
   find(hash: string): Pending | undefined
   all(): Pending[]
@@ -22,7 +22,7 @@ const keptMs = 600_000
 
 export const isForgotten = ({ arrivedMs }: Pending, nowMs: number): boolean => nowMs - arrivedMs >= keptMs
 
-export function createPool(): Pool {
+export function createPool(): TransactionPool {
   const senders = new Map<string, Map<bigint, Pending>>()
   const hashes = new Map<string, Pending>()
   const remove = (hash: string) => {
@@ -35,8 +35,7 @@ export function createPool(): Pool {
     if (queue.size === 0) senders.delete(sender)
   }
   return {
-    add: (pending) => {
-      if (hashes.has(pending.hash)) return false
+    add: (pending, record) => {
       const { sender, sequence } = pending.transaction
       const queue = senders.get(sender) ?? new Map<bigint, Pending>()
       const current = queue.get(sequence)
@@ -46,11 +45,10 @@ export function createPool(): Pool {
           'mempool_is_full',
           `The pool holds ${perSenderMax} transactions of the sender already`,
         )
+      record?.()
       if (current) remove(current.hash)
-      senders.set(sender, queue)
-      queue.set(sequence, pending)
+      senders.set(sender, queue.set(sequence, pending))
       hashes.set(pending.hash, pending)
-      return true
     },
     remove,
     find: (hash) => hashes.get(hash),

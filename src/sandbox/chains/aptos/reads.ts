@@ -1,15 +1,15 @@
 import type { Hex } from '#lib/hex'
-import { readAddress, shortAddress } from './addresses.ts'
+import { readLongAddress, shortAddress } from './addresses.ts'
 import { assetAt } from './assets.ts'
 import type { LedgerBlock, LedgerTransaction } from './blocks.ts'
 import { NodeError } from './errors.ts'
-import { headOf, type Ledger } from './ledger.ts'
+import { type Ledger, latestBlock } from './ledger.ts'
 import {
   accountResource,
   assetResources,
-  type Shown,
+  type RestJson,
   showBlock,
-  showTransaction,
+  showCommitted,
   storeResources,
 } from './show.ts'
 import { readState, type StateReader } from './state.ts'
@@ -27,7 +27,7 @@ export type LedgerView = {
 const pageMax = 100
 const pageUsual = 25
 
-export const showLedger = ({ ledger, head, chainId, timestampUs }: LedgerView): Shown => ({
+export const showLedger = ({ ledger, head, chainId, timestampUs }: LedgerView): RestJson => ({
   chain_id: chainId,
   epoch: '1',
   ledger_version: String(head.lastVersion),
@@ -43,7 +43,7 @@ export function viewOf(
   ledger: Ledger,
   { lagBlocks = 0, chainId = ledger.chainId, clockOffMs = 0, hidden = [] as readonly string[] } = {},
 ): LedgerView {
-  const height = Math.max(0, headOf(ledger).height - lagBlocks)
+  const height = Math.max(0, latestBlock(ledger).height - lagBlocks)
   const head = ledger.blocks[height]!
   return {
     ledger,
@@ -54,8 +54,8 @@ export function viewOf(
   }
 }
 
-export function requireAddress(text: string): Hex {
-  const address = readAddress(text)
+export function requireAccountAddress(text: string): Hex {
+  const address = readLongAddress(text)
   if (address) return address
   throw new NodeError('invalid_input', `${text} is no address: send 0x and up to 64 hexadecimal digits`)
 }
@@ -91,7 +91,7 @@ function requireVersion({ ledger, head }: LedgerView, version: number): void {
     )
 }
 
-export function blockAt(view: LedgerView, height: number, withTransactions: boolean): Shown {
+export function blockAt(view: LedgerView, height: number, withTransactions: boolean): RestJson {
   const { ledger, head } = view
   if (height > head.height) throw new NodeError('block_not_found', `Block not found by height(${height})`)
   if (height < ledger.oldestHeight) throw new NodeError('block_pruned', `Block(${height}) has been pruned`)
@@ -101,12 +101,12 @@ export function blockAt(view: LedgerView, height: number, withTransactions: bool
   return { ...showBlock(block), transactions: showRange(view, block.firstVersion, end) }
 }
 
-export function blockOfVersion(view: LedgerView, version: number, withTransactions: boolean): Shown {
+export function blockOfVersion(view: LedgerView, version: number, withTransactions: boolean): RestJson {
   requireVersion(view, version)
   return blockAt(view, view.ledger.transactions[version]!.height, withTransactions)
 }
 
-export function transactionAt(view: LedgerView, version: number): Shown {
+export function transactionAt(view: LedgerView, version: number): RestJson {
   requireVersion(view, version)
   const entry = view.ledger.transactions[version]!
   if (view.isHidden(entry.hash))
@@ -124,7 +124,7 @@ export function committedOf(
   return isHidden(hash) ? undefined : entry
 }
 
-export function transactionsFrom(view: LedgerView, query: URLSearchParams): Shown[] {
+export function transactionsFrom(view: LedgerView, query: URLSearchParams): RestJson[] {
   const { limit, start } = pageOf(query)
   const end = view.head.lastVersion + 1
   const from = start ?? Math.max(view.ledger.oldestVersion, end - limit)
@@ -133,7 +133,7 @@ export function transactionsFrom(view: LedgerView, query: URLSearchParams): Show
 }
 
 /** The transactions that an account sent, by sequence; the newest without a start. */
-export function sentBy(view: LedgerView, address: Hex, query: URLSearchParams): Shown[] {
+export function sentBy(view: LedgerView, address: Hex, query: URLSearchParams): RestJson[] {
   const { limit, start } = pageOf(query)
   const sent = (view.ledger.bySender.get(address) ?? []).filter(({ hash }) => committedOf(view, hash))
   const from = sent.findIndex(({ transaction }) => transaction.sequence >= BigInt(start ?? 0))
@@ -152,17 +152,17 @@ function pageOf(query: URLSearchParams): { limit: number; start: number | undefi
   }
 }
 
-const showRange = (view: LedgerView, from: number, end: number): Shown[] =>
+const showRange = (view: LedgerView, from: number, end: number): RestJson[] =>
   view.ledger.transactions
     .slice(from, end)
     .filter(({ hash }) => !view.isHidden(hash))
     .map((entry) => show(view, entry))
 
-export const show = ({ ledger }: LedgerView, entry: LedgerTransaction): Shown =>
-  showTransaction(entry, ledger.blocks[entry.height]!.hash)
+export const show = ({ ledger }: LedgerView, entry: LedgerTransaction): RestJson =>
+  showCommitted(entry, ledger.blocks[entry.height]!.hash)
 
 /** The resources of an address: of an account, a store or an asset. */
-export function resourcesAt(state: StateReader, address: Hex): Shown[] {
+export function resourcesAt(state: StateReader, address: Hex): RestJson[] {
   const account = state.get('accounts', address)
   const store = state.get('stores', address)
   const supply = assetAt(address) ? (state.get('supplies', address) ?? 0n) : 0n
@@ -173,7 +173,7 @@ export function resourcesAt(state: StateReader, address: Hex): Shown[] {
   ]
 }
 
-export function resourceAt(state: StateReader, address: Hex, type: string): Shown {
+export function resourceAt(state: StateReader, address: Hex, type: string): RestJson {
   const found = resourcesAt(state, address).find((resource) => resource.type === type)
   if (found) return found
   throw new NodeError(
@@ -182,7 +182,7 @@ export function resourceAt(state: StateReader, address: Hex, type: string): Show
   )
 }
 
-export function accountAt(state: StateReader, address: Hex): Shown {
+export function accountAt(state: StateReader, address: Hex): RestJson {
   const account = state.get('accounts', address)
   if (!account)
     throw new NodeError('account_not_found', `Account not found by Address(${shortAddress(address)})`)

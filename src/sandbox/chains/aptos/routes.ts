@@ -1,12 +1,13 @@
+import { canonicalTxId } from '#chains/addresses/canonical'
 import type { Hex } from '#lib/hex'
 import { isHex } from '#lib/hex'
-import { readAddress, shortAddress } from './addresses.ts'
+import { readLongAddress, shortAddress } from './addresses.ts'
 import { assets } from './assets.ts'
-import { decodeCall, splitTransactions } from './codec.ts'
+import { decodeFunctionCall, splitTransactions } from './codec.ts'
 import { NodeError, type NodeErrorCode } from './errors.ts'
 import { gasEstimates } from './gas.ts'
 import { orders } from './issuer.ts'
-import { simulate, submit } from './ledger.ts'
+import { simulate, submitToPool } from './ledger.ts'
 import { showModule } from './modules.ts'
 import { sendOrder } from './orders.ts'
 import {
@@ -15,7 +16,7 @@ import {
   blockOfVersion,
   committedOf,
   type LedgerView,
-  requireAddress,
+  requireAccountAddress,
   requireNumber,
   resourceAt,
   resourcesAt,
@@ -26,7 +27,7 @@ import {
   transactionAt,
   transactionsFrom,
 } from './reads.ts'
-import { type Shown, showExecuted, showPending, showValue } from './show.ts'
+import { type RestJson, showExecuted, showPending, showValue } from './show.ts'
 import { callView, callViewJson, readBalance } from './views.ts'
 
 export type NodeRequest = {
@@ -43,33 +44,33 @@ export type NodeRequest = {
 
 export type NodeAnswer = { status?: number; json: unknown }
 
-type Route = {
+type NodeRoute = {
   method: 'GET' | 'POST'
   path: RegExp
   answer(request: NodeRequest): NodeAnswer | Promise<NodeAnswer>
 }
 
-const get = (path: string, read: (request: NodeRequest) => unknown): Route => ({
+const get = (path: string, read: (request: NodeRequest) => unknown): NodeRoute => ({
   method: 'GET',
   path: patternOf(path),
   answer: (request) => ({ json: read(request) }),
 })
 
-const post = (path: string, answer: Route['answer']): Route => ({
+const post = (path: string, answer: NodeRoute['answer']): NodeRoute => ({
   method: 'POST',
   path: patternOf(path),
   answer,
 })
 
 /** A path whose segments in braces are parameters. */
-const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}/?$`)
+const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`)
 
 const withTransactions = ({ query }: NodeRequest) => query.get('with_transactions') === 'true'
-const address = ({ params }: NodeRequest) => requireAddress(params[0]!)
+const address = ({ params }: NodeRequest) => requireAccountAddress(params[0]!)
 const stateOf = ({ view, query }: NodeRequest) => stateAt(view, query).state
 
 /** The requests that the node answers. */
-export const nodeRoutes: readonly Route[] = [
+export const nodeRoutes: readonly NodeRoute[] = [
   get('/v1', ({ view }) => showLedger(view)),
   get('/v1/-/healthy', () => ({ message: 'aptos-node:ok' })),
   get('/v1/estimate_gas_price', () => gasEstimates),
@@ -112,23 +113,23 @@ export const nodeRoutes: readonly Route[] = [
   post('/fund', fund),
 ]
 
-function readModule({ params: [account = '', name = ''] }: NodeRequest): Shown {
-  const module = showModule(shortAddress(requireAddress(account)), name)
+function readModule({ params: [account = '', name = ''] }: NodeRequest): RestJson {
+  const module = showModule(shortAddress(requireAccountAddress(account)), name)
   if (module) return module
   throw new NodeError('module_not_found', `Module not found by Address(${account}), Module name(${name})`)
 }
 
-function findByHash({ view, isBehind, params: [hash = ''] }: NodeRequest): Shown | undefined {
+function findByHash({ view, isBehind, params: [hash = ''] }: NodeRequest): RestJson | undefined {
   if (!isHex(hash, 32))
     throw new NodeError('invalid_input', `${hash} is no hash: send 0x and 64 hexadecimal digits`)
-  const known = hash.toLowerCase()
+  const known = canonicalTxId(hash)
   const entry = committedOf(view, known)
   if (entry) return show(view, entry)
   const pending = isBehind || view.isHidden(known) ? undefined : view.ledger.pool.find(known)
   return pending && showPending(pending.transaction, pending.hash)
 }
 
-function readByHash(request: NodeRequest): Shown {
+function readByHash(request: NodeRequest): RestJson {
   const found = findByHash(request)
   if (found) return found
   throw new NodeError(
@@ -140,7 +141,7 @@ function readByHash(request: NodeRequest): Shown {
 /** The node answers a request that waits for a block within a second. */
 const waitMs = 1000
 
-async function waitByHash(request: NodeRequest): Promise<Shown> {
+async function waitByHash(request: NodeRequest): Promise<RestJson> {
   const { listeners } = request.view.ledger
   const latest = () => findByHash({ ...request, view: request.viewNow() })
   if (latest()?.type !== 'user_transaction')
@@ -170,7 +171,7 @@ function requireBcs({ contentType }: NodeRequest): void {
 }
 
 const submitTo = ({ view }: NodeRequest, bytes: Buffer) =>
-  submit(view.ledger, bytes, { nowS: view.timestampUs / 1_000_000n })
+  submitToPool(view.ledger, bytes, { nowS: view.timestampUs / 1_000_000n })
 
 function submitBatch(request: NodeRequest): NodeAnswer {
   requireBcs(request)
@@ -190,9 +191,9 @@ export const showError = (error: {
   message: string
   code: NodeErrorCode
   vmErrorCode: number | null
-}): Shown => ({ message: error.message, error_code: error.code, vm_error_code: error.vmErrorCode })
+}): RestJson => ({ message: error.message, error_code: error.code, vm_error_code: error.vmErrorCode })
 
-function simulateFor(request: NodeRequest): Shown {
+function simulateFor(request: NodeRequest): RestJson {
   requireBcs(request)
   const { view, query, body } = request
   const isSet = (name: string) => query.get(name) === 'true'
@@ -223,7 +224,7 @@ function simulateFor(request: NodeRequest): Shown {
 function callViewFor({ view, query, contentType, body }: NodeRequest): NodeAnswer {
   const context = { ...stateAt(view, query), chainId: view.chainId }
   const values = contentType.startsWith('application/x.aptos.view_function+bcs')
-    ? callView(context, decodeCall(body))
+    ? callView(context, decodeFunctionCall(body))
     : callViewJson(context, readJson(body))
   return { json: values.map(showViewed) }
 }
@@ -238,9 +239,11 @@ function showViewed(value: unknown): unknown {
 
 function fund({ view, body }: NodeRequest): NodeAnswer {
   const { address: to, amount, asset: wanted = 'APT' } = (readJson(body) ?? {}) as Record<string, unknown>
-  const owner = readAddress(to)
+  const owner = readLongAddress(to)
   if (!owner) throw new NodeError('invalid_input', 'address must be 0x and up to 64 hexadecimal digits')
-  const asset = assets.find(({ symbol, metadata }) => symbol === wanted || metadata === readAddress(wanted))
+  const asset = assets.find(
+    ({ symbol, metadata }) => symbol === wanted || metadata === readLongAddress(wanted),
+  )
   if (!asset)
     throw new NodeError(
       'invalid_input',

@@ -3,14 +3,14 @@ import { type Hex, hexOf } from '#lib/hex'
 import { shortAddress } from './addresses.ts'
 import { assetAt } from './assets.ts'
 import { type LedgerBlock, type LedgerTransaction, rootHashOf, type UserTransaction } from './blocks.ts'
-import type { FunctionCall, SignedTransaction, Signer } from './codec.ts'
+import type { FunctionCall, SignedTransaction, TransactionSigner } from './codec.ts'
 import { decodeValue, entryFunctions } from './functions.ts'
 import type { ChainEvent } from './movements.ts'
 import type { AccountState, StateWrite, StoreState } from './state.ts'
 
-export type Shown = Record<string, unknown>
+export type RestJson = Record<string, unknown>
 
-export const showBlock = (block: LedgerBlock): Shown => ({
+export const showBlock = (block: LedgerBlock): RestJson => ({
   block_height: String(block.height),
   block_hash: block.hash,
   block_timestamp: String(block.timestampUs),
@@ -18,23 +18,24 @@ export const showBlock = (block: LedgerBlock): Shown => ({
   last_version: String(block.lastVersion),
 })
 
-export function showPending(transaction: SignedTransaction, hash: string): Shown {
+export function showPending(transaction: SignedTransaction, hash: string): RestJson {
   return { type: 'pending_transaction', hash, ...showRequest(transaction) }
 }
 
-export function showTransaction(entry: LedgerTransaction, blockHash: Hex): Shown {
+export function showCommitted(entry: LedgerTransaction, blockHash: Hex): RestJson {
   const base = {
     version: String(entry.version),
     hash: entry.hash,
     state_change_hash: rootHashOf('state change', entry),
     event_root_hash: rootHashOf('events', entry),
-    state_checkpoint_hash: entry.kind === 'checkpoint' ? rootHashOf('checkpoint', entry) : null,
+    state_checkpoint_hash: entry.kind === 'epilogue' ? rootHashOf('checkpoint', entry) : null,
     accumulator_root_hash: rootHashOf('accumulator', entry),
   }
   if (entry.kind === 'user') return { type: 'user_transaction', ...base, ...showExecuted(entry) }
   const plain = { ...base, gas_used: '0', success: true, vm_status: 'Executed successfully', changes: [] }
   const timestamp = String(entry.timestampUs)
-  if (entry.kind === 'checkpoint') return { type: 'state_checkpoint_transaction', ...plain, timestamp }
+  if (entry.kind === 'epilogue')
+    return { type: 'block_epilogue_transaction', ...plain, timestamp, block_end_info: blockEndInfo }
   if (entry.kind === 'genesis')
     return { type: 'genesis_transaction', ...plain, payload: genesisPayload, events: [] }
   const event = {
@@ -55,6 +56,13 @@ export function showTransaction(entry: LedgerTransaction, blockHash: Hex): Shown
   }
 }
 
+const blockEndInfo = {
+  block_gas_limit_reached: false,
+  block_output_limit_reached: false,
+  block_effective_block_gas_units: 0,
+  block_approx_output_size: 0,
+}
+
 const genesisPayload = {
   type: 'write_set_payload',
   write_set: { type: 'direct_write_set', changes: [], events: [] },
@@ -65,7 +73,7 @@ export const showExecuted = ({
   outcome,
   writes,
   timestampUs,
-}: Pick<UserTransaction, 'transaction' | 'outcome' | 'writes' | 'timestampUs'>): Shown => ({
+}: Pick<UserTransaction, 'transaction' | 'outcome' | 'writes' | 'timestampUs'>): RestJson => ({
   gas_used: String(outcome.gasUnits),
   success: outcome.isSuccess,
   vm_status: outcome.vmStatus,
@@ -76,7 +84,7 @@ export const showExecuted = ({
   timestamp: String(timestampUs),
 })
 
-const showRequest = (transaction: SignedTransaction): Shown => ({
+const showRequest = (transaction: SignedTransaction): RestJson => ({
   sender: shortAddress(transaction.sender),
   sequence_number: String(transaction.sequence),
   max_gas_amount: String(transaction.maxGas),
@@ -86,7 +94,7 @@ const showRequest = (transaction: SignedTransaction): Shown => ({
   signature: showSignature(transaction),
 })
 
-function showCall({ name, typeArguments, arguments: values }: FunctionCall): Shown {
+function showCall({ name, typeArguments, arguments: values }: FunctionCall): RestJson {
   const parameters = entryFunctions[name]?.parameters
   return {
     type: 'entry_function_payload',
@@ -110,7 +118,7 @@ export function showValue(value: unknown): unknown {
   return typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value) ? shortAddress(value) : value
 }
 
-function showSignature({ signer, feePayer }: SignedTransaction): Shown {
+function showSignature({ signer, feePayer }: SignedTransaction): RestJson {
   if (!feePayer) return showSigner(signer)
   return {
     type: 'fee_payer_signature',
@@ -122,7 +130,7 @@ function showSignature({ signer, feePayer }: SignedTransaction): Shown {
   }
 }
 
-function showSigner(signer: Signer): Shown {
+function showSigner(signer: TransactionSigner): RestJson {
   if (signer.scheme === 'none') return { type: 'no_account_signature' }
   const [publicKey, signature] = [hexOf(signer.publicKey), hexOf(signer.signature)]
   if (signer.scheme === 'ed25519') return { type: 'ed25519_signature', public_key: publicKey, signature }
@@ -133,7 +141,7 @@ function showSigner(signer: Signer): Shown {
   }
 }
 
-const showEvent = ({ type, data, guid }: ChainEvent): Shown => ({
+const showEvent = ({ type, data, guid }: ChainEvent): RestJson => ({
   guid: {
     creation_number: guid?.creation ?? '0',
     account_address: guid ? shortAddress(guid.account) : '0x0',
@@ -143,8 +151,8 @@ const showEvent = ({ type, data, guid }: ChainEvent): Shown => ({
   data,
 })
 
-function showWrite({ table, key, value }: StateWrite): Shown[] {
-  const resource = (data: Shown) => ({
+function showWrite({ table, key, value }: StateWrite): RestJson[] {
+  const resource = (data: RestJson) => ({
     type: 'write_resource',
     address: shortAddress(key),
     state_key_hash: key,
@@ -155,7 +163,7 @@ function showWrite({ table, key, value }: StateWrite): Shown[] {
   return []
 }
 
-export const accountResource = (address: string, { sequence }: AccountState): Shown => ({
+export const accountResource = (address: string, { sequence }: AccountState): RestJson => ({
   type: '0x1::account::Account',
   data: {
     authentication_key: address,
@@ -168,12 +176,12 @@ export const accountResource = (address: string, { sequence }: AccountState): Sh
   },
 })
 
-const eventHandle = (address: string, creation: string): Shown => ({
+const eventHandle = (address: string, creation: string): RestJson => ({
   counter: '0',
   guid: { id: { addr: shortAddress(address), creation_num: creation } },
 })
 
-export const storeResources = ({ owner, metadata, balance }: StoreState): Shown[] => [
+export const storeResources = ({ owner, metadata, balance }: StoreState): RestJson[] => [
   {
     type: '0x1::object::ObjectCore',
     data: {
@@ -188,7 +196,7 @@ export const storeResources = ({ owner, metadata, balance }: StoreState): Shown[
   },
 ]
 
-export function assetResources(metadata: string, supply: bigint): Shown[] {
+export function assetResources(metadata: string, supply: bigint): RestJson[] {
   const asset = assetAt(metadata)
   if (!asset) return []
   const { name, symbol, decimals } = asset

@@ -18,9 +18,9 @@ type Tables = {
   /** Accounts that hold APT as the older coin, and the kind of events that it emits. */
   coinEvents: bigint
 }
-type Table = keyof Tables
+type StateTable = keyof Tables
 
-export type LedgerState = { [T in Table]: Versions<Tables[T]> }
+export type LedgerState = { [T in StateTable]: Versions<Tables[T]> }
 
 export const createLedgerState = (): LedgerState => ({
   accounts: new Map(),
@@ -32,7 +32,7 @@ export const createLedgerState = (): LedgerState => ({
 })
 
 /** The ledger as it was after a version. */
-export type StateReader = { get<T extends Table>(table: T, key: string): Tables[T] | undefined }
+export type StateReader = { get<T extends StateTable>(table: T, key: string): Tables[T] | undefined }
 
 export function readState(state: LedgerState, version = Number.POSITIVE_INFINITY): StateReader {
   return {
@@ -40,18 +40,18 @@ export function readState(state: LedgerState, version = Number.POSITIVE_INFINITY
   }
 }
 
-/** Changes of a transaction, which are seen by itself until they are written or given up. */
-export type Changes = StateReader & {
-  set<T extends Table>(table: T, key: string, value: Tables[T]): void
+/** StateChanges of a transaction, which are seen by itself until they are written or given up. */
+export type StateChanges = StateReader & {
+  set<T extends StateTable>(table: T, key: string, value: Tables[T]): void
   all(): StateWrite[]
 }
 
-export type StateWrite = { table: Table; key: string; value: Tables[Table] }
+export type StateWrite = { table: StateTable; key: string; value: Tables[StateTable] }
 
-export function openChanges(base: StateReader): Changes {
+export function openChanges(base: StateReader): StateChanges {
   const written = new Map<string, StateWrite>()
   return {
-    get: <T extends Table>(table: T, key: string) => {
+    get: <T extends StateTable>(table: T, key: string) => {
       const own = written.get(`${table} ${key}`)
       return own ? (own.value as Tables[T]) : base.get(table, key)
     },
@@ -61,7 +61,7 @@ export function openChanges(base: StateReader): Changes {
 }
 
 /** Writes changes into those that they were made on. */
-export function mergeChanges(into: Changes, writes: readonly StateWrite[]): void {
+export function mergeChanges(into: StateChanges, writes: readonly StateWrite[]): void {
   for (const { table, key, value } of writes) into.set(table, key, value as never)
 }
 

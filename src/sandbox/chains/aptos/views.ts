@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import { primaryStoreOf, readAddress } from './addresses.ts'
+import { primaryStoreOf, readLongAddress } from './addresses.ts'
 import { assetAt, assetOfCoin, type FungibleAsset } from './assets.ts'
 import type { FunctionCall } from './codec.ts'
 import { NodeError } from './errors.ts'
@@ -7,7 +7,7 @@ import { decodeValue, type ParameterType } from './functions.ts'
 import { balanceIn, type StateReader } from './state.ts'
 
 /** The ledger that a view function sees. */
-export type ViewContext = { state: StateReader; chainId: number; timestampUs: bigint }
+type ViewContext = { state: StateReader; chainId: number; timestampUs: bigint }
 
 type ViewFunction = {
   typeParameters: string[][]
@@ -224,14 +224,14 @@ function requireView(
 function readArgument(type: ParameterType, value: unknown): Hex | bigint | undefined {
   if (type === 'u64') return typeof value === 'string' && /^\d{1,20}$/.test(value) ? BigInt(value) : undefined
   const inner = (value as { inner?: unknown } | null)?.inner
-  return readAddress(inner ?? value)
+  return readLongAddress(inner ?? value)
 }
 
 /** The balance that the node tells of an address, by the type of a coin or the address of an asset. */
 export function readBalance(state: StateReader, owner: Hex, asset: string): bigint {
   const coin = assetOfCoin(asset)
   if (coin) return balanceIn(state, owner, coin.metadata)
-  const metadata = readAddress(asset)
+  const metadata = readLongAddress(asset)
   if (metadata) return balanceIn(state, owner, metadata)
   if (/^0x[0-9a-fA-F]+::\w+::\w+/.test(asset))
     throw new NodeError('resource_not_found', `${asset} is no coin of this simulated ledger`)
