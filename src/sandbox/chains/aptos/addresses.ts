@@ -1,7 +1,8 @@
-import { sha3_256 } from '@noble/hashes/sha3'
+import { createHash } from 'node:crypto'
 import { type Hex, hexOf } from '#lib/hex'
 
-export const sha3 = (...parts: readonly Uint8Array[]): Buffer => Buffer.from(sha3_256(Buffer.concat(parts)))
+export const sha3 = (...parts: readonly Uint8Array[]): Buffer =>
+  createHash('sha3-256').update(Buffer.concat(parts)).digest()
 
 export const longAddress = (bytes: ArrayLike<number>): Hex => hexOf(Uint8Array.from(bytes))
 
