@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { listenOnLoopback } from '../proxy.ts'
 import { errorStatuses, NodeError } from './errors.ts'
 import type { Ledger } from './ledger.ts'
 import { type LedgerView, viewOf } from './reads.ts'
@@ -39,10 +40,7 @@ export async function openEndpoint(ledger: Ledger, wantedPort = 0): Promise<Apto
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     serve(ledger, () => faults, incoming, outgoing).catch(() => outgoing.destroy())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(wantedPort, '127.0.0.1', resolve)
-  })
+  await listenOnLoopback(server, wantedPort)
   const { port } = server.address() as AddressInfo
   const close = async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

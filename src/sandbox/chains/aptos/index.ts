@@ -8,7 +8,7 @@ import { apt } from './assets.ts'
 import { type AptosEndpoint, openEndpoint } from './endpoint.ts'
 import { type Order, orders } from './issuer.ts'
 import { memoryJournal, openLedgerJournal } from './journal.ts'
-import { forgetPool, type Ledger, latestBlock, mine, openLedger, pruneLedger } from './ledger.ts'
+import { forgetPending, type Ledger, latestBlock, mine, openLedger, pruneLedger } from './ledger.ts'
 import { sendOrder } from './orders.ts'
 import { balanceIn, readState } from './state.ts'
 
@@ -31,8 +31,13 @@ type AptosNodeOptions = {
 export type AptosNode = AptosEndpoint & {
   /** A further address of the same ledger, with faults of its own. */
   openEndpoint(port?: number): Promise<AptosEndpoint>
-  /** Makes a block of what is ready, or an empty one. */
-  mine(): { height: number; hash: Hex; timestampUs: bigint; lastVersion: number }
+  /** Makes a block of what is ready, or an empty one though transactions wait. */
+  mine(options?: { isEmpty: boolean }): {
+    height: number
+    hash: Hex
+    timestampUs: bigint
+    lastVersion: number
+  }
   setBlocks(mode: BlockMode): void
   /** Mints APT or another asset, in a transaction whose hash it returns. */
   fund(address: Hex, amountAtomic: bigint, metadata?: Hex): Hex
@@ -42,11 +47,13 @@ export type AptosNode = AptosEndpoint & {
   emitCoinEvents(address: Hex, kind: bigint): Hex
   /** Forgets the history before a version. */
   prune(version: number): void
-  /** Forgets the transactions that wait, as a restart of a real node does. */
-  forgetPool(): void
+  /** Forgets a transaction that waits, or all of them, as a restart of a real node does. */
+  forgetPool(hash?: string): void
   /** Hashes of the transactions that wait. */
   pool(): string[]
   balanceOf(address: Hex, metadata?: Hex): bigint
+  /** Copies the files that give the ledger as it is now to another directory. */
+  copyTo(directory: string): void
 }
 
 /** Opens a ledger, kept or not, and serves it on a port of this machine. */
@@ -79,14 +86,15 @@ export async function openAptosNode(options: AptosNodeOptions): Promise<AptosNod
 function controlsOf(ledger: Ledger) {
   const order = (wanted: Order) => sendOrder(ledger, wanted)
   return {
-    mine: () => mine(ledger),
+    mine: (options?: { isEmpty: boolean }) => mine(ledger, options),
     fund: (address: Hex, amountAtomic: bigint, metadata = apt.metadata) =>
       order(orders.mint(metadata, address, amountAtomic)),
     deny: (metadata: Hex, address: Hex, isDenied: boolean) => order(orders.deny(metadata, address, isDenied)),
     pause: (metadata: Hex, isPaused: boolean) => order(orders.pause(metadata, isPaused)),
     emitCoinEvents: (address: Hex, kind: bigint) => order(orders.emitCoinEvents(address, kind)),
     prune: (version: number) => pruneLedger(ledger, version),
-    forgetPool: () => forgetPool(ledger),
+    forgetPool: (hash?: string) => forgetPending(ledger, hash),
+    copyTo: (copy: string) => ledger.journal.copyTo(copy),
     pool: () => ledger.pool.all().map(({ hash }) => hash),
     balanceOf: (address: Hex, metadata = apt.metadata) =>
       balanceIn(readState(ledger.state), address, metadata),

@@ -1,18 +1,10 @@
 /**
  * File format of `ledger.jsonl`: one JSON entry per line, in order, to be executed again at the next start. A transaction is
- * in it before its answer, a block before it is seen. An incomplete last line was never acknowledged and is cut off.
+ * in it before its answer, a block before it is seen.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createJsonLines, openJsonLines } from '../json-lines.ts'
 
 export type LedgerEntry =
   /** First line. */
@@ -24,49 +16,53 @@ export type LedgerEntry =
   | { kind: 'prune'; version: number }
 
 export type LedgerJournal = {
-  /** The entries that the file had when it was opened. */
-  entries(): LedgerEntry[]
+  /** Returns the entries that the file had when it was opened, once. */
+  takeEntries(): LedgerEntry[]
   append(entry: LedgerEntry): void
+  /** Copies the file as it is now to another directory. */
+  copyTo(directory: string): void
   close(): void
 }
 
 /** A journal of a ledger that ends with its process. */
-export const memoryJournal = (): LedgerJournal => ({ entries: () => [], append: () => {}, close: () => {} })
+export const memoryJournal = (): LedgerJournal => ({
+  takeEntries: () => [],
+  append: () => {},
+  copyTo: () => {
+    throw new Error('a ledger that ends with its process keeps no files to copy')
+  },
+  close: () => {},
+})
+
+const fileIn = (directory: string) => join(directory, 'ledger.jsonl')
 
 /** Opens the journal in a directory; throws where it is of another chain. */
 export function openLedgerJournal(directory: string, chainId: number): LedgerJournal {
   mkdirSync(directory, { recursive: true })
-  const path = join(directory, 'ledger.jsonl')
-  const isNew = !existsSync(path)
-  const bytes = isNew ? Buffer.alloc(0) : readFileSync(path)
-  let sizeBytes = bytes.lastIndexOf(10) + 1
-  const lines = bytes.toString('utf8', 0, sizeBytes).split('\n').slice(0, -1)
-  const entries = lines.map((line) => JSON.parse(line) as LedgerEntry)
-  const file = openSync(path, isNew ? 'w' : 'r+', 0o600)
-  ftruncateSync(file, sizeBytes)
-  let isOpen = true
-  const append = (entry: LedgerEntry) => {
-    if (!isOpen) throw new Error('The journal of this simulated ledger is closed')
-    const line = Buffer.from(`${JSON.stringify(entry)}\n`)
-    for (let done = 0; done < line.length; )
-      done += writeSync(file, line, done, line.length - done, sizeBytes + done)
-    sizeBytes += line.length
-  }
-  const [head] = entries
-  if (!head) {
-    append({ kind: 'head', chainId })
-    fsyncSync(file)
-  } else if (head.kind !== 'head' || head.chainId !== chainId) {
-    closeSync(file)
+  const path = fileIn(directory)
+  const found = openJsonLines<LedgerEntry>(path)
+  const [head] = found?.entries ?? []
+  if (head && (head.kind !== 'head' || head.chainId !== chainId)) {
+    found!.lines.close()
     throw new Error(
       `${path} is no journal of the chain ${chainId}: open it with its own chain id, or remove it`,
     )
   }
-  const close = () => {
-    if (!isOpen) return
-    fsyncSync(file)
-    closeSync(file)
-    isOpen = false
+  const lines = found?.lines ?? createJsonLines<LedgerEntry>(path)
+  if (!head) {
+    lines.append({ kind: 'head', chainId })
+    lines.sync()
   }
-  return { entries: () => entries, append, close }
+  return {
+    takeEntries: () => found?.entries.splice(0) ?? [],
+    append: lines.append,
+    copyTo: (copy) => {
+      mkdirSync(copy, { recursive: true })
+      copyFileSync(path, fileIn(copy))
+    },
+    close: () => {
+      lines.sync()
+      lines.close()
+    },
+  }
 }

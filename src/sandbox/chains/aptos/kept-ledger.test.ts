@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ import { transactionHash } from './authenticate.ts'
 import { NodeError } from './errors.ts'
 import { type AptosNode, openAptosNode } from './index.ts'
 import { orders } from './issuer.ts'
-import type { LedgerEntry, LedgerJournal } from './journal.ts'
+import { type LedgerEntry, type LedgerJournal, memoryJournal } from './journal.ts'
 import { type Ledger, mine, openLedger, submitToPool } from './ledger.ts'
 import { sendOrder } from './orders.ts'
 import { readState } from './state.ts'
@@ -88,7 +88,7 @@ it('keeps its ledger and its pool, cuts off what was never acknowledged, and bel
   const ledger = await read(node.url, '')
   // A process that is killed closes nothing, and leaves half a line.
   const copy = mkdtempSync(join(tmpdir(), 'aptos-killed-'))
-  copyFileSync(join(ofDirectory, 'ledger.jsonl'), join(copy, 'ledger.jsonl'))
+  node.copyTo(copy)
   appendFileSync(join(copy, 'ledger.jsonl'), '{"kind":"block","timest')
   const again = await open(copy)
   expect((await read(again.url, '')).body).toEqual(ledger.body)
@@ -107,7 +107,6 @@ it('keeps its ledger and its pool, cuts off what was never acknowledged, and bel
 
 it('answers for no version before the one that it is pruned to, also after a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'aptos-'))
-  mkdirSync(directory, { recursive: true })
   const first = await open(directory)
   const [account] = accounts.map(addressOfAccount)
   const hash = first.fund(account!, 500_000n)
@@ -177,7 +176,7 @@ it('lets each endpoint lag, lie and fail on its own', async () => {
 /** A journal in memory from which further ledgers start. */
 function journalOf(entries: LedgerEntry[]): LedgerJournal {
   const first = [...entries]
-  return { entries: () => first, append: (entry) => void entries.push(entry), close: () => {} }
+  return { ...memoryJournal(), takeEntries: () => first, append: (entry) => void entries.push(entry) }
 }
 
 const openFrom = (entries: LedgerEntry[]) => openLedger(2, journalOf(entries), clock)

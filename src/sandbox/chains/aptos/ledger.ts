@@ -119,17 +119,21 @@ export function simulate(
   return { transaction, outcome, writes: changes.all(), hash: transactionHash(bytes) }
 }
 
-/** Makes a block of what is ready, empty where nothing is, whose time is the clock's unless a block had that already. */
-export function mine(ledger: Ledger): LedgerBlock {
+/** Makes a block of what is ready, or an empty one, whose time is the clock's unless a block had that already. */
+export function mine(ledger: Ledger, { isEmpty = false } = {}): LedgerBlock {
   dropForgotten(ledger)
   const clockUs = BigInt(Math.floor(ledger.clock())) * 1000n
   const afterUs = latestBlock(ledger).timestampUs + 1n
   const timestampUs = clockUs > afterUs ? clockUs : afterUs
-  return makeBlock(ledger, timestampUs, undefined)
+  return makeBlock(ledger, timestampUs, isEmpty ? { only: [] } : {})
 }
 
-/** Forgets the pool, as the restart of a node does. */
-export const forgetPool = (ledger: Ledger): void => drop(ledger, ledger.pool.all())
+/** Forgets a transaction of the pool, or all of them, as the restart of a node does. */
+export const forgetPending = (ledger: Ledger, hash?: string): void =>
+  drop(
+    ledger,
+    ledger.pool.all().filter((pending) => hash === undefined || pending.hash === hash),
+  )
 
 /** Forgets the history before a version. */
 export function pruneLedger(ledger: Ledger, version: number): void {
@@ -161,8 +165,12 @@ function announce(ledger: Ledger, change: 'block' | 'pool'): void {
   for (const listener of ledger.listeners) listener(change)
 }
 
-/** Makes a block of the given transactions, or of those of the pool that are ready, and records it before it is seen. */
-function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[] | undefined): LedgerBlock {
+/** Makes a block of some transactions, or of those of the pool that are ready, and records it before it is seen. */
+function makeBlock(
+  ledger: Ledger,
+  timestampUs: bigint,
+  { only, isReplay = false }: { only?: readonly Pending[]; isReplay?: boolean },
+): LedgerBlock {
   const height = ledger.blocks.length
   const firstVersion = ledger.transactions.length
   const changes = openChanges(readState(ledger.state))
@@ -177,7 +185,7 @@ function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[
     mergeChanges(changes, writes)
     executed.push({ pending, outcome, writes })
   }
-  if (given) given.forEach(run)
+  if (only) only.forEach(run)
   else {
     const tried = new Set<string>()
     while (executed.length < blockTransactionsMax) {
@@ -191,7 +199,7 @@ function makeBlock(ledger: Ledger, timestampUs: bigint, given: readonly Pending[
   }
   const hashes = executed.map(({ pending }) => pending.hash as Hex)
   const hash = blockHashOf(latestBlock(ledger).hash, height, timestampUs, hashes)
-  if (!given) ledger.journal.append({ kind: 'block', timestampUs: String(timestampUs), hashes, hash })
+  if (!isReplay) ledger.journal.append({ kind: 'block', timestampUs: String(timestampUs), hashes, hash })
   const block = { height, hash, timestampUs, firstVersion, lastVersion: firstVersion + executed.length + 1 }
   const base = { height, timestampUs }
   addTransaction(ledger, {
@@ -267,7 +275,7 @@ function writeGenesis(ledger: Ledger): void {
 
 /** Executes the journal again. */
 function replay(ledger: Ledger): void {
-  for (const entry of ledger.journal.entries()) {
+  for (const entry of ledger.journal.takeEntries()) {
     if (entry.kind === 'submit') {
       const bytes = Buffer.from(entry.bcs, 'hex')
       const transaction = decodeSignedTransaction(bytes)
@@ -275,8 +283,8 @@ function replay(ledger: Ledger): void {
     } else if (entry.kind === 'drop') for (const hash of entry.hashes) ledger.pool.remove(hash)
     else if (entry.kind === 'prune') applyPrune(ledger, entry.version)
     else if (entry.kind === 'block') {
-      const given = entry.hashes.flatMap((hash) => ledger.pool.find(hash) ?? [])
-      const { hash, height } = makeBlock(ledger, BigInt(entry.timestampUs), given)
+      const only = entry.hashes.flatMap((hash) => ledger.pool.find(hash) ?? [])
+      const { hash, height } = makeBlock(ledger, BigInt(entry.timestampUs), { only, isReplay: true })
       if (hash !== entry.hash)
         throw new Error(`The journal of the simulated Aptos ledger gives another block ${height} than before`)
     }

@@ -158,6 +158,7 @@ it('parks what is ahead, accepts the same bytes again, and replaces only by a de
     })
   expect(node.pool()).toEqual([transactionHash(dearer)])
   await postTransaction(node.url, first)
+  node.mine({ isEmpty: true })
   const { lastVersion } = node.mine()
   const block = await aptos.getBlockByVersion({
     ledgerVersion: lastVersion,
