@@ -16,6 +16,8 @@ type EndpointFaults = {
   clockOffMs?: number
   /** Hashes of transactions that it shows nowhere. */
   hidden?: readonly string[]
+  /** Whether it accepts transactions and keeps none of them. */
+  losesTransactions?: boolean
   /** Whether it ends the connection in place of an answer, of submissions alone or always. */
   dropsAnswers?: 'submissions' | 'always'
   /** An answer in place of the node's, which does not learn of the request; undefined leaves it to the node. */
@@ -78,6 +80,7 @@ async function serve(
     view: viewOf(ledger, faults),
     viewNow: () => viewOf(ledger, faultsNow()),
     isBehind: (faults.lagBlocks ?? 0) > 0,
+    losesTransactions: faults.losesTransactions ?? false,
     query: searchParams,
     contentType: incoming.headers['content-type'] ?? '',
     body: body ?? Buffer.alloc(0),

@@ -12,7 +12,7 @@ import { forgetPending, type Ledger, latestBlock, mine, openLedger, pruneLedger 
 import { sendOrder } from './orders.ts'
 import { balanceIn, readState } from './state.ts'
 
-/** When blocks are made: after each transaction, on a timer also of nothing, or by `mine` alone. */
+/** The moments of blocks: after each transaction and when one that waits has expired, on a timer also of nothing, or by `mine` alone. */
 type BlockMode = 'each_transaction' | 'by_hand' | { everyMs: number }
 
 type AptosNodeOptions = {
@@ -101,12 +101,14 @@ function controlsOf(ledger: Ledger) {
   }
 }
 
+/** The wait between two looks for transactions that expired where blocks follow transactions. */
+const expiryCheckMs = 1000
+
 /** Makes blocks by the mode that is set. */
 function openMining(ledger: Ledger, first: BlockMode, log?: Pick<Log, 'error'>) {
   let mode: BlockMode = 'by_hand'
   let timer: NodeJS.Timeout | undefined
   let soon: NodeJS.Immediate | undefined
-  const isReady = () => ledger.pool.ready(readState(ledger.state)).length > 0
   const attempt = (work: () => void) => {
     try {
       work()
@@ -120,9 +122,13 @@ function openMining(ledger: Ledger, first: BlockMode, log?: Pick<Log, 'error'>) 
     soon ??= setImmediate(() => {
       soon = undefined
       attempt(() => {
-        while (isReady()) mine(ledger)
+        while (ledger.pool.ready(readState(ledger.state)).length > 0) mine(ledger)
       })
     })
+  }
+  // A transaction that waits for another one expires in a block, which shows senders that it is dead.
+  const mineExpired = () => {
+    if (hasExpired(ledger)) attempt(() => mine(ledger))
   }
   const stop = () => {
     clearInterval(timer)
@@ -132,7 +138,8 @@ function openMining(ledger: Ledger, first: BlockMode, log?: Pick<Log, 'error'>) 
   const set = (next: BlockMode) => {
     stop()
     mode = next
-    if (typeof next === 'object') timer = setInterval(() => attempt(() => mine(ledger)), next.everyMs)
+    if (next === 'each_transaction') timer = setInterval(mineExpired, expiryCheckMs)
+    else if (next !== 'by_hand') timer = setInterval(() => attempt(() => mine(ledger)), next.everyMs)
     mineSoon()
   }
   ledger.listeners.add((change) => {
@@ -140,4 +147,9 @@ function openMining(ledger: Ledger, first: BlockMode, log?: Pick<Log, 'error'>) 
   })
   set(first)
   return { set, stop }
+}
+
+function hasExpired(ledger: Ledger): boolean {
+  const nowS = BigInt(Math.floor(ledger.clock() / 1000))
+  return ledger.pool.all().some(({ transaction }) => transaction.expiryS <= nowS)
 }

@@ -12,6 +12,7 @@ import {
   signedBytes,
 } from '#testing/nodes/aptos-clients'
 import type { Account, Aptos } from '#testing/nodes/aptos-sdk'
+import { until } from '#testing/platform/until'
 import { sizeOf } from '#testing/runner/size'
 import { assets } from './assets.ts'
 import { transactionHash } from './authenticate.ts'
@@ -160,6 +161,9 @@ it('lets each endpoint lag, lie and fail on its own', async () => {
   expect(block.transactions.map(({ type }) => type)).not.toContain('user_transaction')
   // Its clock is past the expiry, the ledger's is not.
   expect(await postTransaction(behind.url, bytesOf(0, 0))).toMatchObject({ body: { vm_error_code: 6 } })
+  behind.setFaults({ losesTransactions: true })
+  expect(await postTransaction(behind.url, bytesOf(0, 0))).toMatchObject({ status: 202 })
+  expect(one.pool()).toEqual([])
   behind.setFaults({ dropsAnswers: 'submissions' })
   await expect(postTransaction(behind.url, bytesOf(0, 0))).rejects.toThrow('fetch failed')
   one.mine()
@@ -270,6 +274,23 @@ it('property 211: a transaction of which a byte was altered is refused, with a c
   )
   expect(ledger.pool.all()).toEqual([])
   submitToPool(ledger, bytes)
+})
+
+it('makes a block after each transaction, one when a transaction that waits has expired, and no others', async () => {
+  let nowMs = clock()
+  const one = await openAptosNode({ chainId: 2, directory: undefined, clock: () => nowMs })
+  const client = aptosClient(one)
+  const account = addressOfAccount(accounts[0]!)
+  await client.waitForTransaction({ transactionHash: one.fund(account, 10n ** 8n) })
+  await postTransaction(one.url, bytesOf(0, 1))
+  const before = (await client.getLedgerInfo()).block_height
+  expect(one.pool()).toHaveLength(1)
+  nowMs = expiryS * 1000
+  await until(() => one.pool().length === 0, 'the expired transaction to leave the pool')
+  const { block_height, ledger_timestamp } = await client.getLedgerInfo()
+  expect(Number(block_height)).toBe(Number(before) + 1)
+  expect(Number(ledger_timestamp) / 1_000_000).toBe(expiryS)
+  await one.close()
 })
 
 it('keeps both sides of a movement of the older coin in the events of its kind', async () => {

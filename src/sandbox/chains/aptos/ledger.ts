@@ -75,22 +75,23 @@ export const latestBlock = ({ blocks }: Ledger): LedgerBlock => blocks.at(-1)!
 
 export const ledgerSeconds = (ledger: Ledger): bigint => latestBlock(ledger).timestampUs / 1_000_000n
 
-/** Accepts a transaction into the pool, in the journal before it is answered. */
+/** Accepts a transaction into the pool, in the journal before it is answered. An endpoint that loses it answers as if it had it. */
 export function submitToPool(
   ledger: Ledger,
   bytes: Buffer,
-  nodeClock = { nowS: ledgerSeconds(ledger) },
+  { nowS = ledgerSeconds(ledger), isLost = false } = {},
 ): Pending {
   const transaction = decodeSignedTransaction(bytes)
   const hash = transactionHash(bytes)
   const known = ledger.pool.find(hash)
   if (known) return known
   checkSignatures(transaction)
-  const rules = { ...nodeClock, chainId: ledger.chainId }
+  const rules = { nowS, chainId: ledger.chainId }
   const refusal = findRefusal(transaction, readState(ledger.state), rules)
   // A transaction ahead of its place waits in the pool.
   if (refusal && refusal !== 'SEQUENCE_NUMBER_TOO_NEW') throw refused(refusal)
   const pending = { transaction, hash, arrivedMs: ledger.clock() }
+  if (isLost) return pending
   dropForgotten(ledger)
   ledger.pool.add(pending, () =>
     ledger.journal.append({ kind: 'submit', atMs: pending.arrivedMs, bcs: bytes.toString('hex') }),

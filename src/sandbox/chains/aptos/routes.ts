@@ -36,6 +36,8 @@ export type NodeRequest = {
   viewNow(): LedgerView
   /** Whether the endpoint is behind, and has nothing of the pool. */
   isBehind: boolean
+  /** Whether the endpoint loses the transactions that it accepts. */
+  losesTransactions: boolean
   params: string[]
   query: URLSearchParams
   contentType: string
@@ -170,8 +172,8 @@ function requireBcs({ contentType }: NodeRequest): void {
     )
 }
 
-const submitTo = ({ view }: NodeRequest, bytes: Buffer) =>
-  submitToPool(view.ledger, bytes, { nowS: view.timestampUs / 1_000_000n })
+const submitTo = ({ view, losesTransactions: isLost }: NodeRequest, bytes: Buffer) =>
+  submitToPool(view.ledger, bytes, { nowS: view.timestampUs / 1_000_000n, isLost })
 
 function submitBatch(request: NodeRequest): NodeAnswer {
   requireBcs(request)

@@ -179,8 +179,9 @@ it('holds 100 transactions of a sender, and forgets them after 600 s and at thei
   const full = { status: 507, body: { error_code: 'mempool_is_full' } }
   expect(await send({ sequence: next + 101n, expiresInS: 3600 })).toMatchObject(full)
   nowMs += 600_000
-  node.mine()
-  expect(node.pool()).toEqual([])
+  const later = await send({ sequence: next + 101n, expiresInS: 3600 })
+  expect(node.pool()).toEqual([later.body['hash']])
+  node.forgetPool(String(later.body['hash']))
   const { body } = await send({ sequence: next + 1n, expiresInS: 30 })
   nowMs += 29_000
   node.mine()
@@ -289,7 +290,7 @@ it('takes the fee from a payer who signed the same message, and refuses one with
     const transaction = await build(usdcTransfer(7n), true)
     const paid = aptos.transaction.signAsFeePayer({ signer: pays, transaction })
     const signed = aptos.transaction.sign({ signer: sender, transaction })
-    return { bytes: signedBytes(transaction, signed, paid), transaction, signed }
+    return { bytes: signedBytes(transaction, signed, paid), transaction, signed, paid }
   }
   const { bytes } = await sponsored(payer)
   const before = node.balanceOf(senderAddress)
@@ -305,7 +306,30 @@ it('takes the fee from a payer who signed the same message, and refuses one with
   expect(node.balanceOf(addressOfAccount(payer))).toBe(10n ** 8n - BigInt(gas_used) * 100n)
   const poor = await sponsored(aptosAccount('8e'))
   expect(await postTransaction(node.url, poor.bytes)).toMatchObject({ body: { vm_error_code: 5 } })
-  const { transaction, signed } = await sponsored(payer)
+  const { transaction, signed, paid } = await sponsored(payer)
   const unpaid = signedBytes(transaction, signed, aptos.transaction.sign({ signer: sender, transaction }))
   expect(await postTransaction(node.url, unpaid)).toMatchObject({ body: { vm_error_code: 2 } })
+  const paidOther = (await sponsored(payer)).transaction
+  Object.assign(paidOther.rawTransaction, { gas_unit_price: 101n })
+  const resigned = aptos.transaction.sign({ signer: sender, transaction: paidOther })
+  const reused = signedBytes(paidOther, resigned, paid)
+  expect(await postTransaction(node.url, reused)).toMatchObject({ body: { vm_error_code: 1 } })
+  // The same price is no dearer, though the payer makes it another transaction.
+  await send(usdcTransfer(7n))
+  expect(await postTransaction(node.url, (await sponsored(payer)).bytes)).toMatchObject({
+    body: { error_code: 'invalid_transaction_update' },
+  })
+  node.mine()
+})
+
+it('drops what its sender can pay no more when its turn comes', async () => {
+  const next = BigInt((await aptos.getAccountInfo({ accountAddress: senderAddress })).sequence_number)
+  const rest = node.balanceOf(senderAddress) - 150_000n
+  await send({ sequence: next, values: [otherAddress, rest] })
+  await send({ sequence: next + 1n })
+  node.mine()
+  expect(await aptos.getAccountInfo({ accountAddress: senderAddress })).toMatchObject({
+    sequence_number: String(next + 1n),
+  })
+  expect(node.pool()).toEqual([])
 })

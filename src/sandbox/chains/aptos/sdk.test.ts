@@ -74,6 +74,7 @@ it('simulates, transfers and waits, and the block has the transaction after its 
   const [last] = (await aptos.getAccountTransactions({ accountAddress: sender.accountAddress })).slice(-1)
   expect(last).toMatchObject({ hash: committed.hash })
   expect(await balance(recipient, '0xa')).toBe(1_000_000)
+  expect(await aptos.getAccountAPTAmount({ accountAddress: recipient.accountAddress })).toBe(1_000_000)
   expect(await balance(recipient, '0x1::aptos_coin::AptosCoin')).toBe(1_000_000)
   const before = await fetch(
     `${node.url}/accounts/${recipient.accountAddress}/balance/0xa?ledger_version=${Number(version) - 1}`,
