@@ -258,6 +258,13 @@ it('aborts transfers of addresses that the issuer denies, and all while it pause
 
 it('charges for a new store once, and shows gas as a statement', async () => {
   const fresh = freshAddress('f00d')
+  const [moved] = ((await commit()) as { events: { data: Record<string, string> }[] }).events.slice(-1)
+  expect(moved!.data).toMatchObject({
+    execution_gas_units: '5',
+    io_gas_units: '6',
+    storage_fee_octas: '0',
+    total_charge_gas_units: '10',
+  })
   const units = async () => Number(((await commit(usdcTransfer(5n, fresh))) as { gas_used: string }).gas_used)
   const [first, second] = [await units(), await units()]
   expect(first - second).toBe(523)
