@@ -15,6 +15,9 @@ export function readLongAddress(text: unknown): Hex | undefined {
 /** The form in which nodes show addresses: without leading zeros. */
 export const shortAddress = (address: string): Hex => `0x${address.slice(2).replace(/^0+(?=.)/, '')}`
 
+/** The name of a type or a function with its address in the short form. */
+export const shortName = (name: string): string => name.replace(/^0x0+(?=[0-9a-fA-F]+::)/, '0x')
+
 /** The bytes of an address in its long form. */
 export const addressBytes = (address: string): Buffer => Buffer.from(address.slice(2), 'hex')
 

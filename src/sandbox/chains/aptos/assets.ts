@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import { readLongAddress } from './addresses.ts'
+import { readLongAddress, shortName } from './addresses.ts'
 
 /** A fungible asset of the ledger. */
 export type FungibleAsset = {
@@ -40,4 +40,4 @@ export const assetAt = (metadata: string): FungibleAsset | undefined =>
   assets.find((asset) => asset.metadata === metadata)
 
 export const assetOfCoin = (type: string): FungibleAsset | undefined =>
-  assets.find(({ coinType }) => coinType !== undefined && coinType === type)
+  assets.find(({ coinType }) => coinType !== undefined && coinType === shortName(type))

@@ -153,11 +153,14 @@ function applyPrune(ledger: Ledger, version: number): void {
 
 function dropForgotten(ledger: Ledger): void {
   const nowMs = ledger.clock()
-  const forgotten = ledger.pool.all().filter((pending) => isForgotten(pending, nowMs))
-  if (forgotten.length > 0) drop(ledger, forgotten)
+  drop(
+    ledger,
+    ledger.pool.all().filter((pending) => isForgotten(pending, nowMs)),
+  )
 }
 
 function drop(ledger: Ledger, pending: readonly Pending[]): void {
+  if (pending.length === 0) return
   for (const { hash } of pending) ledger.pool.remove(hash)
   ledger.journal.append({ kind: 'drop', hashes: pending.map(({ hash }) => hash) })
 }
@@ -231,7 +234,7 @@ function makeBlock(
     hash: ownHashOf('epilogue', hash),
   })
   ledger.blocks.push(block)
-  if (refusedNow.length > 0) drop(ledger, refusedNow)
+  drop(ledger, refusedNow)
   dropOvertaken(ledger, rules.nowS)
   announce(ledger, 'block')
   return block

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import { readLongAddress, shortAddress } from './addresses.ts'
+import { readLongAddress, shortAddress, shortName } from './addresses.ts'
 import { assetAt } from './assets.ts'
 import type { LedgerBlock, LedgerTransaction } from './blocks.ts'
 import { NodeError } from './errors.ts'
@@ -174,7 +174,7 @@ export function resourcesAt(state: StateReader, address: Hex): RestJson[] {
 }
 
 export function resourceAt(state: StateReader, address: Hex, type: string): RestJson {
-  const found = resourcesAt(state, address).find((resource) => resource.type === type)
+  const found = resourcesAt(state, address).find((resource) => resource.type === shortName(type))
   if (found) return found
   throw new NodeError(
     'resource_not_found',

@@ -201,6 +201,16 @@ it('answers the views that clients ask for', async () => {
       },
     }),
   ).toEqual([String(node.balanceOf(addressOfAccount(recipient)))])
+  for (const body of ['null', '{"function":"constructor"}', '{"function":"0x1::coin::balance"}', 'x']) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${node.url}/view`, { method: 'POST', headers, body })
+    expect([response.status, (await response.json()) as unknown]).toMatchObject([
+      400,
+      { error_code: 'invalid_input' },
+    ])
+  }
+  const long = `0x${'1'.padStart(64, '0')}::aptos_coin::AptosCoin`
+  expect(await balance(recipient, long)).toBe(Number(node.balanceOf(addressOfAccount(recipient))))
   await expect(viewed({ function: '0x1::coin::value', functionArguments: [] })).rejects.toThrow()
 })
 

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import { primaryStoreOf, readLongAddress } from './addresses.ts'
+import { primaryStoreOf, readLongAddress, shortName } from './addresses.ts'
 import { assetAt, assetOfCoin, type FungibleAsset } from './assets.ts'
 import type { FunctionCall } from './codec.ts'
 import { NodeError } from './errors.ts'
@@ -192,7 +192,7 @@ export function callViewJson(context: ViewContext, body: unknown): unknown[] {
   const { function: name, type_arguments: typeArguments = [], arguments: values = [] } = request
   if (typeof name !== 'string' || !Array.isArray(typeArguments) || !Array.isArray(values))
     throw new NodeError('invalid_input', 'A view request has a function, type_arguments and arguments')
-  const called = requireView(normalName(name), typeArguments, values)
+  const called = requireView(shortName(name), typeArguments, values)
   const decoded = called.parameters.map((type, index) => {
     const value = readArgument(type, values[index])
     if (value === undefined)
@@ -202,15 +202,12 @@ export function callViewJson(context: ViewContext, body: unknown): unknown[] {
   return called.view(context, decoded as never, typeArguments as string[])
 }
 
-/** The name of a function with its address in the short form. */
-const normalName = (name: string) => name.replace(/^0x0*(?=[0-9a-f]+::)/, '0x')
-
 function requireView(
   name: string,
   typeArguments: readonly unknown[],
   values: readonly unknown[],
 ): ViewFunction {
-  const called = viewFunctions[name]
+  const called = Object.hasOwn(viewFunctions, name) ? viewFunctions[name] : undefined
   if (!called) throw new NodeError('invalid_input', `This simulated node has no view function ${name}`)
   const { typeParameters, parameters } = called
   if (typeArguments.length !== typeParameters.length || values.length !== parameters.length)
