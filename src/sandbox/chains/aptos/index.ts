@@ -4,6 +4,7 @@
  */
 import type { Hex } from '#lib/hex'
 import type { Log } from '#runtime/log/log'
+import { portFileIn } from '../port-file.ts'
 import { apt } from './assets.ts'
 import { type AptosEndpoint, openEndpoint } from './endpoint.ts'
 import { type Order, orders } from './issuer.ts'
@@ -23,6 +24,7 @@ type AptosNodeOptions = {
   /** Milliseconds since 1970, by which blocks get their time. */
   clock(): number
   blocks?: BlockMode
+  /** The port that it prefers; that of its previous run, or any, when left out. */
   port?: number | undefined
   /** Receives the failures of blocks that the node makes by itself. */
   log?: Pick<Log, 'error'>
@@ -61,24 +63,30 @@ export async function openAptosNode(options: AptosNodeOptions): Promise<AptosNod
   const { chainId, directory, clock, port, blocks = 'each_transaction', log } = options
   const journal = directory === undefined ? memoryJournal() : openLedgerJournal(directory, chainId)
   const endpoints: AptosEndpoint[] = []
+  const closeAll = async () => {
+    await Promise.all(endpoints.map((endpoint) => endpoint.close()))
+    journal.close()
+  }
   try {
     const ledger = openLedger(chainId, journal, clock)
     // Block 0 has no time: a first block has it from the clock.
     if (latestBlock(ledger).height === 0) mine(ledger)
-    const mining = openMining(ledger, blocks, log)
     const open = async (wanted?: number) => {
       const endpoint = await openEndpoint(ledger, wanted)
       endpoints.push(endpoint)
       return endpoint
     }
+    const remembered = directory === undefined ? undefined : portFileIn(directory)
+    const first = await open(port ?? remembered?.read())
+    remembered?.write(first.port)
+    const mining = openMining(ledger, blocks, log)
     const close = async () => {
       mining.stop()
-      await Promise.all(endpoints.map((endpoint) => endpoint.close()))
-      journal.close()
+      await closeAll()
     }
-    return { ...(await open(port)), ...controlsOf(ledger), setBlocks: mining.set, openEndpoint: open, close }
+    return { ...first, ...controlsOf(ledger), setBlocks: mining.set, openEndpoint: open, close }
   } catch (error) {
-    journal.close()
+    await closeAll()
     throw error
   }
 }

@@ -117,6 +117,7 @@ it('answers for no version before the one that it is pruned to, also after a res
   first.prune(lastVersion + 1)
   await first.close()
   const again = await open(directory)
+  expect(again.url).toBe(first.url)
   const pruned = (code: string) => ({ status: 410, body: { error_code: code } })
   const balance = `accounts/${account}/balance/0xa`
   expect(await read(again.url, `${balance}?ledger_version=${lastVersion}`)).toMatchObject(
