@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
@@ -9,6 +9,7 @@ import { startWatchdog } from '../end-processes-after-kill.ts'
 import { type SupervisedChain, startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
 import { persistentKeeper } from './persistent.ts'
+import { type PortFile, portFileIn } from './port-file.ts'
 import type { Intercept } from './proxy.ts'
 import type { StateKeeper } from './state-keeper.ts'
 
@@ -96,8 +97,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
 type Keepers = {
   keeperOf(network: Network): StateKeeper
   directoryOf(network: Network): string | undefined
-  /** The published port of the previous run, which tools may be configured with. */
-  portOf(network: Network): { read(): number | undefined; write(port: number): void }
+  portOf(network: Network): PortFile
   release(): void
 }
 
@@ -161,13 +161,7 @@ function persistentKeepers(options: LocalChainsOptions): Keepers {
   return {
     keeperOf: (network) => keeperIn(options, network, directoryOf(network), watched.onSpawn(network)),
     directoryOf,
-    portOf: (network) => {
-      const path = join(directoryOf(network), 'rpc-port')
-      return {
-        read: () => (existsSync(path) ? Number(readFileSync(path, 'utf8')) || undefined : undefined),
-        write: (port) => writeFileSync(path, String(port)),
-      }
-    },
+    portOf: (network) => portFileIn(directoryOf(network)),
     release: watched.dismiss,
   }
 }

@@ -1,9 +1,8 @@
 /**
  * File format of `journal-<generation>.jsonl`: one JSON entry per line, appended in the order of sending, to be replayed
- * onto the state of the same generation; the journals of later generations continue it. An incomplete last line was never
- * acknowledged and is cut off.
+ * onto the state of the same generation; the journals of later generations continue it.
  */
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { createJsonLines, type JsonLines, openJsonLines, readJsonLines } from './json-lines.ts'
 import type { NodeCall } from './rpc.ts'
 
 export type MiningMode = { automine: boolean; intervalS: number | null }
@@ -58,78 +57,44 @@ export function createChainJournal(
   entries: readonly JournalEntry[],
   isDurable = true,
 ): ChainJournal {
-  const file = openSync(path, 'w', 0o600)
-  const journal = journalOn(file, 0)
+  const lines = createJsonLines<JournalEntry>(path)
+  const journal = journalOn(lines)
   for (const entry of entries) journal.append(entry)
-  if (isDurable) fsyncSync(file)
+  if (isDurable) lines.sync()
   return journal
 }
 
 /** Returns the complete entries of a journal. */
-export function readJournal(path: string): JournalEntry[] {
-  return parseEntries(completeLines(readFileSync(path)))
-}
+export const readJournal = (path: string): JournalEntry[] => readJsonLines(path)
 
 /** Opens a journal for appending, and returns its entries. Creates a missing journal. */
 export function openChainJournal(
   path: string,
   isDurable = true,
 ): { journal: ChainJournal; entries: JournalEntry[] } {
+  const found = openJsonLines<JournalEntry>(path)
+  if (found) return { journal: journalOn(found.lines, found.entries), entries: found.entries }
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
-  if (!existsSync(path)) return { journal: createChainJournal(path, [head], isDurable), entries: [head] }
-  const complete = completeLines(readFileSync(path))
-  const sizeBytes = complete.length
-  const entries = parseEntries(complete)
-  const file = openSync(path, 'r+')
-  ftruncateSync(file, sizeBytes)
-  const journal = journalOn(file, sizeBytes)
-  for (const entry of entries) journal.count(entry)
-  return { journal, entries }
+  return { journal: createChainJournal(path, [head], isDurable), entries: [head] }
 }
 
-const completeLines = (bytes: Buffer) => bytes.subarray(0, bytes.lastIndexOf(10) + 1)
-
-function parseEntries(bytes: Buffer): JournalEntry[] {
-  const entries: JournalEntry[] = []
-  let start = 0
-  for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
-    try {
-      entries.push(JSON.parse(bytes.toString('utf8', start, end)) as JournalEntry)
-    } catch {
-      // A line broken by a lost write in the middle of the file: the later entries are still useful.
-    }
-    start = end + 1
-  }
-  return entries
-}
-
-function journalOn(file: number, startBytes: number): ChainJournal & { count(entry: JournalEntry): void } {
-  let sizeBytes = startBytes
+function journalOn(lines: JsonLines<JournalEntry>, already: readonly JournalEntry[] = []): ChainJournal {
   let blocks = 0
   let changes = 0
-  let isOpen = true
   const count = (entry: JournalEntry) => {
     if (entry.kind === 'block') blocks++
     else if (entry.kind === 'raw') changes += entry.txs.length
     else if (entry.kind !== 'head') changes++
   }
+  for (const entry of already) count(entry)
   return {
     append: (entry) => {
-      if (!isOpen) throw new Error('The journal of this local chain is closed')
-      const line = Buffer.from(`${JSON.stringify(entry)}\n`)
-      for (let done = 0; done < line.length; ) {
-        done += writeSync(file, line, done, line.length - done, sizeBytes + done)
-      }
-      sizeBytes += line.length
+      lines.append(entry)
       count(entry)
     },
-    sizeBytes: () => sizeBytes,
+    sizeBytes: lines.sizeBytes,
     blocks: () => blocks,
     changes: () => changes,
-    close: () => {
-      if (isOpen) closeSync(file)
-      isOpen = false
-    },
-    count,
+    close: lines.close,
   }
 }

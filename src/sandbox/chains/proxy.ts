@@ -63,7 +63,7 @@ export async function startProxy(options: ProxyOptions): Promise<ChainProxy> {
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     sockets.handleUpgrade(incoming, socket, head, (client) => joinSockets(options, client))
   })
-  await listen(server, options.port)
+  await listenOnLoopback(server, options.port)
   const { port } = server.address() as AddressInfo
   const close = async () => {
     for (const client of sockets.clients) client.terminate()
@@ -75,10 +75,10 @@ export async function startProxy(options: ProxyOptions): Promise<ChainProxy> {
   return { url: `http://127.0.0.1:${port}`, port, close }
 }
 
-/** Listens on the preferred port if it is free, else on any. */
-function listen(server: Server, port = 0): Promise<void> {
+/** Listens on the preferred port of this machine if it is free, else on any. */
+export function listenOnLoopback(server: Server, port = 0): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => (port === 0 ? reject(error) : resolve(listen(server, 0))))
+    server.once('error', (error) => (port === 0 ? reject(error) : resolve(listenOnLoopback(server, 0))))
     server.listen(port, '127.0.0.1', () => {
       server.removeAllListeners('error')
       resolve()
