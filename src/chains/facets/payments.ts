@@ -12,9 +12,14 @@ export type UnsignedTransaction = Call & {
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
+  /** The time of blocks from which none executes it; absent where it lasts until its nonce is used. See `Lifetimes`. */
+  expiresMs?: number
 }
 
-/** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
+/**
+ * The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes; for Aptos the
+ * public key and the signature, 96 bytes.
+ */
 export type Signature = Buffer
 
 /** `accepted`: in the pool or known to it. `refused`: a listed, certain refusal before the pool. `unknown`: maybe sent. */
