@@ -19,7 +19,7 @@ import { ask, estimateBounds, type Reads, readsThrough } from './reads.ts'
 import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
 import { finalizedReader } from './rpc/finalized.ts'
 import { createReadTurns } from './rpc/read-turns.ts'
-import { type Rpc, RpcUnreachable } from './rpc/rpc.ts'
+import { NodeUnreachable, type Rpc } from './rpc/rpc.ts'
 import { RpcError } from './rpc/rpc-errors.ts'
 
 /** Interval of head polling while there is no subscription. */
@@ -103,7 +103,7 @@ function blocksThrough(
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {
-      if (error instanceof RpcUnreachable) rpc.doubt()
+      if (error instanceof NodeUnreachable) rpc.doubt()
       throw error
     })
   const block = async (key: BlockKey) => {
@@ -163,14 +163,14 @@ function crosschainThrough(
   }
 }
 
-/** The answer of a contract on which enough endpoints agree; throws RpcUnreachable where they do not. */
+/** The answer of a contract on which enough endpoints agree; throws NodeUnreachable where they do not. */
 async function askAgreed(rpc: Endpoints, to: Address, data: Hex): Promise<unknown> {
   const answer = await ask(rpc, to, data)
   if (rpc.agreeing === 1) return answer
   const askOne = async (one: Rpc) => String(await ask(one, to, data))
   const { verdict, said } = await rpc.agreedOn(String(answer), askOne)
   if (verdict === 'agreed') return answer
-  throw new RpcUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
+  throw new NodeUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
 }
 
 /** More blocks than finality takes on any network. */

@@ -15,7 +15,7 @@ import {
 const framework: Address = '0x1'
 
 /** The coins that a call moves: `asset` is the metadata object of a fungible asset. */
-export type AssetPayment = { asset: Address; recipients: readonly { to: Address; amountAtomic: bigint }[] }
+type AssetPayment = { asset: Address; recipients: readonly { to: Address; amountAtomic: bigint }[] }
 
 const metadataTag: StructTag = {
   address: framework,
