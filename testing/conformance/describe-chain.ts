@@ -28,6 +28,7 @@ export type ChainUnderTest = {
 
 const optional: readonly OptionalFacet[] = [
   'gather',
+  'lifetimes',
   'tokens',
   'contracts',
   'accounts',
@@ -83,7 +84,8 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
   async function blockWith(txHash: string): Promise<Block> {
     let found: Block | undefined
     await until(async () => {
-      const block = await chain.blocks.byHash((await chain.blocks.head()).hash)
+      const head = await chain.blocks.head()
+      const block = await chain.blocks.byHash(head.hash, head.number)
       if (block?.transactions.some(({ hash }) => hash === txHash)) found = block
       return found !== undefined
     }, `${txHash} is in the newest block`)
@@ -130,7 +132,7 @@ function describeBlocks(run: () => Run): void {
         parentHash,
         timeMs,
       })
-      expect(refOf((await run().chain.blocks.byHash(block.hash))!)).toEqual(refOf(block))
+      expect(refOf((await run().chain.blocks.byHash(block.hash, number))!)).toEqual(refOf(block))
       const parent = (await run().chain.blocks.byNumber(number - 1))!
       expect(block.parentHash).toBe(parent.hash)
       expect(block.timeMs).toBeGreaterThanOrEqual(parent.timeMs)
@@ -169,7 +171,7 @@ function describePayments(run: () => Run): void {
       valueAtomic: 5n,
       nonce: transaction.nonce,
     })
-    const [receipt] = await run().chain.effects.receiptsOf(block.hash, [hash])
+    const [receipt] = await run().chain.effects.receiptsOf(block, [hash])
     expect(receipt).toMatchObject({
       txHash: hash,
       success: true,
@@ -201,8 +203,9 @@ function describePayments(run: () => Run): void {
     expect(transfers).toMatchObject([
       { token: run().under.token, from: run().account.address, to, amountAtomic: 7n },
     ])
-    expect(await run().chain.balances.of(to, run().under.token, block.hash)).toBe(7n)
-    expect(await run().chain.balances.of(to, run().under.token, block.parentHash)).toBe(0n)
+    expect(await run().chain.balances.of(to, run().under.token, block)).toBe(7n)
+    const parent = { number: block.number - 1, hash: block.parentHash }
+    expect(await run().chain.balances.of(to, run().under.token, parent)).toBe(0n)
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
-import type { ContentAgreement, LogQuery } from '../facets/blocks.ts'
+import type { BlockAt, ContentAgreement, LogQuery } from '../facets/blocks.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
@@ -45,6 +45,11 @@ const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
   decodeCall: (call) => decodeCall(network.blockchain, call),
   payloadOf: (transaction) => payloadOf(network, transaction),
   attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
+  dearer: (transaction, { maxFeeAtomic, priorityFeeAtomic }) => ({
+    ...transaction,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+  }),
   readSigned: (raw) => readSigned(network, raw),
   broadcast: (raws) => rpc.broadcast(raws),
 })
@@ -126,7 +131,8 @@ function blocksThrough(
       agreedContent: contents.agreed,
     },
     effects: {
-      receiptsOf: async (blockHash, txHashes) => {
+      receiptsOf: async ({ hash }, txHashes) => {
+        const blockHash = hash as Hex
         const read = recent.find(blockHash)
         return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
       },
@@ -188,10 +194,10 @@ function openContents(rpc: Endpoints, input: ChainInput) {
     },
     // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
     // applied may come from another endpoint.
-    agreed: async (blockHash: Hex, contentHash: Hex): Promise<ContentAgreement> =>
+    agreed: async (block: BlockAt, contentHash: Hex): Promise<ContentAgreement> =>
       rpc.agreeing === 1 && own.has(contentHash)
         ? { verdict: 'agreed', said: [] }
-        : rpc.agreedOn(contentHash, contentOf(blockHash)),
+        : rpc.agreedOn(contentHash, contentOf(block.hash as Hex)),
   }
 }
 

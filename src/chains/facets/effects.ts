@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
+import type { BlockAt } from './blocks.ts'
 import type { AbiError } from './contracts.ts'
 import type { Call } from './payments.ts'
 
@@ -15,7 +16,7 @@ export type Receipt = {
 /** The outcome of transactions that a block includes. */
 export type BlockEffects = {
   /** Receipts of the given transactions of one block, in any order. */
-  receiptsOf(blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]>
+  receiptsOf(block: BlockAt, txHashes: readonly TxId[]): Promise<Receipt[]>
   /**
    * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
    * are those of the contract, decoded by name.

@@ -5,6 +5,8 @@ import type { Effects } from './call-effects.ts'
 /** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
 export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
 
+type Price = { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
+
 /** All signed fields, and who signs. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
 export type UnsignedTransaction = Call & {
   from: Address
@@ -46,6 +48,8 @@ export type Payments = {
   payloadOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
   /** Reads a signed transaction, `from` by its signature; `undefined` where the bytes are none of this network. */
+  /** The same transaction at a higher price, as pools take it in the place of the one that waits. */
+  dearer(transaction: UnsignedTransaction, price: Price): UnsignedTransaction
   readSigned(raw: Hex): Promise<UnsignedTransaction | undefined>
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>

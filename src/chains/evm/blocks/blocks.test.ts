@@ -69,7 +69,7 @@ const toTopic = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
 const whole = async (from = reader) => {
   const block = await from.blocks.byNumber(number)
   const receipts = await from.effects.receiptsOf(
-    block!.hash,
+    block!,
     block!.transactions.map(({ hash }) => hash),
   )
   return { block: block!, receipts }
@@ -117,8 +117,8 @@ describe('an honest node', () => {
     const { block } = await whole()
     await chain.send(receiver, 3n)
     expect(await reader.balances.of(receiver)).toBe(8n)
-    expect(await reader.balances.of(receiver, undefined, block.hash)).toBe(5n)
-    expect(await reader.balances.of(receiver, chain.tokens.USDC, block.hash)).toBe(8n)
+    expect(await reader.balances.of(receiver, undefined, block)).toBe(5n)
+    expect(await reader.balances.of(receiver, chain.tokens.USDC, block)).toBe(8n)
   })
 })
 
@@ -281,7 +281,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
   const read = async () => {
     const block = await doubting.blocks.byNumber(number)
     const hashes = block!.transactions.map(({ hash }) => hash)
-    return { block: block!, receipts: await doubting.effects.receiptsOf(block!.hash, hashes) }
+    return { block: block!, receipts: await doubting.effects.receiptsOf(block!, hashes) }
   }
 
   it('is read when it is honest', async () => {
