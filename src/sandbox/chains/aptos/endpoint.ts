@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { errorStatuses, NodeError } from './errors.ts'
+import type { Ledger } from './ledger.ts'
+import { type LedgerView, viewOf } from './reads.ts'
+import { type NodeAnswer, type NodeRequest, nodeRoutes, showError } from './routes.ts'
+
+/** Lies and failures of one endpoint. Other endpoints of the ledger know nothing of them. */
+type EndpointFaults = {
+  /** Blocks that it is behind; it has nothing of the pool then. */
+  lagBlocks?: number
+  /** The chain id that it says. */
+  chainId?: number
+  /** The lead of its clock, by which it judges expiry and which it shows as the time of the ledger. */
+  clockOffMs?: number
+  /** Hashes of transactions that it shows nowhere. */
+  hidden?: readonly string[]
+  /** Whether it ends the connection in place of an answer, of submissions alone or always. */
+  dropsAnswers?: 'submissions' | 'always'
+  /** An answer in place of the node's, which does not learn of the request; undefined leaves it to the node. */
+  answerInstead?: (request: { method: string; path: string }) => NodeAnswer | 'drop' | 'hang' | undefined
+}
+
+/** An address that serves the ledger. */
+export type AptosEndpoint = {
+  /** The address of the REST interface, with `/v1`; `faucetUrl` is the one before it. */
+  url: string
+  faucetUrl: string
+  port: number
+  /** Sets its faults in place of earlier ones; an empty object ends them. */
+  setFaults(faults: EndpointFaults): void
+  close(): Promise<void>
+}
+
+const bodyMaxBytes = 1024 * 1024
+
+export async function openEndpoint(ledger: Ledger, wantedPort = 0): Promise<AptosEndpoint> {
+  let faults: EndpointFaults = {}
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+    serve(ledger, () => faults, incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(wantedPort, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeAllConnections()
+    await closed
+  }
+  const faucetUrl = `http://127.0.0.1:${port}`
+  return {
+    url: `${faucetUrl}/v1`,
+    faucetUrl,
+    port,
+    setFaults: (next) => {
+      faults = next
+    },
+    close,
+  }
+}
+
+async function serve(
+  ledger: Ledger,
+  faultsNow: () => EndpointFaults,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const body = await readBody(incoming)
+  const faults = faultsNow()
+  const { pathname: asked, searchParams } = new URL(incoming.url ?? '/', 'http://node')
+  const pathname = asked.replace(/(?<=.)\/$/, '')
+  const method = incoming.method ?? 'GET'
+  if (method === 'OPTIONS') return void outgoing.writeHead(204, corsHeaders).end()
+  const instead = faults.answerInstead?.({ method, path: pathname })
+  if (instead === 'hang') return
+  if (instead === 'drop') return void incoming.socket.destroy()
+  const request = {
+    view: viewOf(ledger, faults),
+    viewNow: () => viewOf(ledger, faultsNow()),
+    isBehind: (faults.lagBlocks ?? 0) > 0,
+    query: searchParams,
+    contentType: incoming.headers['content-type'] ?? '',
+    body: body ?? Buffer.alloc(0),
+  }
+  const answer = instead ?? (body ? await answerOf(method, pathname, request) : tooLarge)
+  const isSubmission = method === 'POST' && /^\/v1\/transactions(\/batch)?$/.test(pathname)
+  if (faults.dropsAnswers === 'always' || (faults.dropsAnswers === 'submissions' && isSubmission))
+    return void incoming.socket.destroy()
+  outgoing.writeHead(answer.status ?? 200, headersOf(request.viewNow()))
+  outgoing.end(textOf(answer.json))
+}
+
+/** A number of 64 bits that is the whole answer is written with all its digits. */
+const textOf = (json: unknown) => (typeof json === 'bigint' ? String(json) : JSON.stringify(json))
+
+async function answerOf(
+  method: string,
+  path: string,
+  request: Omit<NodeRequest, 'params'>,
+): Promise<NodeAnswer> {
+  try {
+    for (const route of nodeRoutes) {
+      const match = route.method === method ? route.path.exec(path) : null
+      if (match) return await route.answer({ ...request, params: match.slice(1).map(decodeURIComponent) })
+    }
+    throw new NodeError('web_framework_error', `This simulated node does not serve ${method} ${path}`)
+  } catch (error) {
+    if (error instanceof NodeError) return { status: errorStatuses[error.code], json: showError(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    const isText = error instanceof URIError
+    const known = new NodeError(isText ? 'invalid_input' : 'internal_error', message)
+    return { status: errorStatuses[known.code], json: showError(known) }
+  }
+}
+
+const tooLarge: NodeAnswer = {
+  status: 413,
+  json: {
+    message: `The body exceeds ${bodyMaxBytes} bytes`,
+    error_code: 'web_framework_error',
+    vm_error_code: null,
+  },
+}
+
+const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-expose-headers': '*',
+}
+
+const headersOf = ({ ledger, head, chainId, timestampUs }: LedgerView) => ({
+  ...corsHeaders,
+  'content-type': 'application/json',
+  'x-aptos-chain-id': String(chainId),
+  'x-aptos-epoch': '1',
+  'x-aptos-ledger-version': String(head.lastVersion),
+  'x-aptos-ledger-oldest-version': String(ledger.oldestVersion),
+  'x-aptos-ledger-timestampusec': String(timestampUs),
+  'x-aptos-block-height': String(head.height),
+  'x-aptos-oldest-block-height': String(ledger.oldestHeight),
+})
+
+/** Reads a body; undefined where it is larger than the node reads. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length
+    if (sizeBytes <= bodyMaxBytes) chunks.push(chunk)
+  }
+  return sizeBytes > bodyMaxBytes ? undefined : Buffer.concat(chunks)
+}
