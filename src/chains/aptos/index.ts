@@ -8,35 +8,35 @@ import type { Network } from '../networks/index.ts'
 import { NodeUnreachable } from '../nodes/errors.ts'
 import { type Nodes, openNodes } from '../nodes/nodes.ts'
 import { createTurns, type InTurn } from '../nodes/turns.ts'
-import { readBlock, type WholeBlock } from './blocks/read-block.ts'
+import { type AptosBlock, readBlockAt } from './blocks/read-block.ts'
 import { parentHashOf, readRef } from './blocks/read-ref.ts'
-import { readBalance, readSupply } from './payments/balances.ts'
+import { balanceAtVersion, readSupply } from './payments/balances.ts'
 import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from './payments/build.ts'
 import { decodeAptosCall } from './payments/decode-call.ts'
-import { expiryAfter, fateOf } from './payments/lifetimes.ts'
-import { estimateByNode, gasLimitOf, gasMin, nextNonceOf, suggestPrices } from './payments/offers.ts'
-import { type AptosNode, openAptosNode } from './rest/node.ts'
+import { expiryAfter, lifeOf } from './payments/lifetimes.ts'
+import { estimateByNode, gasMin, limitWithStore, nextNonceOf, suggestPrices } from './payments/offers.ts'
+import { openRestNode, type RestNode } from './rest/node.ts'
 import { nodeRulesOf, readHeight } from './rest/rules.ts'
 
 /** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
-type Read = <Result>(
-  act: (node: AptosNode) => Promise<Result>,
+type NodeReader = <Result>(
+  act: (node: RestNode) => Promise<Result>,
   kind?: Parameters<InTurn>[0],
 ) => Promise<Result>
 
 const pollMs = 250
 
 /** An Aptos chain through its endpoints. */
-export function createAptosChain(input: ChainInput): Chain {
+function createAptosChain(input: ChainInput): Chain {
   const { network, rpcUrl, rpcUrls = [rpcUrl], local, confirmations } = input
   const open = () => {
-    const nodes = rpcUrls.map((url) => openAptosNode(url, network.chainId, input.timeoutMs))
+    const nodes = rpcUrls.map((url) => openRestNode(url, network.chainId, input.timeoutMs))
     return openNodes({ ...input, nodes, rules: nodeRulesOf(network), blockTimeMs: network.blockTimeMs })
   }
   const [nodes, ofAskers] = [open(), open()]
   const turns = createTurns({ blockchain: network.blockchain, local, endpoints: rpcUrls.length })
   const { blocks, effects, lastVersionOf } = blocksThrough(nodes, input)
-  const read: Read = (act) => nodes.read(act)
+  const read: NodeReader = (act) => nodes.read(act)
   const chain: Chain = {
     network,
     local,
@@ -54,7 +54,7 @@ export function createAptosChain(input: ChainInput): Chain {
     ...readsThrough(read, input, lastVersionOf),
     lifetimes: {
       expiryAfter,
-      fateOf: (sent, own) => fateOf(sent, own, nonceAgreed(nodes, lastVersionOf)),
+      lifeOf: (sent, own) => lifeOf(sent, own, nonceAgreed(nodes, lastVersionOf)),
     },
     payments: {
       transferCall: paymentCall,
@@ -70,7 +70,7 @@ export function createAptosChain(input: ChainInput): Chain {
     },
     onBehalfOf: (asker) => {
       const inTurn = turns.of(asker)
-      const own: Read = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
+      const own: NodeReader = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
       const head = () => own((node) => readHead(node, network))
       return { ...chain, ...readsThrough(own, input, lastVersionOf), blocks: { ...blocks, head } }
     },
@@ -78,10 +78,10 @@ export function createAptosChain(input: ChainInput): Chain {
   return chain
 }
 
-type LastVersionOf = (node: AptosNode, block: BlockAt) => Promise<bigint>
+type LastVersionOf = (node: RestNode, block: BlockAt) => Promise<bigint>
 
 function readsThrough(
-  read: Read,
+  read: NodeReader,
   { network, inFlightMax = network.inFlightMax }: ChainInput,
   lastVersionOf: LastVersionOf,
 ): Pick<Chain, 'lane' | 'offers' | 'balances'> {
@@ -100,20 +100,25 @@ function readsThrough(
         })
       },
       parentFee: async () => undefined,
-      limitOf: gasLimitOf,
+      limitOf: limitWithStore,
       intrinsicGas: () => gasMin,
     },
     balances: {
       of: (address, token, at) =>
         read(async (node) =>
-          readBalance(node, address, token, at === undefined ? undefined : await lastVersionOf(node, at)),
+          balanceAtVersion(
+            node,
+            address,
+            token,
+            at === undefined ? undefined : await lastVersionOf(node, at),
+          ),
         ),
       totalSupplyOf: (token) => read((node) => readSupply(node, token), 'execution'),
     },
   }
 }
 
-async function readHead(node: AptosNode, network: Network) {
+async function readHead(node: RestNode, network: Network) {
   const height = await readHeight(node, network)
   const ref = await readRef(node, height)
   if (!ref) throw new NodeUnreachable(`the node does not have its newest block ${height}`)
@@ -127,10 +132,10 @@ const recentMax = 64
 const contentsMax = 5_000
 
 /** The blocks of a chain and their effects, which share what was read last. */
-function blocksThrough(nodes: Nodes<AptosNode>, { network, local, finalityDepth }: ChainInput) {
-  const recent = new Map<string, WholeBlock>()
+function blocksThrough(nodes: Nodes<RestNode>, { network, local, finalityDepth }: ChainInput) {
+  const recent = new Map<string, AptosBlock>()
   const contents = new Set<Hex>()
-  const keep = (whole: WholeBlock) => {
+  const keep = (whole: AptosBlock) => {
     recent.delete(whole.block.hash)
     recent.set(whole.block.hash, whole)
     for (const oldest of recent.keys()) if (recent.size > recentMax) recent.delete(oldest)
@@ -143,14 +148,14 @@ function blocksThrough(nodes: Nodes<AptosNode>, { network, local, finalityDepth 
       throw error
     })
   const byNumber = async (number: number) => {
-    const whole = await believed(nodes.read((node) => readBlock(node, network, number)))
+    const whole = await believed(nodes.read((node) => readBlockAt(node, network, number)))
     if (whole) keep(whole)
     return whole?.block
   }
   const contentOf =
     ({ number, hash }: BlockAt) =>
-    async (node: AptosNode) => {
-      const whole = await readBlock(node, network, number)
+    async (node: RestNode) => {
+      const whole = await readBlockAt(node, network, number)
       return whole?.block.hash === hash ? whole.block.contentHash! : 'has no such block'
     }
   const agreedContent = async (block: BlockAt, contentHash: Hex): Promise<ContentAgreement> =>
@@ -196,9 +201,9 @@ function blocksThrough(nodes: Nodes<AptosNode>, { network, local, finalityDepth 
 
 /** The next nonce of an address after a block, as a quorum of endpoints has it. */
 const nonceAgreed =
-  (nodes: Nodes<AptosNode>, lastVersionOf: LastVersionOf) =>
+  (nodes: Nodes<RestNode>, lastVersionOf: LastVersionOf) =>
   async (address: Address, block: BlockAt): Promise<number> => {
-    const ask = async (node: AptosNode) => nextNonceOf(node, address, await lastVersionOf(node, block))
+    const ask = async (node: RestNode) => nextNonceOf(node, address, await lastVersionOf(node, block))
     const nonce = await nodes.read(ask)
     if (nodes.agreeing === 1) return nonce
     const { verdict, said } = await nodes.agreedOn(String(nonce), async (node) => String(await ask(node)))

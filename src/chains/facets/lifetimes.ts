@@ -2,7 +2,7 @@ import type { Address, TxId } from '../addresses/types.ts'
 import type { BlockAt, BlockRef } from './blocks.ts'
 
 /** A signed transaction that may have been sent. */
-export type SentTransaction = {
+export type ExpiringTransaction = {
   hash: TxId
   from: Address
   nonce: number
@@ -21,13 +21,13 @@ export type OwnBlocks = {
 }
 
 /** A proof that a transaction is in no block and can be in none: the block that ends its life, and the next nonce after it. */
-export type DeathProof = { block: BlockAt & { timeMs: number }; expiresMs: number; nextNonce: number }
+type DeathProof = { block: BlockAt & { timeMs: number }; expiresMs: number; nextNonce: number }
 
 /**
  * `included`: a block executed it. `displaced`: another transaction used its nonce. `alive`: it may yet be executed, or have been;
  * `because` names what is missing for a proof.
  */
-export type Fate =
+export type Life =
   | { kind: 'dead'; proof: DeathProof }
   | { kind: 'included' }
   | { kind: 'displaced'; by: TxId }
@@ -41,5 +41,5 @@ export type Lifetimes = {
   /** The time of blocks from which a transaction cannot be executed that is signed while this block is the newest. */
   expiryAfter(head: Pick<BlockRef, 'timeMs'>): number
   /** Never throws for an unreachable node: the transaction is `alive`. */
-  fateOf(sent: SentTransaction, own: OwnBlocks): Promise<Fate>
+  lifeOf(sent: ExpiringTransaction, own: OwnBlocks): Promise<Life>
 }

@@ -7,31 +7,31 @@ import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { nativeAsset } from '../encoding/addresses.ts'
-import { type AptosNode, unlessMissing } from '../rest/node.ts'
-import { type Fields, fieldsOf, listOfFields } from '../rest/values.ts'
+import { type RestNode, unlessMissing } from '../rest/node.ts'
+import { listOfFields, type NodeFields, nodeFields } from '../rest/values.ts'
 import { movementsIn, nowhere } from './movements.ts'
 import { type BlockHeader, headerOf, parentHashOf } from './read-ref.ts'
-import { type UserTransaction, userTransactionOf, versionOf } from './transactions.ts'
+import { type ExecutedTransaction, userTransactionOf, versionOf } from './transactions.ts'
 
 /** A block with the receipts of its transactions, and the version of the ledger after it. */
-export type WholeBlock = { block: Block; receipts: Map<string, Receipt>; lastVersion: bigint }
+export type AptosBlock = { block: Block; receipts: Map<string, Receipt>; lastVersion: bigint }
 
 /** The assets whose movements a network counts. */
 const assetsOf = ({ tokens }: Network): ReadonlySet<Address> =>
   new Set([nativeAsset, ...tokens.map(tokenAddress)])
 
 /** The whole block at a height; `undefined` when the node does not have it. */
-export async function readBlock(
-  node: AptosNode,
+export async function readBlockAt(
+  node: RestNode,
   network: Network,
   height: number,
-): Promise<WholeBlock | undefined> {
+): Promise<AptosBlock | undefined> {
   const reading = unlessMissing(
     node.get(`/blocks/by_height/${height}?with_transactions=true`),
     'block_not_found',
   ).then((raw) => {
     if (raw === undefined) return undefined
-    const fields = fieldsOf(raw, 'block')
+    const fields = nodeFields(raw, 'block')
     return { fields, header: headerOf(node, fields, height) }
   })
   const named = reading.then((read) => {
@@ -53,10 +53,10 @@ export async function readBlock(
 const pageMax = 100
 
 /** All transactions of a block: nodes cut the list of a large one. */
-async function transactionsOf(node: AptosNode, header: BlockHeader, given: unknown): Promise<Fields[]> {
+async function transactionsOf(node: RestNode, header: BlockHeader, given: unknown): Promise<NodeFields[]> {
   const { number, firstVersion, lastVersion } = header
-  const transactions: Fields[] = []
-  const take = (some: readonly Fields[]) => {
+  const transactions: NodeFields[] = []
+  const take = (some: readonly NodeFields[]) => {
     for (const each of some) {
       const version = firstVersion + BigInt(transactions.length)
       if (version > lastVersion || versionOf(each) !== version)
@@ -79,8 +79,8 @@ async function transactionsOf(node: AptosNode, header: BlockHeader, given: unkno
 function wholeOf(
   network: Network,
   header: BlockHeader & { parentHash: Hex },
-  raws: readonly Fields[],
-): WholeBlock {
+  raws: readonly NodeFields[],
+): AptosBlock {
   const { number, hash, parentHash, timeMs, lastVersion } = header
   const assets = assetsOf(network)
   const users = raws.flatMap((raw) => userTransactionOf(raw) ?? [])
@@ -104,7 +104,7 @@ function wholeOf(
 }
 
 /** The movements of a transaction, and the parts of its fee that are not its sender's. */
-function transfersOf(user: UserTransaction, assets: ReadonlySet<Address>, first: number): TransferLog[] {
+function transfersOf(user: ExecutedTransaction, assets: ReadonlySet<Address>, first: number): TransferLog[] {
   const { hash: txHash, sender, payer, chargeAtomic, refundAtomic, events } = user
   const moved = movementsIn(user, assets).map(({ place, asset, ...movement }) => ({
     txHash,
@@ -124,7 +124,7 @@ function transfersOf(user: UserTransaction, assets: ReadonlySet<Address>, first:
 
 /** The fee is what the sender paid: none where another account did, or where freed storage gave back more. */
 function receiptOf(
-  { hash: txHash, success, gasUsed, sender, payer, chargeAtomic, refundAtomic }: UserTransaction,
+  { hash: txHash, success, gasUsed, sender, payer, chargeAtomic, refundAtomic }: ExecutedTransaction,
   { number: blockNumber, hash: blockHash }: { number: number; hash: Hex },
 ): Receipt {
   const paid = payer === sender && chargeAtomic > refundAtomic ? chargeAtomic - refundAtomic : 0n
@@ -132,7 +132,7 @@ function receiptOf(
 }
 
 /** Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. */
-function contentHashOf(block: Block, receipts: WholeBlock['receipts']): Hex {
+function contentHashOf(block: Block, receipts: AptosBlock['receipts']): Hex {
   const { number, hash, parentHash, timeMs, transactions, transfers } = block
   const lines = [
     [number, hash, parentHash, timeMs],

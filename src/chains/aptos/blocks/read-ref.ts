@@ -1,8 +1,8 @@
 import type { Hex } from '#lib/hex'
 import type { BlockRef } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
-import { type AptosNode, unlessMissing } from '../rest/node.ts'
-import { type Fields, fieldsOf, hash32, safeNumber, u64 } from '../rest/values.ts'
+import { type RestNode, unlessMissing } from '../rest/node.ts'
+import { hash32, type NodeFields, nodeFields, safeNumber, u64 } from '../rest/values.ts'
 
 /** A block by its header, and the versions of the ledger that are its transactions. */
 export type BlockHeader = Omit<BlockRef, 'parentHash'> & { firstVersion: bigint; lastVersion: bigint }
@@ -10,16 +10,16 @@ export type BlockHeader = Omit<BlockRef, 'parentHash'> & { firstVersion: bigint;
 const limits = { answerBytesMax: 1024 * 1024, timeoutMs: 10_000 }
 
 /** The header of the block at a height; `undefined` when the node does not have it. */
-export async function readRef(node: AptosNode, height: number): Promise<BlockHeader | undefined> {
+export async function readRef(node: RestNode, height: number): Promise<BlockHeader | undefined> {
   const raw = await unlessMissing(node.get(`/blocks/by_height/${height}`, limits), 'block_not_found')
-  return raw === undefined ? undefined : headerOf(node, fieldsOf(raw, 'block'), height)
+  return raw === undefined ? undefined : headerOf(node, nodeFields(raw, 'block'), height)
 }
 
 /** Blocks that are read ahead of the one that is applied, and a few more. */
 const namedMax = 64
 
 /** The header, which the node is remembered to have named. */
-export function headerOf(node: AptosNode, raw: Fields, height: number): BlockHeader {
+export function headerOf(node: RestNode, raw: NodeFields, height: number): BlockHeader {
   const number = safeNumber(raw['block_height'], 'block height')
   if (number !== height) throw new NodeUnreachable(`the node gave block ${number} in place of ${height}`)
   const header = {
@@ -43,7 +43,7 @@ const noParent: Hex = `0x${'0'.repeat(64)}`
  * The hash that the same node names for the block before. Blocks of this chain do not name their parents, and none is ever
  * replaced: a node whose block before is another than ours is of another history.
  */
-export async function parentHashOf(node: AptosNode, height: number): Promise<Hex> {
+export async function parentHashOf(node: RestNode, height: number): Promise<Hex> {
   if (height === 0) return noParent
   const known = await node.named.get(height - 1)?.catch(() => undefined)
   if (known) return known

@@ -2,18 +2,18 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import {
-  type Fields,
-  fieldsOf,
   hash32,
   listOfFields,
+  type NodeFields,
   nodeAddress,
+  nodeFields,
   safeNumber,
   truth,
   u64,
 } from '../rest/values.ts'
 
 /** A transaction that an account signed, as a block has it. */
-export type UserTransaction = {
+export type ExecutedTransaction = {
   hash: Hex
   version: bigint
   sender: Address
@@ -22,21 +22,21 @@ export type UserTransaction = {
   nonce: number
   success: boolean
   gasUsed: bigint
-  /** What execution cost, and what came back for freed storage: more, now and then. */
+  /** The cost of execution, and the part of freed storage that came back: the larger of both, now and then. */
   chargeAtomic: bigint
   refundAtomic: bigint
   payload: unknown
-  events: Fields[]
-  changes: Fields[]
+  events: NodeFields[]
+  changes: NodeFields[]
 }
 
 /** The nonce of a transaction without a sequence number: it takes no place in the order of its sender. */
 const unordered = -1
 
-export const versionOf = (raw: Fields): bigint => u64(raw['version'], 'version of a transaction')
+export const versionOf = (raw: NodeFields): bigint => u64(raw['version'], 'version of a transaction')
 
 /** `undefined` for the transactions of the chain itself, which move nothing. */
-export function userTransactionOf(raw: Fields): UserTransaction | undefined {
+export function userTransactionOf(raw: NodeFields): ExecutedTransaction | undefined {
   if (raw['type'] !== 'user_transaction') return undefined
   const sender = nodeAddress(raw['sender'], 'sender')
   const events = listOfFields(raw['events'], 'events')
@@ -58,18 +58,18 @@ export function userTransactionOf(raw: Fields): UserTransaction | undefined {
   }
 }
 
-function payerOf(raw: Fields, sender: Address): Address {
-  const signature = raw['signature'] == null ? {} : fieldsOf(raw['signature'], 'signature')
+function payerOf(raw: NodeFields, sender: Address): Address {
+  const signature = raw['signature'] == null ? {} : nodeFields(raw['signature'], 'signature')
   return signature['type'] === 'fee_payer_signature'
     ? nodeAddress(signature['fee_payer_address'], 'fee payer')
     : sender
 }
 
 /** Gas is burnt without an event of its own: a statement tells of it. */
-function feeOf(events: readonly Fields[], gasUsed: bigint, price: bigint) {
+function feeOf(events: readonly NodeFields[], gasUsed: bigint, price: bigint) {
   const statement = events.find(({ type }) => type === '0x1::transaction_fee::FeeStatement')
   if (!statement) return { chargeAtomic: gasUsed * price, refundAtomic: 0n }
-  const data = fieldsOf(statement['data'], 'statement of a fee')
+  const data = nodeFields(statement['data'], 'statement of a fee')
   const charged = u64(data['total_charge_gas_units'], 'charged gas')
   if (charged !== gasUsed) throw new NodeUnreachable('the node charges other gas than it says was used')
   return {
@@ -79,5 +79,5 @@ function feeOf(events: readonly Fields[], gasUsed: bigint, price: bigint) {
 }
 
 /** The number of a transaction's nonce, for who reads it elsewhere. */
-export const sequenceOf = (account: Fields): number =>
+export const sequenceIn = (account: NodeFields): number =>
   safeNumber(account['sequence_number'], 'sequence number')

@@ -7,7 +7,7 @@ import { addressBytesOfKey, primaryStoreBytes } from './hashes.ts'
 export const nativeAsset: Address = '0xa'
 export const nativeCoinType = '0x1::aptos_coin::AptosCoin'
 
-export const addressBytes = (address: Address): Buffer =>
+export const bytesOfAddress = (address: Address): Buffer =>
   Buffer.from(address.slice(2).padStart(64, '0'), 'hex')
 
 export const addressOfBytes = (bytes: Uint8Array): Address => canonicalAptosAddress(hexOf(bytes))
@@ -18,5 +18,5 @@ export const addressOfKey = (publicKey: Uint8Array): Address => addressOfBytes(a
  * The address of the store of an account for an asset. Only what is in there is the account's: a stranger can make further stores
  * that an account owns, which wallets do not see.
  */
-export const primaryStoreOf = (owner: Address, asset: Address): Address =>
-  addressOfBytes(primaryStoreBytes(addressBytes(owner), addressBytes(asset)))
+export const primaryStore = (owner: Address, asset: Address): Address =>
+  addressOfBytes(primaryStoreBytes(bytesOfAddress(owner), bytesOfAddress(asset)))

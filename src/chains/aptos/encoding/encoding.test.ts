@@ -28,8 +28,8 @@ import type { Call, UnsignedTransaction } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
 import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from '../payments/build.ts'
 import { attachBothSignatures, sharedPayloadOf } from '../payments/fee-payer.ts'
-import { addressOfKey, primaryStoreOf } from './addresses.ts'
-import { encodeFunction, paymentOf, transferAssets } from './functions.ts'
+import { addressOfKey, primaryStore } from './addresses.ts'
+import { batchTransfer, encodeFunction, paymentOf } from './functions.ts'
 import { entryFunctionLayout, readExactly } from './layout.ts'
 
 const network = { chainId: 2 } as Network
@@ -61,10 +61,10 @@ const unsigned = (call: Call): UnsignedTransaction => ({
 
 it('writes the address of a key, and the stores of an account, as the chain does', () => {
   expect(vectorKey.address).toBe('0xeb663b681209e7087d681c5d3eed12aaa8e1915e7c87794542c3f96e94b3d3bf')
-  expect(primaryStoreOf(vectorKey.address, '0xa')).toBe(
+  expect(primaryStore(vectorKey.address, '0xa')).toBe(
     '0x7c7850b59fc9fdd9c5069d21afe02a50e080bf713e1775106812ce4f3bbec33f',
   )
-  expect(primaryStoreOf(vectorKey.address, usdc)).toBe(
+  expect(primaryStore(vectorKey.address, usdc)).toBe(
     '0x03b75ae1ab8a2e496af719450fdc6b93dc98aa9c816e6473767479606489b74b',
   )
 })
@@ -100,7 +100,7 @@ it.each([
   [`0x${'0'.repeat(63)}a`, '0xa'],
   [
     '0x03b75ae1ab8a2e496af719450fdc6b93dc98aa9c816e6473767479606489b74B',
-    primaryStoreOf(vectorKey.address, usdc),
+    primaryStore(vectorKey.address, usdc),
   ],
   ['0x3b75ae1ab8a2e496af719450fdc6b93dc98aa9c816e6473767479606489b74b', undefined],
   ['0x10', undefined],
@@ -212,7 +212,7 @@ it('property 214: any transaction has the bytes, the message and the hash that t
 const batchCall = (asset: string, recipients: { to: string; amountAtomic: bigint }[]): Call => ({
   to: '0x1',
   valueAtomic: 0n,
-  data: `0x${encodeFunction(transferAssets({ asset, recipients })).toString('hex')}`,
+  data: `0x${encodeFunction(batchTransfer({ asset, recipients })).toString('hex')}`,
 })
 
 const partsOf = (signature: Buffer) => ({
@@ -289,7 +289,7 @@ it('changes the price alone of what it sends again at a higher one', () => {
 it('takes no amount that the chain cannot hold, and reads no call of a function it does not know', () => {
   expect(() => paymentCall(key1, 2n ** 64n)).toThrow('amount must be at most 18446744073709551615')
   expect(() => paymentCall(key1, -1n, usdc)).toThrow('amount must be')
-  const unequal = transferAssets({ asset: usdc, recipients: [{ to: key1, amountAtomic: 1n }] })
+  const unequal = batchTransfer({ asset: usdc, recipients: [{ to: key1, amountAtomic: 1n }] })
   const [asset, recipients] = unequal.arguments
   const none = Buffer.of(0)
   expect(paymentOf({ ...unequal, arguments: [asset!, recipients!, none] })).toBeUndefined()

@@ -4,7 +4,7 @@ import type { Address } from '../../addresses/types.ts'
 import { nativeAsset } from './addresses.ts'
 import {
   addressLayout,
-  type EntryFunction,
+  type CalledFunction,
   encoded,
   entryFunctionLayout,
   readExactly,
@@ -29,7 +29,7 @@ const functionOf = (
   name: string,
   typeArguments: StructTag[],
   args: Buffer[],
-): EntryFunction => ({
+): CalledFunction => ({
   module: { address: framework, name: module },
   name,
   typeArguments: typeArguments.map((struct) => ({ struct })),
@@ -40,10 +40,10 @@ const addresses = bcs.vector(addressLayout)
 const amounts = bcs.vector(u64Layout)
 
 /** Creates the account of the recipient where there is none. */
-export const transferCoins = (to: Address, amountAtomic: bigint): EntryFunction =>
+export const coinTransfer = (to: Address, amountAtomic: bigint): CalledFunction =>
   functionOf('aptos_account', 'transfer', [], [encoded(addressLayout, to), encoded(u64Layout, amountAtomic)])
 
-export const transferAsset = (asset: Address, to: Address, amountAtomic: bigint): EntryFunction =>
+export const assetTransfer = (asset: Address, to: Address, amountAtomic: bigint): CalledFunction =>
   functionOf(
     'primary_fungible_store',
     'transfer',
@@ -51,7 +51,7 @@ export const transferAsset = (asset: Address, to: Address, amountAtomic: bigint)
     [encoded(addressLayout, asset), encoded(addressLayout, to), encoded(u64Layout, amountAtomic)],
   )
 
-export const transferAssets = ({ asset, recipients }: AssetPayment): EntryFunction =>
+export const batchTransfer = ({ asset, recipients }: AssetPayment): CalledFunction =>
   functionOf(
     'aptos_account',
     'batch_transfer_fungible_assets',
@@ -69,20 +69,20 @@ export const transferAssets = ({ asset, recipients }: AssetPayment): EntryFuncti
     ],
   )
 
-export const encodeFunction = (called: EntryFunction): Buffer => encoded(entryFunctionLayout, called)
+export const encodeFunction = (called: CalledFunction): Buffer => encoded(entryFunctionLayout, called)
 
 /** The function as it is named in text: `address::module::name`. */
-export const functionName = ({ module, name }: EntryFunction): string =>
+export const functionName = ({ module, name }: CalledFunction): string =>
   `${module.address}::${module.name}::${name}`
 
 /** The payment of a function of the framework; `undefined` for any other function, and for arguments that no node would take. */
-export function paymentOf(called: EntryFunction): AssetPayment | undefined {
+export function paymentOf(called: CalledFunction): AssetPayment | undefined {
   const read = readers[functionName(called)]?.(called.arguments)
   // The same bytes again: type arguments, and whatever else a reader does not look at.
   return read && encodeFunction(read.call).equals(encodeFunction(called)) ? read.payment : undefined
 }
 
-type ReadCall = { payment: AssetPayment; call: EntryFunction }
+type ReadCall = { payment: AssetPayment; call: CalledFunction }
 
 const readers: Record<string, (args: Buffer[]) => ReadCall | undefined> = {
   '0x1::aptos_account::transfer': ([first, second]) => {
@@ -90,7 +90,7 @@ const readers: Record<string, (args: Buffer[]) => ReadCall | undefined> = {
     if (to === undefined || amountAtomic === undefined) return undefined
     return {
       payment: { asset: nativeAsset, recipients: [{ to, amountAtomic }] },
-      call: transferCoins(to, amountAtomic),
+      call: coinTransfer(to, amountAtomic),
     }
   },
   '0x1::primary_fungible_store::transfer': ([first, second, third]) => {
@@ -102,7 +102,7 @@ const readers: Record<string, (args: Buffer[]) => ReadCall | undefined> = {
     if (asset === undefined || to === undefined || amountAtomic === undefined) return undefined
     return {
       payment: { asset, recipients: [{ to, amountAtomic }] },
-      call: transferAsset(asset, to, amountAtomic),
+      call: assetTransfer(asset, to, amountAtomic),
     }
   },
   '0x1::aptos_account::batch_transfer_fungible_assets': ([first, second, third]) => {
@@ -112,7 +112,7 @@ const readers: Record<string, (args: Buffer[]) => ReadCall | undefined> = {
       asset,
       recipients: to.map((each, index) => ({ to: each, amountAtomic: paid[index]! })),
     }
-    return { payment, call: transferAssets(payment) }
+    return { payment, call: batchTransfer(payment) }
   },
 }
 

@@ -18,7 +18,7 @@ export const signedMessage = (kind: 'transaction' | 'shared', bytes: Uint8Array)
 const userTransaction = Buffer.of(0)
 
 /** The hash of a signed transaction: it covers the signature. */
-export const transactionHash = (signed: Uint8Array): Hex =>
+export const hashOfSigned = (signed: Uint8Array): Hex =>
   hexOf(sha3_256(Buffer.concat([prefixes.committed, userTransaction, signed])))
 
 /** Ends of what addresses are hashes of. */

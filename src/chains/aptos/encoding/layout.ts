@@ -1,6 +1,6 @@
 /** The layout of transactions in BCS. A number that is written of an enum is its place among the names. */
 import { type BcsType, bcs } from '@mysten/bcs'
-import { addressBytes, addressOfBytes } from './addresses.ts'
+import { addressOfBytes, bytesOfAddress } from './addresses.ts'
 
 const bytesOfLength = (length: number) =>
   bcs.bytes(length).transform({
@@ -13,7 +13,7 @@ const byteVector = bcs.byteVector().transform({
   output: (value): Buffer => Buffer.from(value),
 })
 
-export const addressLayout = bytesOfLength(32).transform({ input: addressBytes, output: addressOfBytes })
+export const addressLayout = bytesOfLength(32).transform({ input: bytesOfAddress, output: addressOfBytes })
 
 export const u64Layout = bcs.u64().transform({ input: (value: bigint) => value, output: BigInt })
 
@@ -52,7 +52,7 @@ export const entryFunctionLayout = bcs.struct('EntryFunction', {
   arguments: bcs.vector(byteVector),
 })
 
-export type EntryFunction = typeof entryFunctionLayout.$inferType
+export type CalledFunction = typeof entryFunctionLayout.$inferType
 
 const refuse = (): never => {
   throw new Error('neither made nor read by this program')

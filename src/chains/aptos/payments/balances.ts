@@ -1,15 +1,15 @@
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { nativeCoinType } from '../encoding/addresses.ts'
-import { type AptosNode, unlessMissing } from '../rest/node.ts'
+import { type RestNode, unlessMissing } from '../rest/node.ts'
 import { small } from '../rest/rules.ts'
 
 /**
  * The balance of an address now, or at a version of the ledger: that of its primary store. The native coin is asked for by its coin
  * type, which counts it in both of its forms, once.
  */
-export async function readBalance(
-  node: AptosNode,
+export async function balanceAtVersion(
+  node: RestNode,
   address: Address,
   token: Address | undefined,
   version: bigint | undefined,
@@ -21,7 +21,7 @@ export async function readBalance(
 }
 
 /** The number of base units that there are of an asset. */
-export async function readSupply(node: AptosNode, asset: Address): Promise<bigint> {
+export async function readSupply(node: RestNode, asset: Address): Promise<bigint> {
   const view = {
     function: '0x1::fungible_asset::supply',
     type_arguments: ['0x1::fungible_asset::Metadata'],

@@ -5,10 +5,10 @@ import type { Call, Signature, UnsignedTransaction } from '../../facets/payments
 import { ValueProblem } from '../../invalid-value.ts'
 import type { Network } from '../../networks/index.ts'
 import { addressOfKey } from '../encoding/addresses.ts'
-import { encodeFunction, paymentOf, transferAsset, transferCoins } from '../encoding/functions.ts'
-import { signedMessage, transactionHash } from '../encoding/hashes.ts'
+import { assetTransfer, coinTransfer, encodeFunction, paymentOf } from '../encoding/functions.ts'
+import { hashOfSigned, signedMessage } from '../encoding/hashes.ts'
 import {
-  type EntryFunction,
+  type CalledFunction,
   encoded,
   entryFunctionLayout,
   rawTransactionLayout,
@@ -23,13 +23,13 @@ export function paymentCall(to: Address, amountAtomic: bigint, token?: Address):
   if (amountAtomic < 0n || amountAtomic > amountMax)
     throw new ValueProblem('amount', `must be at most ${amountMax} base units, as every amount of this chain`)
   if (token === undefined) return { to, valueAtomic: amountAtomic, data: '0x' }
-  return { to: token, valueAtomic: 0n, data: hexOf(encodeFunction(transferAsset(token, to, amountAtomic))) }
+  return { to: token, valueAtomic: 0n, data: hexOf(encodeFunction(assetTransfer(token, to, amountAtomic))) }
 }
 
 /** The function that a call is of; throws for what no node would execute. */
-export function functionOfCall({ to, valueAtomic, data }: Call): EntryFunction {
+export function functionOfCall({ to, valueAtomic, data }: Call): CalledFunction {
   if (to === undefined) throw new ValueProblem('to', 'is missing: contracts are not created by a call here')
-  if (data === '0x') return transferCoins(to, valueAtomic)
+  if (data === '0x') return coinTransfer(to, valueAtomic)
   if (valueAtomic !== 0n)
     throw new ValueProblem('value', 'must be 0: a function takes coins by its arguments')
   const called = readExactly(entryFunctionLayout, bytesOf(data))
@@ -38,10 +38,10 @@ export function functionOfCall({ to, valueAtomic, data }: Call): EntryFunction {
 }
 
 /** The call that a function is of. A payment of coins to one address carries no data, as on any chain. */
-export function callOfFunction(called: EntryFunction): Call {
+function callOfFunction(called: CalledFunction): Call {
   const payment = paymentOf(called)
   const [first] = payment?.recipients ?? []
-  if (first && encodeFunction(transferCoins(first.to, first.amountAtomic)).equals(encodeFunction(called)))
+  if (first && encodeFunction(coinTransfer(first.to, first.amountAtomic)).equals(encodeFunction(called)))
     return { to: first.to, valueAtomic: first.amountAtomic, data: '0x' }
   const isTransfer = called.module.name === 'primary_fungible_store'
   const to = payment && isTransfer ? payment.asset : called.module.address
@@ -110,7 +110,7 @@ export function withSignature(
     raw: rawTransactionLayout.parse(raw),
     authenticator: { ed25519 },
   })
-  return { raw: hexOf(signed), hash: transactionHash(signed) }
+  return { raw: hexOf(signed), hash: hashOfSigned(signed) }
 }
 
 /** Reads what one Ed25519 key signed for this network; `undefined` for anything else. Never throws. */

@@ -3,7 +3,7 @@ import { hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { Signature, UnsignedTransaction } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
-import { signedMessage, transactionHash } from '../encoding/hashes.ts'
+import { hashOfSigned, signedMessage } from '../encoding/hashes.ts'
 import {
   encoded,
   rawTransactionLayout,
@@ -39,5 +39,5 @@ export function attachBothSignatures(
       feePayer: { sender, secondaryAddresses: [], secondarySigners: [], feePayer, feePayerSigner },
     },
   })
-  return { raw: hexOf(signed), hash: transactionHash(signed) }
+  return { raw: hexOf(signed), hash: hashOfSigned(signed) }
 }

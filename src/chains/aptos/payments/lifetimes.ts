@@ -1,6 +1,6 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt, BlockRef } from '../../facets/blocks.ts'
-import type { Fate, OwnBlocks, SentTransaction } from '../../facets/lifetimes.ts'
+import type { ExpiringTransaction, Life, OwnBlocks } from '../../facets/lifetimes.ts'
 
 /** As long as pools keep a transaction: a longer life would need bytes that are sent again to be used. */
 const lifeMs = 600_000
@@ -13,11 +13,11 @@ export const expiryAfter = ({ timeMs }: Pick<BlockRef, 'timeMs'>): number =>
  * Proves that a transaction is dead: a final block of ours has a time from its expiry on, no block of ours from its signature to that
  * one has it, and after that block its sender had not used its nonce. `nonceAt` asks as many nodes as a conclusion needs.
  */
-export async function fateOf(
-  { hash, from, nonce, expiresMs, signedAt }: SentTransaction,
+export async function lifeOf(
+  { hash, from, nonce, expiresMs, signedAt }: ExpiringTransaction,
   own: OwnBlocks,
   nonceAt: (address: Address, block: BlockAt) => Promise<number>,
-): Promise<Fate> {
+): Promise<Life> {
   const user = await own.userOf(from, nonce)
   if (user === hash) return { kind: 'included' }
   if (user !== undefined) return { kind: 'displaced', by: user }
@@ -36,4 +36,4 @@ export async function fateOf(
   }
 }
 
-const alive = (because: string): Fate => ({ kind: 'alive', because })
+const alive = (because: string): Life => ({ kind: 'alive', because })

@@ -3,18 +3,18 @@ import type { FeeSuggestion, GasEstimate } from '../../facets/offers.ts'
 import type { Call } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
-import { sequenceOf } from '../blocks/transactions.ts'
+import { sequenceIn } from '../blocks/transactions.ts'
 import { nativeAsset } from '../encoding/addresses.ts'
 import { paymentOf } from '../encoding/functions.ts'
 import { encoded, rawTransactionLayout, signedTransactionLayout } from '../encoding/layout.ts'
-import { type AptosNode, RestRefusal, unlessMissing } from '../rest/node.ts'
+import { type RestNode, RestRefusal, unlessMissing } from '../rest/node.ts'
 import { small } from '../rest/rules.ts'
-import { fieldsOf, listOfFields, truth, u64 } from '../rest/values.ts'
+import { listOfFields, nodeFields, truth, u64 } from '../rest/values.ts'
 import { functionOfCall, rawTransaction } from './build.ts'
 
 /** The prices of one unit of gas at which nodes order their pools. There is no base fee: an offer is paid as it is. */
-export async function suggestPrices(node: AptosNode): Promise<FeeSuggestion> {
-  const told = fieldsOf(await node.get('/estimate_gas_price', small), 'prices')
+export async function suggestPrices(node: RestNode): Promise<FeeSuggestion> {
+  const told = nodeFields(await node.get('/estimate_gas_price', small), 'prices')
   const price = (name: string) => {
     const value = told[name]
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return BigInt(value)
@@ -32,27 +32,27 @@ export async function suggestPrices(node: AptosNode): Promise<FeeSuggestion> {
 const firstStoreGas = 600n
 
 /** A store may be created between the estimate and the block, or the first of several payments creates it. */
-export const gasLimitOf = (estimated: bigint): bigint => (estimated * 3n) / 2n + firstStoreGas
+export const limitWithStore = (estimated: bigint): bigint => (estimated * 3n) / 2n + firstStoreGas
 
 /** The least that nodes charge for any transaction, rounded up. */
 export const gasMin = 3n
 
-/** The sequence number of an account's next transaction. An address that nobody has paid yet has used none. */
-export async function nextNonceOf(node: AptosNode, address: Address, version?: bigint): Promise<number> {
+/** The sequence number of an account's next transaction. The address of an account that does not exist yet has used none. */
+export async function nextNonceOf(node: RestNode, address: Address, version?: bigint): Promise<number> {
   const at = version === undefined ? '' : `?ledger_version=${version}`
   const account = await unlessMissing(node.get(`/accounts/${address}${at}`, small), 'account_not_found')
-  return account === undefined ? 0 : sequenceOf(fieldsOf(account, 'account'))
+  return account === undefined ? 0 : sequenceIn(nodeFields(account, 'account'))
 }
 
-/** Whether there is an object at an address: coins that are paid to one, such as a store, are nobody's who has a key. */
-async function isObject(node: AptosNode, address: Address): Promise<boolean> {
+/** Whether there is an object at an address: no key spends coins that are paid to one, such as a store. */
+async function isObject(node: RestNode, address: Address): Promise<boolean> {
   const path = `/accounts/${address}/resource/0x1::object::ObjectCore`
   return (await unlessMissing(node.get(path, small), 'resource_not_found', 'account_not_found')) !== undefined
 }
 
 /** Estimates the gas of a call by a simulation, which needs no signature. Never throws for an unreachable node. */
 export async function estimateByNode(
-  node: AptosNode,
+  node: RestNode,
   network: Network,
   from: Address,
   call: Call,
@@ -63,7 +63,7 @@ export async function estimateByNode(
       if (await isObject(node, to))
         return { kind: 'refused', message: `${to} is an object, such as a store of coins: pay to its owner` }
     const [nonce, info] = await Promise.all([nextNonceOf(node, from), node.get('', small)])
-    const nowSeconds = u64(fieldsOf(info, 'ledger')['ledger_timestamp'], 'ledger time') / 1_000_000n
+    const nowSeconds = u64(nodeFields(info, 'ledger')['ledger_timestamp'], 'ledger time') / 1_000_000n
     const signed = unsignedFor(network, { from, call, nonce, expiresMs: Number(nowSeconds + 3_600n) * 1_000 })
     return verdictOf(
       await node.postTransaction(simulation, signed, simulationLimits),

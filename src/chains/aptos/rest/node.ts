@@ -18,7 +18,7 @@ export class RestRefusal extends Error {
 }
 
 /** The REST interface of one node. Answers are untrusted until their reader has parsed them. Nothing is tried twice. */
-export type AptosNode = {
+export type RestNode = {
   host: string
   /** Throws `RestRefusal` when the node refuses it and `NodeUnreachable` when no answer can be trusted. */
   get(path: string, limits?: AnswerLimits): Promise<unknown>
@@ -38,15 +38,15 @@ const answerBytesDefault = 64 * 1024 * 1024
 /** Answers of a server before the node, or of a node that is busy: they say nothing about the request. */
 const busyCodes = ['mempool_is_full', 'rate_limited', 'internal_error', 'service_unavailable']
 
-type Request = Parameters<ReturnType<typeof openHttp>['send']>[0]
+type RestRequest = Parameters<ReturnType<typeof openHttp>['send']>[0]
 
 /** A node at a URL with or without the `/v1` of its interface; a query, such as a key, is sent with each request. */
-export function openAptosNode(url: string, chainId: number, timeoutMs = timeoutDefaultMs): AptosNode {
+export function openRestNode(url: string, chainId: number, timeoutMs = timeoutDefaultMs): RestNode {
   const { origin, pathname, search } = new URL(url)
   const base = `${origin}${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
   const http = openHttp(base)
   const { host } = http
-  const send = async (request: Request, limits: AnswerLimits = {}, onAnswer?: () => void) => {
+  const send = async (request: RestRequest, limits: AnswerLimits = {}, onAnswer?: () => void) => {
     const { path = '' } = request
     const asked = search ? `${path}${path.includes('?') ? `&${search.slice(1)}` : search}` : path
     const bounds = {
@@ -55,7 +55,8 @@ export function openAptosNode(url: string, chainId: number, timeoutMs = timeoutD
     }
     const answer = await http.send({ ...request, path: asked }, bounds, onAnswer)
     const given = answer.headers['x-aptos-chain-id']
-    if (given !== undefined && given !== String(chainId))
+    // The ledger itself is asked to compare the id.
+    if (path !== '' && given !== undefined && given !== String(chainId))
       throw new NodeUnreachable(`${host} is a node of chain ${String(given).slice(0, 20)}, not of ${chainId}`)
     if (answer.status >= 200 && answer.status < 300) return answer
     throw refusalIn(answer) ?? httpFailure(host, answer)

@@ -8,15 +8,15 @@ import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import type { NodeRules } from '../../nodes/rules.ts'
 import { readRef } from '../blocks/read-ref.ts'
-import { type AptosNode, isNodeFault, RestRefusal, unlessMissing } from './node.ts'
-import { fieldsOf, safeNumber } from './values.ts'
+import { isNodeFault, type RestNode, RestRefusal, unlessMissing } from './node.ts'
+import { nodeFields, safeNumber } from './values.ts'
 
 /** Answers of one page of a few fields. */
 export const small = { answerBytesMax: 1024 * 1024, timeoutMs: 5_000 }
 
 /** The height of the newest block of a node of this network. */
-export async function readHeight(node: AptosNode, { chainId }: Network): Promise<number> {
-  const info = fieldsOf(await node.get('', small), 'ledger')
+export async function readHeight(node: RestNode, { chainId }: Network): Promise<number> {
+  const info = nodeFields(await node.get('', small), 'ledger')
   if (info['chain_id'] !== chainId)
     throw new NodeUnreachable(
       `${node.host} is a node of chain ${String(info['chain_id']).slice(0, 20)}, not of ${chainId}`,
@@ -25,9 +25,9 @@ export async function readHeight(node: AptosNode, { chainId }: Network): Promise
 }
 
 /** Compares the chain id of a node, and looks for the listed tokens. */
-async function inspectNode(node: AptosNode, network: Network): Promise<RefusedEndpoint | undefined> {
+async function inspectNode(node: RestNode, network: Network): Promise<RefusedEndpoint | undefined> {
   const { blockchain, chainId } = network
-  const info = fieldsOf(await node.get('', small), 'ledger')
+  const info = nodeFields(await node.get('', small), 'ledger')
   const of = { blockchain, endpoint: node.host }
   if (info['chain_id'] !== chainId)
     return {
@@ -49,7 +49,7 @@ async function inspectNode(node: AptosNode, network: Network): Promise<RefusedEn
   return undefined
 }
 
-export const nodeRulesOf = (network: Network): NodeRules<AptosNode> => ({
+export const nodeRulesOf = (network: Network): NodeRules<RestNode> => ({
   checkIdentity: async (node) => void (await readHeight(node, network)),
   inspect: (node) => inspectNode(node, network),
   headOf: (node) => readHeight(node, network),
@@ -68,7 +68,7 @@ const sendTimeoutMs = 10_000
 const atOnceMax = 8
 
 /** Pools park what comes before its turn, so that the order of arrival does not matter. */
-async function sendTransactions(node: AptosNode, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
+async function sendTransactions(node: RestNode, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   const outcomes: BroadcastOutcome[] = []
   const endMs = performance.now() + sendTimeoutMs
   while (outcomes.length < raws.length) {
@@ -124,7 +124,7 @@ const reasonsOfErrors: Readonly<Record<string, RefusalReason>> = {
   invalid_input: 'invalid',
 }
 
-export function outcomeOfRefusal({ errorCode, vmErrorCode, message }: RestRefusal): BroadcastOutcome {
+function outcomeOfRefusal({ errorCode, vmErrorCode, message }: RestRefusal): BroadcastOutcome {
   const byCode = vmErrorCode === undefined ? undefined : reasonsOfCodes[vmErrorCode]
   const reason = errorCode === 'vm_error' ? byCode : (reasonsOfErrors[errorCode] ?? byCode)
   return reason ? { kind: 'refused', reason, message } : { kind: 'unknown', message }

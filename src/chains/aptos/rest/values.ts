@@ -37,14 +37,14 @@ export function truth(value: unknown, what: string): boolean {
   throw new NodeUnreachable(`the node's ${what} is neither true nor false`)
 }
 
-export type Fields = Readonly<Record<string, unknown>>
+export type NodeFields = Readonly<Record<string, unknown>>
 
-export function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+export function nodeFields(value: unknown, what: string): NodeFields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as NodeFields
   throw new NodeUnreachable(`the node's ${what} is not an object`)
 }
 
-export function listOfFields(value: unknown, what: string): Fields[] {
-  if (Array.isArray(value)) return value.map((each) => fieldsOf(each, what))
+export function listOfFields(value: unknown, what: string): NodeFields[] {
+  if (Array.isArray(value)) return value.map((each) => nodeFields(each, what))
   throw new NodeUnreachable(`the node's ${what} is not a list`)
 }
