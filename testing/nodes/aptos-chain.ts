@@ -1,23 +1,37 @@
-import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
+import { addressOfKey } from '#chains/aptos/encoding/addresses'
 import { aptosFamily } from '#chains/aptos/index'
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
 import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { ChainInput } from '#chains/family'
+import type { Family } from '#custody/families/family'
 import type { Hex } from '#lib/hex'
 import { aptosTestnet } from './aptos-network.ts'
 
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** A key whose signatures are as custody gives them for Aptos: the public key, and what it signed. */
-export function aptosKey(secret: Uint8Array = randomBytes(32), addressOf: (publicKey: Buffer) => string) {
+export function aptosKey(secret: Uint8Array = randomBytes(32)) {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(12)
   return {
-    address: addressOf(publicKey) as Hex,
+    address: addressOfKey(publicKey) as Hex,
     publicKey,
     signed: (message: Buffer) => Buffer.concat([publicKey, sign(null, message, key)]),
   }
+}
+
+/** Keys as custody has them, with signatures that tell their public key. */
+export const aptosKeys: Family = {
+  derive: async (_, seed, indexes) =>
+    indexes.map((index) => {
+      const privateKey = createHash('sha256').update(seed).update(String(index)).digest()
+      return { index, privateKey, address: aptosKey(privateKey).address }
+    }),
+  addressOf: (_, privateKey) => aptosKey(privateKey).address,
+  sign: (_, payload, privateKey) => aptosKey(privateKey).signed(payload),
+  digestOf: (payload) => createHash('sha256').update(payload).digest(),
 }
 
 export type AptosKey = ReturnType<typeof aptosKey>

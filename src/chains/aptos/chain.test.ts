@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
 import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
@@ -6,7 +5,7 @@ import { aptosChainOf, aptosKey, blocksOf, sendTo, signedBy, unsignedOf } from '
 import { aptosTestnet } from '#testing/nodes/aptos-network'
 import type { Chain } from '../chain.ts'
 import type { Inspection } from '../facets/endpoints.ts'
-import { addressOfKey, primaryStore } from './encoding/addresses.ts'
+import { primaryStore } from './encoding/addresses.ts'
 import { batchTransfer, encodeFunction } from './encoding/functions.ts'
 
 const usdc = aptosTestnet.tokens[0]!.address as Hex
@@ -15,14 +14,13 @@ const apt = 100_000_000n
 let node: AptosNode
 let chain: Chain
 let nowMs: number
-const newKey = () => aptosKey(randomBytes(32), addressOfKey)
-let sender = newKey()
+let sender = aptosKey()
 
 beforeEach(async () => {
   nowMs = Date.now()
   node = await openAptosNode({ chainId: 2, directory: undefined, clock: () => nowMs, blocks: 'by_hand' })
   chain = aptosChainOf([node.url])
-  sender = newKey()
+  sender = aptosKey()
   node.fund(sender.address, apt)
   node.fund(sender.address, 50_000_000n, usdc)
   node.mine()
@@ -58,7 +56,7 @@ describe('a block', () => {
   })
 
   it('tells of coins and assets from whom to whom, once each, and of the fee', async () => {
-    const [to, other] = [newKey().address, newKey().address]
+    const [to, other] = [aptosKey().address, aptosKey().address]
     const coins = signedBy(chain, sender, await unsignedOf(chain, sender, call(to, 5_000n)))
     const { transfers, transactions, ...block } = await mined(coins.raw)
     expect(transactions).toMatchObject([{ hash: coins.hash, from: sender.address, nonce: 0 }])
@@ -83,7 +81,7 @@ describe('a block', () => {
   })
 
   it('tells of each payment of a batch, and of an asset that is the native coin', async () => {
-    const recipients = [1n, 2n, 3n].map((amountAtomic) => ({ to: newKey().address, amountAtomic }))
+    const recipients = [1n, 2n, 3n].map((amountAtomic) => ({ to: aptosKey().address, amountAtomic }))
     for (const asset of [usdc, '0xa']) {
       const data: Hex = `0x${encodeFunction(batchTransfer({ asset, recipients })).toString('hex')}`
       const batch = { to: '0x1', valueAtomic: 0n, data }
@@ -104,8 +102,8 @@ describe('a block', () => {
   })
 
   it('has no movement of a failed transaction, but its fee', async () => {
-    const transaction = await unsignedOf(chain, sender, call(newKey().address, 7n, usdc))
-    const poor = { ...transaction, ...call(newKey().address, 60_000_000n, usdc) }
+    const transaction = await unsignedOf(chain, sender, call(aptosKey().address, 7n, usdc))
+    const poor = { ...transaction, ...call(aptosKey().address, 60_000_000n, usdc) }
     const { raw, hash } = signedBy(chain, sender, poor)
     const block = await mined(raw)
     expect(block.transfers).toEqual([])
@@ -118,7 +116,7 @@ describe('a block', () => {
   })
 
   it.each([1n, 2n, 3n])('counts coins of the older kind once, by events of kind %s', async (kind) => {
-    const to = newKey().address
+    const to = aptosKey().address
     node.emitCoinEvents(sender.address, kind)
     node.emitCoinEvents(to, kind)
     node.mine()
@@ -130,7 +128,7 @@ describe('a block', () => {
   })
 
   it('property 215: adds up to the balances: what came less what went less fees, to the base unit', async () => {
-    const keys = [sender, newKey(), newKey()]
+    const keys = [sender, aptosKey(), aptosKey()]
     for (const [index, key] of keys.entries()) {
       const to = keys[(index + 1) % 3]!.address
       for (const amount of [1_000_000n, 2_000_000n]) {
@@ -165,7 +163,7 @@ describe('an offer', () => {
     const { baseFeeAtomic, priorityFeeAtomic } = await chain.offers.fees()
     expect([baseFeeAtomic, priorityFeeAtomic.HIGH > priorityFeeAtomic.LOW]).toEqual([0n, true])
     // Two first payments to one address in one block: the first of them makes its store.
-    const to = newKey().address
+    const to = aptosKey().address
     const first = await unsignedOf(chain, sender, call(to, 1n, usdc))
     const raws = [first, { ...first, nonce: 1 }].map((each) => signedBy(chain, sender, each).raw)
     const outcomes = await chain.payments.broadcast(raws)
@@ -183,24 +181,24 @@ describe('an offer', () => {
   it('says what is missing', async () => {
     const kindOf = async (...transfer: Parameters<typeof call>) =>
       (await chain.offers.estimateGas(sender.address, call(...transfer))).kind
-    expect(await kindOf(newKey().address, 2n * apt)).toBe('insufficient-funds')
-    expect(await kindOf(newKey().address, 60_000_000n, usdc)).toBe('reverted')
-    expect((await chain.offers.estimateGas(newKey().address, call(sender.address, 1n))).kind).toBe(
+    expect(await kindOf(aptosKey().address, 2n * apt)).toBe('insufficient-funds')
+    expect(await kindOf(aptosKey().address, 60_000_000n, usdc)).toBe('reverted')
+    expect((await chain.offers.estimateGas(aptosKey().address, call(sender.address, 1n))).kind).toBe(
       'insufficient-funds',
     )
     node.setFaults({ dropsAnswers: 'always' })
-    expect(await kindOf(newKey().address, 1n)).toBe('unknown')
+    expect(await kindOf(aptosKey().address, 1n)).toBe('unknown')
   })
 })
 
 describe('a transaction', () => {
   it('is replaced by itself at a higher price alone, and its bytes are taken twice', async () => {
-    const transaction = await unsignedOf(chain, sender, call(newKey().address, 1n))
+    const transaction = await unsignedOf(chain, sender, call(aptosKey().address, 1n))
     const { raw } = signedBy(chain, sender, transaction)
     expect([await sendTo(chain, raw), await sendTo(chain, raw)]).toEqual(['accepted', 'accepted'])
     const price = { maxFeeAtomic: 150n, priorityFeeAtomic: 150n }
     const others = [
-      { ...transaction, ...call(newKey().address, 1n), ...price },
+      { ...transaction, ...call(aptosKey().address, 1n), ...price },
       { ...transaction, ...price, expiresMs: transaction.expiresMs! + 60_000 },
       { ...transaction, ...price, gasLimit: transaction.gasLimit + 1n },
     ]
@@ -212,7 +210,7 @@ describe('a transaction', () => {
   })
 
   it('waits for the ones before it, and all are committed in order', async () => {
-    const first = await unsignedOf(chain, sender, call(newKey().address, 1n))
+    const first = await unsignedOf(chain, sender, call(aptosKey().address, 1n))
     const signed = [2, 1, 0].map((nonce) => signedBy(chain, sender, { ...first, nonce }))
     for (const { raw } of signed) expect(await sendTo(chain, raw)).toBe('accepted')
     for (let blocks = 0; blocks < 3; blocks++) node.mine()
@@ -222,7 +220,7 @@ describe('a transaction', () => {
   })
 
   it('is refused for what no block makes good, and for nothing else', async () => {
-    const transaction = await unsignedOf(chain, sender, call(newKey().address, 1n))
+    const transaction = await unsignedOf(chain, sender, call(aptosKey().address, 1n))
     const told = async (change: Partial<typeof transaction>) =>
       sendTo(chain, signedBy(chain, sender, { ...transaction, ...change }).raw)
     expect(await told({ gasLimit: 1n })).toBe('gas-limit')
@@ -231,7 +229,7 @@ describe('a transaction', () => {
     expect(await told({ gasLimit: 2_000_000n, maxFeeAtomic: 10_000n })).toBe('insufficient-funds')
     expect(await told({ expiresMs: 1_000 })).toBe('unknown')
     await mined(signedBy(chain, sender, transaction).raw)
-    expect(await told({ ...call(newKey().address, 2n) })).toBe('nonce-too-low')
+    expect(await told({ ...call(aptosKey().address, 2n) })).toBe('nonce-too-low')
     node.setFaults({ dropsAnswers: 'submissions' })
     expect(await told({ nonce: 1 })).toBe('unknown')
     node.setFaults({
@@ -273,7 +271,7 @@ describe('an endpoint', () => {
       const { raw, hash } = signedBy(
         chain,
         sender,
-        await unsignedOf(chain, sender, call(newKey().address, 4n)),
+        await unsignedOf(chain, sender, call(aptosKey().address, 4n)),
       )
       await sendTo(three, raw)
       node.mine()

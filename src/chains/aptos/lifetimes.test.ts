@@ -1,18 +1,15 @@
 /** Each row of what proves a transaction dead, and of what does not, on a chain whose clock the test moves. */
-import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
 import { aptosChainOf, aptosKey, blocksOf, sendTo, signedBy, unsignedOf } from '#testing/nodes/aptos-chain'
 import type { Chain } from '../chain.ts'
 import type { ExpiringTransaction, OwnBlocks } from '../facets/lifetimes.ts'
 import type { UnsignedTransaction } from '../facets/payments.ts'
-import { addressOfKey } from './encoding/addresses.ts'
 
 let node: AptosNode
 let chain: Chain
 let nowMs: number
-const newKey = () => aptosKey(randomBytes(32), addressOfKey)
-let sender = newKey()
+let sender = aptosKey()
 let transaction: UnsignedTransaction
 let sent: ExpiringTransaction
 let raw: `0x${string}`
@@ -21,11 +18,11 @@ beforeEach(async () => {
   nowMs = Math.ceil(Date.now() / 1_000) * 1_000
   node = await openAptosNode({ chainId: 2, directory: undefined, clock: () => nowMs, blocks: 'by_hand' })
   chain = aptosChainOf([node.url])
-  sender = newKey()
+  sender = aptosKey()
   node.fund(sender.address, 100_000_000n)
   node.mine()
   const head = await chain.blocks.head()
-  transaction = await unsignedOf(chain, sender, chain.payments.transferCall(newKey().address, 5n))
+  transaction = await unsignedOf(chain, sender, chain.payments.transferCall(aptosKey().address, 5n))
   const signed = signedBy(chain, sender, transaction)
   raw = signed.raw
   sent = {
@@ -43,9 +40,7 @@ afterEach(async () => {
 
 /** The blocks that the program has read, from a height on. */
 async function ownBlocks(upTo?: number, from = 0): Promise<OwnBlocks> {
-  const blocks = (await blocksOf(chain, from)).filter(
-    ({ number }) => upTo === undefined || number <= upTo,
-  )
+  const blocks = (await blocksOf(chain, from)).filter(({ number }) => upTo === undefined || number <= upTo)
   const committed = blocks.flatMap(({ transactions }) => transactions)
   return {
     from,
@@ -109,7 +104,7 @@ describe('property 216: a transaction that expires', () => {
   it('that failed in its block was included: its nonce is used', async () => {
     const aborting = {
       ...transaction,
-      ...chain.payments.transferCall(newKey().address, 10n ** 12n),
+      ...chain.payments.transferCall(aptosKey().address, 10n ** 12n),
     }
     const signed = signedBy(chain, sender, aborting)
     expect(await sendTo(chain, signed.raw)).toBe('accepted')
