@@ -7,6 +7,7 @@ import type { Chain } from '../chain.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import { primaryStore } from './encoding/addresses.ts'
 import { batchTransfer, encodeFunction } from './encoding/functions.ts'
+import { attachBothSignatures, sharedPayloadOf } from './payments/fee-payer.ts'
 
 const usdc = aptosTestnet.tokens[0]!.address as Hex
 const apt = 100_000_000n
@@ -109,6 +110,9 @@ describe('a block', () => {
     expect(block.transfers).toEqual([])
     const [receipt] = await chain.effects.receiptsOf(block, [hash])
     expect(receipt!.success).toBe(false)
+    const { from, gasLimit } = poor
+    const reverted = { txHash: hash, from, call: poor, gasLimit, block }
+    expect(await chain.effects.explainRevert(reverted)).toMatch(/EINSUFFICIENT_BALANCE/)
     expect(receipt!.feeAtomic).toBeGreaterThan(0n)
     expect(await chain.balances.of(sender.address)).toBe(apt - receipt!.feeAtomic)
     expect(await chain.balances.of(sender.address, usdc)).toBe(50_000_000n)
@@ -155,6 +159,27 @@ describe('a block', () => {
       for (const [index, { from }] of block.transactions.entries()) add(from, -receipts[index]!.feeAtomic)
     }
     for (const { address } of keys) expect(await chain.balances.of(address)).toBe(booked.get(address))
+  })
+})
+
+describe('a fee', () => {
+  it('that another account pays leaves that account, and not the sender', async () => {
+    const payer = aptosKey()
+    node.fund(payer.address, apt)
+    node.mine()
+    const transaction = await unsignedOf(chain, sender, call(aptosKey().address, 5n, usdc))
+    const message = sharedPayloadOf(aptosTestnet, transaction, payer.address)
+    const signatures = { sender: sender.signed(message), feePayer: payer.signed(message) }
+    const { raw, hash } = attachBothSignatures(aptosTestnet, transaction, payer.address, signatures)
+    const block = await mined(raw)
+    const [receipt] = await chain.effects.receiptsOf(block, [hash])
+    expect([receipt!.success, receipt!.feeAtomic]).toEqual([true, 0n])
+    expect(await chain.balances.of(sender.address)).toBe(apt)
+    const left = apt - (await chain.balances.of(payer.address))
+    expect(left).toBeGreaterThan(0n)
+    expect(block.transfers.filter(({ token }) => token === undefined)).toMatchObject([
+      { txHash: hash, from: payer.address, amountAtomic: left },
+    ])
   })
 })
 
@@ -262,6 +287,57 @@ describe('an endpoint', () => {
     await other.endpoints.close()
     await expect(chain.blocks.head()).rejects.toThrow(/node of chain 1/)
     await expect(chain.balances.of(sender.address)).rejects.toThrow(/node of chain 1/)
+  })
+
+  it('that shows a block cut or another one is read to its end, or not believed', async () => {
+    const nonces = [0, 1, 2].map((nonce) => ({ nonce }))
+    const first = await unsignedOf(chain, sender, call(aptosKey().address, 1n))
+    for (const place of nonces) await sendTo(chain, signedBy(chain, sender, { ...first, ...place }).raw)
+    node.mine()
+    const { number } = await chain.blocks.head()
+    const honest = (await chain.blocks.byNumber(number))!
+    const clean = await node.openEndpoint()
+    const path = `/blocks/by_height/${number}`
+    const text = await (await fetch(`${clean.url}${path}?with_transactions=true`)).text()
+    const shown = JSON.parse(text) as { transactions: object[] }
+    const other = aptosChainOf([node.url])
+    const showing = (change: (transactions: object[]) => object[]) =>
+      node.setFaults({
+        answerInstead: (asked) =>
+          asked.path === `/v1${path}`
+            ? { json: { ...shown, transactions: change(shown.transactions) } }
+            : undefined,
+      })
+    showing((transactions) => transactions.slice(0, 1))
+    expect(await other.blocks.byNumber(number)).toEqual(honest)
+    showing(() => [])
+    expect(await other.blocks.byNumber(number)).toEqual(honest)
+    showing((transactions) => transactions.slice(1))
+    await expect(other.blocks.byNumber(number)).rejects.toThrow(/are not those of its versions/)
+    showing((transactions) => [...transactions, transactions[0]!])
+    await expect(other.blocks.byNumber(number)).rejects.toThrow(/are not those of its versions/)
+    await other.endpoints.close()
+  })
+
+  it('that tells of more coins than others is outvoted for it', async () => {
+    const more = [await node.openEndpoint(), await node.openEndpoint()]
+    const { raw } = signedBy(
+      chain,
+      sender,
+      await unsignedOf(chain, sender, call(aptosKey().address, 4n, usdc)),
+    )
+    const honest = await mined(raw)
+    const path = `/blocks/by_height/${honest.number}`
+    const text = await (await fetch(`${more[0]!.url}${path}?with_transactions=true`)).text()
+    const lie = JSON.parse(text.replaceAll('"amount":"4"', '"amount":"4000000"'))
+    node.setFaults({ answerInstead: (asked) => (asked.path === `/v1${path}` ? { json: lie } : undefined) })
+    const told = (await chain.blocks.byNumber(honest.number))!
+    expect([told.hash, told.transfers[0]!.amountAtomic]).toEqual([honest.hash, 4_000_000n])
+    const three = aptosChainOf([node.url, ...more.map(({ url }) => url)])
+    expect((await three.blocks.agreedContent(told, told.contentHash!)).verdict).toBe('outvoted')
+    expect((await three.blocks.agreedContent(honest, honest.contentHash!)).verdict).toBe('agreed')
+    expect(await three.blocks.byNumber(honest.number)).toEqual(honest)
+    await three.endpoints.close()
   })
 
   it('that lags, prunes or leaves out is outvoted, and another is read', async () => {

@@ -187,15 +187,22 @@ function blocksThrough(nodes: Nodes<RestNode>, { network, local, finalityDepth }
     agreedUpTo: nodes.agreedUpTo,
     agreedContent,
   }
-  const receiptsOf = async ({ number, hash }: BlockAt, txHashes: readonly string[]): Promise<Receipt[]> => {
-    if (txHashes.length > 0 && !recent.has(hash)) await byNumber(number)
+  const wholeOf = async ({ number, hash }: BlockAt) => {
+    if (!recent.has(hash)) await byNumber(number)
+    return recent.get(hash)
+  }
+  const receiptsOf = async (at: BlockAt, txHashes: readonly string[]): Promise<Receipt[]> => {
+    const whole = txHashes.length > 0 ? await wholeOf(at) : undefined
     return txHashes.map((txHash) => {
-      const receipt = recent.get(hash)?.receipts.get(txHash)
+      const receipt = whole?.receipts.get(txHash)
       if (receipt) return receipt
-      throw new NodeUnreachable(`block ${hash} is of no node, or does not have ${txHash}`)
+      throw new NodeUnreachable(`block ${at.hash} is of no node, or does not have ${txHash}`)
     })
   }
-  const effects: Chain['effects'] = { receiptsOf, explainRevert: async () => undefined }
+  const effects: Chain['effects'] = {
+    receiptsOf,
+    explainRevert: async ({ block, txHash }) => (await wholeOf(block))?.failures.get(txHash),
+  }
   return { blocks, effects, lastVersionOf }
 }
 

@@ -13,8 +13,14 @@ import { movementsIn, nowhere } from './movements.ts'
 import { type BlockHeader, headerOf, parentHashOf } from './read-ref.ts'
 import { type ExecutedTransaction, userTransactionOf, versionOf } from './transactions.ts'
 
-/** A block with the receipts of its transactions, and the version of the ledger after it. */
-export type AptosBlock = { block: Block; receipts: Map<string, Receipt>; lastVersion: bigint }
+/** A block with the outcomes of its transactions, and the version of the ledger after it. */
+export type AptosBlock = {
+  block: Block
+  receipts: Map<string, Receipt>
+  /** Why transactions failed. */
+  failures: Map<string, string>
+  lastVersion: bigint
+}
 
 /** The assets whose movements a network counts. */
 const assetsOf = ({ tokens }: Network): ReadonlySet<Address> =>
@@ -100,7 +106,8 @@ function wholeOf(
   }))
   const receipts = new Map(users.map((user) => [user.hash, receiptOf(user, { number, hash })]))
   const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers }
-  return { block: { ...block, contentHash: contentHashOf(block, receipts) }, receipts, lastVersion }
+  const failures = new Map(users.flatMap(({ hash, success, status }) => (success ? [] : [[hash, status]])))
+  return { block: { ...block, contentHash: contentHashOf(block, receipts) }, receipts, failures, lastVersion }
 }
 
 /** The movements of a transaction, and the parts of its fee that are not its sender's. */

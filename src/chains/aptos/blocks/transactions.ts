@@ -21,6 +21,8 @@ export type ExecutedTransaction = {
   payer: Address
   nonce: number
   success: boolean
+  /** The words of the virtual machine: why it failed. */
+  status: string
   gasUsed: bigint
   /** The cost of execution, and the part of freed storage that came back: the larger of both, now and then. */
   chargeAtomic: bigint
@@ -50,6 +52,7 @@ export function userTransactionOf(raw: NodeFields): ExecutedTransaction | undefi
     payer: payerOf(raw, sender),
     nonce: sequence > Number.MAX_SAFE_INTEGER ? unordered : Number(sequence),
     success: truth(raw['success'], 'success of a transaction'),
+    status: String(raw['vm_status']).slice(0, 1_000),
     gasUsed,
     ...feeOf(events, gasUsed, price),
     payload: raw['payload'],
