@@ -27,7 +27,7 @@ type DeathProof = { block: BlockAt & { timeMs: number }; expiresMs: number; next
  * `included`: a block executed it. `displaced`: another transaction used its nonce. `alive`: it may yet be executed, or have been;
  * `because` names what is missing for a proof.
  */
-export type Life =
+export type LifeVerdict =
   | { kind: 'dead'; proof: DeathProof }
   | { kind: 'included' }
   | { kind: 'displaced'; by: TxId }
@@ -41,5 +41,5 @@ export type Lifetimes = {
   /** The time of blocks from which a transaction cannot be executed that is signed while this block is the newest. */
   expiryAfter(head: Pick<BlockRef, 'timeMs'>): number
   /** Never throws for an unreachable node: the transaction is `alive`. */
-  lifeOf(sent: ExpiringTransaction, own: OwnBlocks): Promise<Life>
+  lifeOf(sent: ExpiringTransaction, own: OwnBlocks): Promise<LifeVerdict>
 }

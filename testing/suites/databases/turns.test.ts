@@ -8,7 +8,7 @@ import { unlinkedEntries } from '#engines/audit/store/links'
 import { claimHistory } from '#engines/indexer/events/store/histories'
 import { uncountedTransfers } from '#engines/ledger/flow/store'
 import { claimDueChecks } from '#engines/tokens/store'
-import { claimDueAttempts } from '#engines/transactions/store/attempts'
+import { claimDueAttempts, expiredAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { waitingOperations } from '#engines/transactions/store/operations'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
@@ -249,6 +249,10 @@ const starved: Record<Queue, Starved> = {
   'finding stuck transactions': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'sent' } }),
     claim: (turn) => stuckTransactions(db(), turn, blockchain, 2n, Date.parse(now), limit),
+  },
+  'ending lives': {
+    fill: (all) => insertSentTransactions(db(), all, { attempt: { expires_ms: 1, signed_at: 0 } }),
+    claim: (turn) => expiredAttempts(db(), turn, blockchain, 1, limit),
   },
   'explaining reverts': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),

@@ -1,6 +1,6 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt, BlockRef } from '../../facets/blocks.ts'
-import type { ExpiringTransaction, Life, OwnBlocks } from '../../facets/lifetimes.ts'
+import type { ExpiringTransaction, LifeVerdict, OwnBlocks } from '../../facets/lifetimes.ts'
 
 /** As long as pools keep a transaction: a longer life would need bytes that are sent again to be used. */
 const lifeMs = 600_000
@@ -17,7 +17,7 @@ export async function lifeOf(
   { hash, from, nonce, expiresMs, signedAt }: ExpiringTransaction,
   own: OwnBlocks,
   nonceAt: (address: Address, block: BlockAt) => Promise<number>,
-): Promise<Life> {
+): Promise<LifeVerdict> {
   const user = await own.userOf(from, nonce)
   if (user === hash) return { kind: 'included' }
   if (user !== undefined) return { kind: 'displaced', by: user }
@@ -36,4 +36,4 @@ export async function lifeOf(
   }
 }
 
-const alive = (because: string): Life => ({ kind: 'alive', because })
+const alive = (because: string): LifeVerdict => ({ kind: 'alive', because })
