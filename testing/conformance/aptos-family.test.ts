@@ -1,11 +1,13 @@
 /** A program that connects to Aptos: its transactions expire, and are made again when they are proven dead. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOfBytes } from '#chains/aptos/encoding/addresses'
 import type { Hex } from '#lib/hex'
+import type { Connection } from '#runtime/db/db'
+import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { dataOf } from '#testing/builders/world'
@@ -15,6 +17,7 @@ import { type Tenant, tenantOf } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { compileAll } from '#testing/processes/compile-programs'
 import { startWorker, type Worker } from '#testing/processes/worker'
+import { isDeep } from '#testing/runner/size'
 
 const blockchain = 'MONAD-TESTNET'
 const { nativeToken, tokens } = aptosTestnet
@@ -23,6 +26,8 @@ const stranger = () => addressOfBytes(randomBytes(32)) as Hex
 const apt = 10n ** 8n
 
 let directory: string
+let program: string
+let connection: Connection
 let node: AptosNode
 /** How far the chain's clock is ahead. */
 let leadMs = 0
@@ -33,24 +38,21 @@ let dropDatabase: () => Promise<void>
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'bezant-aptos-'))
-  const { worker: program } = await compileAll({ worker: 'testing/processes/worker-process.ts' }, directory, {
+  const compiled = await compileAll({ worker: 'testing/processes/worker-process.ts' }, directory, {
     'src/chains/families.ts': 'testing/conformance/aptos/chain-families.ts',
     'src/chains/networks/monad-testnet.ts': 'testing/conformance/aptos/network.ts',
     'src/custody/families/index.ts': 'testing/conformance/aptos/custody-families.ts',
   })
-  const { connection, drop } = await cloneDatabase('seeded')
-  dropDatabase = drop
+  program = compiled.worker!
+  const cloned = await cloneDatabase('seeded')
+  connection = cloned.connection
+  dropDatabase = cloned.drop
   node = await openAptosNode({
     chainId: aptosTestnet.chainId,
     directory: undefined,
     clock: () => Date.now() + leadMs,
   })
-  worker = await startWorker([program])
-  const roles = ['api', 'indexer', 'transactions', 'tokens', 'reviews', 'webhooks'] as const
-  await worker.open({ connection, rpcUrl: node.url, blockchain, roles, logLevel: 'error' })
-  const url = (await worker.start())!
-  const credentials = { apiKey: sandboxApiKey, entitySecret: sandboxEntitySecret }
-  tenant = tenantOf(url, { entityId: sandboxEntity.id, ...credentials })
+  await begin()
   const walletSet = (await post('/v1/w3s/developer/walletSets', { name: 'Aptos' })).walletSet
   const asked = { walletSetId: walletSet.id, blockchains: [blockchain], count: 1 }
   const { wallets } = await post('/v1/w3s/developer/wallets', asked)
@@ -66,6 +68,23 @@ afterAll(async () => {
   await dropDatabase?.()
   await rm(directory, { recursive: true, force: true })
 })
+
+/** Starts a worker, on the database and the journal of those before it. */
+async function begin(): Promise<void> {
+  worker = await startWorker([program])
+  const roles = ['api', 'indexer', 'transactions', 'tokens', 'reviews', 'webhooks'] as const
+  await worker.open({ connection, rpcUrl: node.url, blockchain, roles, logLevel: 'error' })
+  const url = (await worker.start())!
+  const credentials = { apiKey: sandboxApiKey, entitySecret: sandboxEntitySecret }
+  tenant = tenantOf(url, { entityId: sandboxEntity.id, ...credentials })
+}
+
+/** Lets the node say that it took what it was sent, and lose it. */
+const loseSubmissions = () =>
+  node.setFaults({
+    answerInstead: ({ method, path }) =>
+      method === 'POST' && path === '/v1/transactions' ? { status: 202, json: {} } : undefined,
+  })
 
 const ask = (path: string, fields: object) =>
   tenant.sealSecret().then((entitySecretCiphertext) =>
@@ -118,10 +137,7 @@ describe('property 218: a wallet on Aptos', () => {
 
   it('pays once what its node said to have taken and lost: dead by blocks after its expiry, signed again with the same nonce', async () => {
     node.setBlocks('by_hand')
-    node.setFaults({
-      answerInstead: ({ method, path }) =>
-        method === 'POST' && path === '/v1/transactions' ? { status: 202, json: {} } : undefined,
-    })
+    loseSubmissions()
     const to = stranger()
     const id = await transfer(usdc!.id, '3', to)
     await reaches(id, 'SENT')
@@ -159,10 +175,7 @@ describe('property 218: a wallet on Aptos', () => {
 
   it('cancels what waits only when it is dead, and moves nothing then', async () => {
     const to = stranger()
-    node.setFaults({
-      answerInstead: ({ method, path }) =>
-        method === 'POST' && path === '/v1/transactions' ? { status: 202, json: {} } : undefined,
-    })
+    loseSubmissions()
     const id = await transfer(usdc!.id, '5', to)
     await reaches(id, 'SENT')
     const first = (await read(id)).txHash
@@ -177,4 +190,53 @@ describe('property 218: a wallet on Aptos', () => {
     await reaches(id, 'CANCELLED')
     expect(node.balanceOf(to, usdc!.address)).toBe(0n)
   })
+
+  it('raises the price of what waits, and nothing else of it', async () => {
+    node.setBlocks('by_hand')
+    loseSubmissions()
+    const to = stranger()
+    const id = await transfer(usdc!.id, '6', to)
+    await reaches(id, 'SENT')
+    const first = (await read(id)).txHash
+    // A replacement of now would expire later.
+    leadMs += 5_000
+    node.mine()
+    node.setFaults({})
+    await ask(`/v1/w3s/developer/transactions/${id}/accelerate`, {})
+    await until(async () => {
+      const { txHash } = await read(id)
+      return txHash !== first && node.pool().includes(txHash)
+    }, 'the pool has the dearer one alone')
+    expect(node.pool()).toHaveLength(1)
+    node.setBlocks('each_transaction')
+    node.mine()
+    await reaches(id, 'COMPLETE')
+    expect(node.balanceOf(to, usdc!.address)).toBe(6_000_000n)
+  })
+
+  const deaths: readonly Failpoint[] = [
+    'before-signature',
+    'before-replacement-send',
+    'before-send',
+    'before-send-answer',
+  ]
+  it.each(isDeep ? deaths : [deaths[randomInt(deaths.length)]!])(
+    'pays once though its worker dies at %s while it makes dead bytes again',
+    async (point) => {
+      node.setBlocks('by_hand')
+      loseSubmissions()
+      const to = stranger()
+      const id = await transfer(usdc!.id, '7', to)
+      await reaches(id, 'SENT')
+      await worker.arm({ point, hit: 1, action: 'kill' })
+      leadMs += 620_000
+      node.mine()
+      await worker.exited
+      node.setFaults({})
+      node.setBlocks('each_transaction')
+      await begin()
+      await reaches(id, 'COMPLETE')
+      expect(node.balanceOf(to, usdc!.address)).toBe(7_000_000n)
+    },
+  )
 })

@@ -56,7 +56,6 @@ import { sizeOf } from '#testing/runner/size'
 /** Size of a claim, and number of rows of the tenant that came first. */
 const limit = 4
 const rowsOfOne = sizeOf('QUEUE_ROWS', { usual: 12, deep: 2_000 })
-
 const now = '2026-01-02T00:00:00.000Z'
 const noisy = '00000000-0000-4000-8000-000000000001'
 const victim = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
