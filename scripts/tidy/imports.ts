@@ -125,8 +125,11 @@ function folderReason(from: string, to: string): string | undefined {
   return rank(to) <= rank(from) ? undefined : 'folders of an engine import only those before them'
 }
 
+/** The endpoints of a chain, whatever they are asked. */
+const nodesOfFamilies = /^src\/chains\/nodes\//
+
 function familyReason(from: string, to: string): string | undefined {
-  if (familyFree.test(from) || familyFree.test(to)) return undefined
+  if (familyFree.test(from) || familyFree.test(to) || nodesOfFamilies.test(to)) return undefined
   return from.split('/')[2] === to.split('/')[2] ? undefined : 'a chain family does not import another'
 }
 

@@ -1,5 +1,5 @@
 import { isAlgorandAddress } from './addresses/algorand.ts'
-import { isAptosAddress } from './addresses/aptos.ts'
+import { aptosAddressForm, isSpecialAptosAddress, parseAptosAddress } from './addresses/aptos.ts'
 import { parseBitcoinAddress, parseLegacyAddress } from './addresses/bitcoin.ts'
 import { parseBitcoinCashAddress } from './addresses/bitcoin-cash.ts'
 import { parseCosmosAddress } from './addresses/cosmos.ts'
@@ -50,7 +50,7 @@ const lowered =
 const readers: Record<AddressFamily, AddressReader> = {
   evm: parseEvmAddress,
   solana: asItIs(isSolanaAddress),
-  aptos: lowered(isAptosAddress),
+  aptos: parseAptosAddress,
   near: asItIs(isNearAddress),
   algorand: asItIs(isAlgorandAddress),
   bitcoin: parseBitcoinAddress,
@@ -85,6 +85,7 @@ export const parseAddress = (blockchain: Blockchain, text: string): string | und
 type AddressFacts = { form: string; isReserved(address: string): boolean }
 const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {
   evm: { form: evmAddressForm, isReserved: isReservedEvmAddress },
+  aptos: { form: aptosAddressForm, isReserved: isSpecialAptosAddress },
 }
 
 /** Whether the blockchain reserves an address: coins sent there are lost. */

@@ -8,6 +8,7 @@ import type { BlockEffects } from './facets/effects.ts'
 import type { NodeEndpoints } from './facets/endpoints.ts'
 import type { Gather } from './facets/gather.ts'
 import type { Lane } from './facets/lane.ts'
+import type { Lifetimes } from './facets/lifetimes.ts'
 import type { NodeRead } from './facets/node-read.ts'
 import type { Offers } from './facets/offers.ts'
 import type { Payments } from './facets/payments.ts'
@@ -32,6 +33,7 @@ export type Chain = {
   payments: Payments
   balances: Balances
   gather?: Gather
+  lifetimes?: Lifetimes
   tokens?: Tokens
   contracts?: Contracts
   accounts?: Accounts

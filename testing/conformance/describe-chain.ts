@@ -17,10 +17,12 @@ export type ChainUnderTest = {
   declaration: FamilyDeclaration
   keys: Family
   token: string
+  /** The native coins that the account under test is given. */
+  funds: bigint
   fund(address: string, amountAtomic: bigint, token?: string): Promise<void>
   mine(): Promise<void>
   /** Replaces the newest blocks by others without their transactions of others; those may come back. */
-  rewind(blocks: number): Promise<void>
+  rewind?(blocks: number): Promise<void>
   /** Lets the node answer nothing, until it is called with false. */
   away(isAway: boolean): Promise<void>
   close(): Promise<void>
@@ -28,6 +30,7 @@ export type ChainUnderTest = {
 
 const optional: readonly OptionalFacet[] = [
   'gather',
+  'lifetimes',
   'tokens',
   'contracts',
   'accounts',
@@ -36,8 +39,6 @@ const optional: readonly OptionalFacet[] = [
 ]
 
 type Account = { address: string; privateKey: Buffer }
-
-const coins = 10n ** 18n
 
 /** A chain under test with an account that pays, and what tests do with it. */
 async function openRun(open: () => Promise<ChainUnderTest>) {
@@ -49,7 +50,7 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
     return { address: key!.address, privateKey: key!.privateKey }
   }
   const account = await newAccount()
-  await under.fund(account.address, coins)
+  await under.fund(account.address, under.funds)
   await under.fund(account.address, 1_000n, under.token)
 
   /** The transaction of the account that makes the call next. */
@@ -57,19 +58,21 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
     call: Call,
     change: Partial<UnsignedTransaction> = {},
   ): Promise<UnsignedTransaction> {
-    const [{ baseFeeAtomic, priorityFeeAtomic }, estimate, nonce] = await Promise.all([
+    const [{ baseFeeAtomic, priorityFeeAtomic }, estimate, nonce, head] = await Promise.all([
       chain.offers.fees(),
       chain.offers.estimateGas(account.address, call),
       chain.lane.nonceOf(account.address),
+      chain.blocks.head(),
     ])
     if (estimate.kind !== 'estimated') throw new Error(`${estimate.kind}: ${estimate.message}`)
     return {
       from: account.address,
       ...call,
       nonce,
-      gasLimit: estimate.gas * 2n,
+      gasLimit: chain.offers.limitOf(estimate.gas, 'token'),
       maxFeeAtomic: baseFeeAtomic * 2n + priorityFeeAtomic.MEDIUM,
       priorityFeeAtomic: priorityFeeAtomic.MEDIUM,
+      ...(chain.lifetimes && { expiresMs: chain.lifetimes.expiryAfter(head) }),
       ...change,
     }
   }
@@ -83,7 +86,8 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
   async function blockWith(txHash: string): Promise<Block> {
     let found: Block | undefined
     await until(async () => {
-      const block = await chain.blocks.byHash((await chain.blocks.head()).hash)
+      const head = await chain.blocks.head()
+      const block = await chain.blocks.byHash(head.hash, head.number)
       if (block?.transactions.some(({ hash }) => hash === txHash)) found = block
       return found !== undefined
     }, `${txHash} is in the newest block`)
@@ -96,7 +100,11 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
 type Run = Awaited<ReturnType<typeof openRun>>
 
 /** The facts that engines rely on, whatever the family: each holds on every chain that is connected. */
-export function describeChain(name: string, open: () => Promise<ChainUnderTest>): void {
+export function describeChain(
+  name: string,
+  open: () => Promise<ChainUnderTest>,
+  { hasReorgs = true } = {},
+): void {
   describe(`a chain of ${name}`, () => {
     let opened: Run
     const run = () => opened
@@ -107,6 +115,7 @@ export function describeChain(name: string, open: () => Promise<ChainUnderTest>)
     describeBlocks(run)
     describePayments(run)
     describeRefusals(run)
+    if (hasReorgs) describeReorgs(run)
     describeTrouble(run)
   })
 }
@@ -130,7 +139,7 @@ function describeBlocks(run: () => Run): void {
         parentHash,
         timeMs,
       })
-      expect(refOf((await run().chain.blocks.byHash(block.hash))!)).toEqual(refOf(block))
+      expect(refOf((await run().chain.blocks.byHash(block.hash, number))!)).toEqual(refOf(block))
       const parent = (await run().chain.blocks.byNumber(number - 1))!
       expect(block.parentHash).toBe(parent.hash)
       expect(block.timeMs).toBeGreaterThanOrEqual(parent.timeMs)
@@ -149,6 +158,16 @@ function describeBlocks(run: () => Run): void {
   })
 }
 
+/** The native coins that a transaction moved: by its value, or as a block tells of tokens. */
+const coinsMovedIn = (block: Block, txHash: string) => [
+  ...block.transactions
+    .filter(({ hash, valueAtomic }) => hash === txHash && valueAtomic > 0n)
+    .map(({ from, to, valueAtomic: amountAtomic }) => ({ from, to, amountAtomic })),
+  ...block.transfers
+    .filter((transfer) => transfer.txHash === txHash && transfer.token === undefined)
+    .map(({ from, to, amountAtomic }) => ({ from, to, amountAtomic })),
+]
+
 function describePayments(run: () => Run): void {
   it('pays coins: signed by its own keys, read again as signed, executed once, with the fee that it took', async () => {
     const to = (await run().newAccount()).address
@@ -163,13 +182,9 @@ function describePayments(run: () => Run): void {
     await run().under.mine()
     const block = await run().blockWith(hash)
     const found = block.transactions.find((each) => each.hash === hash)
-    expect(found).toMatchObject({
-      from: run().account.address,
-      to,
-      valueAtomic: 5n,
-      nonce: transaction.nonce,
-    })
-    const [receipt] = await run().chain.effects.receiptsOf(block.hash, [hash])
+    expect(found).toMatchObject({ from: run().account.address, nonce: transaction.nonce })
+    expect(coinsMovedIn(block, hash)).toEqual([{ from: run().account.address, to, amountAtomic: 5n }])
+    const [receipt] = await run().chain.effects.receiptsOf(block, [hash])
     expect(receipt).toMatchObject({
       txHash: hash,
       success: true,
@@ -201,8 +216,9 @@ function describePayments(run: () => Run): void {
     expect(transfers).toMatchObject([
       { token: run().under.token, from: run().account.address, to, amountAtomic: 7n },
     ])
-    expect(await run().chain.balances.of(to, run().under.token, block.hash)).toBe(7n)
-    expect(await run().chain.balances.of(to, run().under.token, block.parentHash)).toBe(0n)
+    expect(await run().chain.balances.of(to, run().under.token, block)).toBe(7n)
+    const parent = { number: block.number - 1, hash: block.parentHash }
+    expect(await run().chain.balances.of(to, run().under.token, parent)).toBe(0n)
   })
 }
 
@@ -211,7 +227,9 @@ function describeRefusals(run: () => Run): void {
     const call = run().chain.payments.transferCall((await run().newAccount()).address, 1n)
     const used = run().signed(await run().unsigned(call, { nonce: 0 }))
     expect(await run().send(used.raw)).toMatchObject({ kind: 'refused', reason: 'nonce-too-low' })
-    const dear = run().signed(await run().unsigned(call, { maxFeeAtomic: coins, priorityFeeAtomic: 1n }))
+    const plain = await run().unsigned(call)
+    const maxFeeAtomic = run().under.funds / plain.gasLimit + 1n
+    const dear = run().signed(run().chain.payments.dearer(plain, { maxFeeAtomic, priorityFeeAtomic: 1n }))
     expect(await run().send(dear.raw)).toMatchObject({ kind: 'refused', reason: 'insufficient-funds' })
     const { raw } = run().signed(await run().unsigned(call))
     const forged: Hex = `0x${raw.slice(2, -2)}${raw.endsWith('00') ? '01' : '00'}`
@@ -232,11 +250,10 @@ function describeRefusals(run: () => Run): void {
       kind: 'refused',
       reason: 'replacement-underpriced',
     })
-    const raised = {
-      ...other,
+    const raised = run().chain.payments.dearer(later, {
       maxFeeAtomic: later.maxFeeAtomic * 2n,
       priorityFeeAtomic: later.priorityFeeAtomic * 2n,
-    }
+    })
     const { raw, hash } = run().signed(raised)
     expect((await run().send(raw)).kind).toBe('accepted')
     await run().send(run().signed(await run().unsigned(call)).raw)
@@ -245,11 +262,11 @@ function describeRefusals(run: () => Run): void {
   })
 }
 
-function describeTrouble(run: () => Run): void {
+function describeReorgs(run: () => Run): void {
   it('has no block any more that a reorg removed', async () => {
     await run().under.mine()
     const { hash, number } = await run().chain.blocks.head()
-    await run().under.rewind(1)
+    await run().under.rewind!(1)
     await run().under.mine()
     await until(
       async () => (await run().chain.blocks.byNumber(number))?.hash !== hash,
@@ -258,7 +275,9 @@ function describeTrouble(run: () => Run): void {
     const next = await run().chain.blocks.byNumber(number)
     expect(next?.parentHash).toBe((await run().chain.blocks.byNumber(number - 1))!.hash)
   })
+}
 
+function describeTrouble(run: () => Run): void {
   it('calls nothing refused while its node is away: what was sent may have arrived', async () => {
     const { raw } = run().signed(
       await run().unsigned(run().chain.payments.transferCall((await run().newAccount()).address, 1n)),

@@ -1,12 +1,17 @@
+import { aptosFamily } from '#chains/aptos/index'
 import { families } from '#chains/families'
 import { networkOf } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
 import { familyOfKey } from '#custody/families/index'
+import type { Hex } from '#lib/hex'
+import { openAptosNode } from '#sandbox/chains/aptos/index'
 import { openRpcProxy } from '#testing/adversary/proxy'
 import { connectLedger, ledgerFamily } from '#testing/conformance/ledger/family'
 import { ledgerKeys } from '#testing/conformance/ledger/keys'
 import { monadTestnet as ledgerNetwork } from '#testing/conformance/ledger/network'
 import { openLedgerNode } from '#testing/conformance/ledger/node'
+import { aptosChainOf, aptosKeys } from '#testing/nodes/aptos-chain'
+import { aptosTestnet } from '#testing/nodes/aptos-network'
 import { startTestChains } from '#testing/platform/chain'
 import { type ChainUnderTest, describeChain } from './describe-chain.ts'
 
@@ -23,6 +28,7 @@ describeChain('EVM', async (): Promise<ChainUnderTest> => {
     declaration: families.evm!,
     keys: familyOfKey({ family: 'evm' }),
     token: node.tokens.USDC.toLowerCase(),
+    funds: 10n ** 18n,
     fund: async (address, amountAtomic, token) => {
       await node.setAutomine(true)
       await node.send(address, amountAtomic, token === undefined ? undefined : 'USDC')
@@ -48,6 +54,7 @@ describeChain('a ledger', async (): Promise<ChainUnderTest> => {
     declaration: ledgerFamily,
     keys: ledgerKeys,
     token: ledgerNetwork.tokens[0]!.address.toLowerCase(),
+    funds: 10n ** 18n,
     fund: async (...funds) => node.ledger.fund(...funds),
     mine: async () => void node.ledger.mine(),
     rewind: async (blocks) => node.ledger.rewind(blocks),
@@ -57,3 +64,39 @@ describeChain('a ledger', async (): Promise<ChainUnderTest> => {
     close: node.close,
   }
 })
+
+describeChain(
+  'Aptos',
+  async (): Promise<ChainUnderTest> => {
+    const node = await openAptosNode({
+      chainId: aptosTestnet.chainId,
+      directory: undefined,
+      clock: Date.now,
+      blocks: 'by_hand',
+    })
+    const mine = () => {
+      // A block has one transaction of each sender.
+      do node.mine()
+      while (node.pool().length > 0)
+    }
+    const chain = aptosChainOf([node.url])
+    return {
+      chain,
+      declaration: aptosFamily,
+      keys: aptosKeys,
+      token: aptosTestnet.tokens[0]!.address,
+      funds: 10n ** 8n,
+      fund: async (address, amountAtomic, token) => {
+        node.fund(address as Hex, amountAtomic, token as Hex | undefined)
+        mine()
+      },
+      mine: async () => mine(),
+      away: async (isAway) => node.setFaults(isAway ? { dropsAnswers: 'always' } : {}),
+      close: async () => {
+        await chain.endpoints.close()
+        await node.close()
+      },
+    }
+  },
+  { hasReorgs: false },
+)

@@ -7,6 +7,7 @@ import { contractMutants } from './contracts.ts'
 import { healthMutants } from './health.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
+import { lifetimeMutants } from './lifetimes.ts'
 import { messageMutants } from './messages.ts'
 import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
@@ -39,4 +40,5 @@ export const mutants: readonly Mutant[] = [
   ...accountMutants,
   ...unifiedBalanceMutants,
   ...healthMutants,
+  ...lifetimeMutants,
 ]

@@ -36,8 +36,8 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/chains/evm/rpc/rpc.ts',
-        "fail('the answer is not JSON')",
-        "resolve(JSON.parse(body).map?.(({ id }: { id: number }) => ({ id, error: { message: 'invalid sender' } })))",
+        'return readJson(host, answer)',
+        "try { return readJson(host, answer) } catch { return JSON.parse(body).map?.(({ id }: { id: number }) => ({ id, error: { message: 'invalid sender' } })) }",
       ),
     ],
     test: proof('src/chains/evm/rpc/broadcast.test.ts', 'answers 200 with HTML'),

@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
-import type { ContentAgreement, LogQuery } from '../facets/blocks.ts'
+import type { BlockAt, ContentAgreement, LogQuery } from '../facets/blocks.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
@@ -19,7 +19,7 @@ import { ask, estimateBounds, type Reads, readsThrough } from './reads.ts'
 import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
 import { finalizedReader } from './rpc/finalized.ts'
 import { createReadTurns } from './rpc/read-turns.ts'
-import { type Rpc, RpcUnreachable } from './rpc/rpc.ts'
+import { NodeUnreachable, type Rpc } from './rpc/rpc.ts'
 import { RpcError } from './rpc/rpc-errors.ts'
 
 /** Interval of head polling while there is no subscription. */
@@ -45,6 +45,11 @@ const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
   decodeCall: (call) => decodeCall(network.blockchain, call),
   payloadOf: (transaction) => payloadOf(network, transaction),
   attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
+  dearer: (transaction, { maxFeeAtomic, priorityFeeAtomic }) => ({
+    ...transaction,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+  }),
   readSigned: (raw) => readSigned(network, raw),
   broadcast: (raws) => rpc.broadcast(raws),
 })
@@ -103,7 +108,7 @@ function blocksThrough(
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {
-      if (error instanceof RpcUnreachable) rpc.doubt()
+      if (error instanceof NodeUnreachable) rpc.doubt()
       throw error
     })
   const block = async (key: BlockKey) => {
@@ -126,7 +131,8 @@ function blocksThrough(
       agreedContent: contents.agreed,
     },
     effects: {
-      receiptsOf: async (blockHash, txHashes) => {
+      receiptsOf: async ({ hash }, txHashes) => {
+        const blockHash = hash as Hex
         const read = recent.find(blockHash)
         return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
       },
@@ -163,14 +169,14 @@ function crosschainThrough(
   }
 }
 
-/** The answer of a contract on which enough endpoints agree; throws RpcUnreachable where they do not. */
+/** The answer of a contract on which enough endpoints agree; throws NodeUnreachable where they do not. */
 async function askAgreed(rpc: Endpoints, to: Address, data: Hex): Promise<unknown> {
   const answer = await ask(rpc, to, data)
   if (rpc.agreeing === 1) return answer
   const askOne = async (one: Rpc) => String(await ask(one, to, data))
   const { verdict, said } = await rpc.agreedOn(String(answer), askOne)
   if (verdict === 'agreed') return answer
-  throw new RpcUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
+  throw new NodeUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
 }
 
 /** More blocks than finality takes on any network. */
@@ -188,10 +194,10 @@ function openContents(rpc: Endpoints, input: ChainInput) {
     },
     // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
     // applied may come from another endpoint.
-    agreed: async (blockHash: Hex, contentHash: Hex): Promise<ContentAgreement> =>
+    agreed: async (block: BlockAt, contentHash: Hex): Promise<ContentAgreement> =>
       rpc.agreeing === 1 && own.has(contentHash)
         ? { verdict: 'agreed', said: [] }
-        : rpc.agreedOn(contentHash, contentOf(blockHash)),
+        : rpc.agreedOn(contentHash, contentOf(block.hash as Hex)),
   }
 }
 

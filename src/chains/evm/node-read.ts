@@ -7,7 +7,7 @@ import { isRevert } from './contracts/revert.ts'
 import { callDataBytesMax } from './payments/build.ts'
 import { callLimits, pageGasMax } from './rpc/call-bounds.ts'
 import { toQuantity } from './rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from './rpc/rpc.ts'
 import { AnswerTooLarge, isLimitCode } from './rpc/rpc-errors.ts'
 
 const messageMax = 300
@@ -87,7 +87,7 @@ const parameters: Record<NodeReadMethod, readonly ReadParameter[]> = {
   eth_getCode: [address, block],
 }
 
-/** Throws `ValueProblem` for a bad parameter and `RpcUnreachable` without an answer that can be trusted. */
+/** Throws `ValueProblem` for a bad parameter and `NodeUnreachable` without an answer that can be trusted. */
 export async function readFromNode(
   rpc: Rpc,
   method: NodeReadMethod,
@@ -118,5 +118,5 @@ export async function readFromNode(
 function resultOf(method: NodeReadMethod, result: unknown): unknown {
   const isBlock = method === 'eth_getBlockByNumber'
   if (isBlock ? typeof result === 'object' : /^0x[0-9a-fA-F]*$/.test(String(result))) return result
-  throw new RpcUnreachable(`the answer to ${method} has another form`)
+  throw new NodeUnreachable(`the answer to ${method} has another form`)
 }

@@ -1,6 +1,7 @@
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
+import type { BlockAt } from '../facets/blocks.ts'
 import type { Contracts } from '../facets/contracts.ts'
 import type { ChainInput } from '../family.ts'
 import { canonicalPins } from './accounts/contracts.ts'
@@ -78,8 +79,8 @@ export const estimateBounds = ({ callGasMax = callGasMaxDefault }: ChainInput): 
   limits: callLimits,
 })
 
-async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
-  const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
+async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: BlockAt): Promise<bigint> {
+  const at = atBlock === undefined ? 'latest' : { blockHash: atBlock.hash }
   if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
   const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
   return quantity(await ask(rpc, token, data, at), 'token balance')

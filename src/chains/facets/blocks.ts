@@ -1,6 +1,9 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
 
+/** A block by its hash, and the height at which it is: some families find blocks by one of both alone. */
+export type BlockAt = { number: number; hash: string }
+
 /** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
 export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
 
@@ -28,11 +31,12 @@ export type LogHistory =
   | { kind: 'read'; logs: PlacedLog[]; last: BlockRef }
   | { kind: 'refused'; message: string }
 
-/** A transfer log of a listed token, by the position of its log in the block. */
+/** A transfer of a listed token, or of the native coin where blocks tell of it in the same way, by its position in the block. */
 export type TransferLog = {
   txHash: TxId
   logIndex: number
-  token: Address
+  /** Absent for the native coin. */
+  token?: Address
   from: Address
   to: Address
   amountAtomic: bigint
@@ -66,7 +70,8 @@ export type Blocks = {
   head(): Promise<BlockRef>
   /** The whole block; `undefined` when the node does not have it. */
   byNumber(number: number): Promise<Block | undefined>
-  byHash(hash: Hex): Promise<Block | undefined>
+  /** The block of this hash; some families find it only with its `number`. */
+  byHash(hash: Hex, number?: number): Promise<Block | undefined>
   /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
   /** Number of confirmations, the block itself counted, after which a block is final where nodes know no `finalized` block. */
@@ -81,5 +86,5 @@ export type Blocks = {
    */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
   /** Whether `agreeing` endpoints report the content of this block that was applied. Outvoted endpoints back off. */
-  agreedContent(blockHash: Hex, contentHash: Hex): Promise<ContentAgreement>
+  agreedContent(block: BlockAt, contentHash: Hex): Promise<ContentAgreement>
 }

@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
+import type { BlockAt } from './blocks.ts'
 import type { AbiError } from './contracts.ts'
 import type { Call } from './payments.ts'
 
@@ -12,19 +13,16 @@ export type Receipt = {
   blockNumber: number
 }
 
+/** The call of a transaction that failed in a block. */
+export type RevertedCall = { txHash: TxId; from: Address; call: Call; gasLimit: bigint; block: BlockAt }
+
 /** The outcome of transactions that a block includes. */
 export type BlockEffects = {
   /** Receipts of the given transactions of one block, in any order. */
-  receiptsOf(blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]>
+  receiptsOf(block: BlockAt, txHashes: readonly TxId[]): Promise<Receipt[]>
   /**
-   * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
-   * are those of the contract, decoded by name.
+   * The reason why a call reverted in its block; `undefined` when neither the block nor a replay shows it. `errors` are those of
+   * the contract, decoded by name.
    */
-  explainRevert(
-    from: Address,
-    call: Call,
-    gasLimit: bigint,
-    blockHash: Hex,
-    errors?: readonly AbiError[],
-  ): Promise<string | undefined>
+  explainRevert(reverted: RevertedCall, errors?: readonly AbiError[]): Promise<string | undefined>
 }

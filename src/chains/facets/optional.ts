@@ -1,7 +1,14 @@
 import type { Chain } from '../chain.ts'
 
 /** The facets that a family may lack. */
-export type OptionalFacet = 'gather' | 'tokens' | 'contracts' | 'accounts' | 'crosschainPlanner' | 'nodeRead'
+export type OptionalFacet =
+  | 'gather'
+  | 'lifetimes'
+  | 'tokens'
+  | 'contracts'
+  | 'accounts'
+  | 'crosschainPlanner'
+  | 'nodeRead'
 
 type ChainWith<Facet extends OptionalFacet> = Chain & { [name in Facet]-?: NonNullable<Chain[name]> }
 

@@ -5,6 +5,8 @@ import type { Effects } from './call-effects.ts'
 /** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
 export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
 
+type Price = { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
+
 /** All signed fields, and who signs. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
 export type UnsignedTransaction = Call & {
   from: Address
@@ -12,9 +14,14 @@ export type UnsignedTransaction = Call & {
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
+  /** The time of blocks from which none executes it; absent where it lasts until its nonce is used. See `Lifetimes`. */
+  expiresMs?: number
 }
 
-/** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
+/**
+ * The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes; for Aptos the
+ * public key and the signature, 96 bytes.
+ */
 export type Signature = Buffer
 
 /** `accepted`: in the pool or known to it. `refused`: a listed, certain refusal before the pool. `unknown`: maybe sent. */
@@ -41,6 +48,8 @@ export type Payments = {
   payloadOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
   /** Reads a signed transaction, `from` by its signature; `undefined` where the bytes are none of this network. */
+  /** The same transaction at a higher price, as pools take it in the place of the one that waits. */
+  dearer(transaction: UnsignedTransaction, price: Price): UnsignedTransaction
   readSigned(raw: Hex): Promise<UnsignedTransaction | undefined>
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>

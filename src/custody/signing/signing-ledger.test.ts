@@ -181,3 +181,47 @@ describe('the signing ledger', () => {
     expect(await insert(1, first.payload, '1100')).toBe(1)
   })
 })
+
+describe('property 219: what expires', () => {
+  const expiresMs = 600_000
+  const proofAt = (timeMs: number, nextNonce: number) =>
+    JSON.stringify({ block: { number: 9, hash: `0x${'ab'.repeat(32)}`, timeMs }, expiresMs, nextNonce })
+
+  it('is signed for its nonce with another expiry only after a proof that the last one passed unused', async () => {
+    const nonce = nonces++
+    const first = await newRequest(nonce, { expiresMs })
+    await sign(first)
+    const dearer = replacing(first, { expiresMs })
+    await sign(dearer)
+    const later = 2 * expiresMs
+    const refused: Partial<SigningRequest>[] = [
+      { expiresMs: later },
+      { expiresMs: undefined },
+      { expiresMs: later, deathProof: '{}' },
+      { expiresMs: later, deathProof: proofAt(expiresMs - 1, nonce) },
+      { expiresMs: later, deathProof: proofAt(expiresMs, nonce + 1) },
+      { expiresMs: expiresMs - 1, deathProof: proofAt(expiresMs - 1, nonce) },
+    ]
+    for (const change of refused) await expect(sign(replacing(dearer, change))).rejects.toThrow(SecondPayload)
+    const other = await newRequest(nonce, {
+      ...replacing(dearer),
+      intentId: randomUUID(),
+      expiresMs: later,
+      deathProof: proofAt(expiresMs, nonce),
+    })
+    await expect(sign(other)).rejects.toThrow()
+    const again = replacing(dearer, { expiresMs: later, deathProof: proofAt(expiresMs, nonce) })
+    await sign(again)
+    const kept = await payloadsOf(test.database, [
+      { entityId: entity.id, address: wallet.address, blockchain, nonce },
+    ])
+    expect(kept.map((each) => each.expiresMs)).toEqual([expiresMs, expiresMs, later])
+  })
+
+  it('is nothing that lives until its nonce is used', async () => {
+    const first = await newRequest(nonces++)
+    await sign(first)
+    const expiring = replacing(first, { expiresMs, deathProof: proofAt(expiresMs, 0) })
+    await expect(sign(expiring)).rejects.toThrow(SecondPayload)
+  })
+})

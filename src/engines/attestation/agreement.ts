@@ -31,9 +31,7 @@ export async function agreedBlocks(
       const range = { from: number, to: number }
       const [block] = await contentHashesBetween(ctx.database, blockchain, range, 1)
       if (block?.hash !== hash) return []
-      return (await chain.blocks.agreedContent(block.hash, block.contentHash)).verdict === 'agreed'
-        ? [hash]
-        : []
+      return (await chain.blocks.agreedContent(block, block.contentHash)).verdict === 'agreed' ? [hash] : []
     }),
   )
   return agreed.flat()

@@ -35,9 +35,7 @@ export async function agreedContents(
   const kept = await contentHashesBetween(ctx.database, blockchain, { from, to: upTo }, comparedMax)
   const { number, hash, contentHash } = block
   if (kept.length < comparedMax && number <= upTo && contentHash) kept.push({ number, hash, contentHash })
-  const opinions = await Promise.all(
-    kept.map((each) => chain.blocks.agreedContent(each.hash, each.contentHash)),
-  )
+  const opinions = await Promise.all(kept.map((each) => chain.blocks.agreedContent(each, each.contentHash)))
   const at = opinions.findIndex(({ verdict }) => verdict !== 'agreed')
   if (at < 0) return { upTo: kept.length === comparedMax ? kept.at(-1)!.number : upTo }
   const { verdict, said } = opinions[at]!

@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { catchUp } from './catch-up.ts'
@@ -17,7 +18,8 @@ import { alarmSingleEndpoints } from './endpoint-agreement.ts'
 import { watchEndpointLag } from './endpoint-lag.ts'
 import { haltOnDeepReorg, watchHalt } from './halt.ts'
 import { watchSilentChains } from './silent-chains.ts'
-import { releaseLease, takeLease } from './store/blocks.ts'
+import { releaseLease, storedBlocks, takeLease } from './store/blocks.ts'
+import { highestFinal } from './store/steps.ts'
 
 export { acceptFork, type Fork, ForkChanged, findFork } from './accept-fork.ts'
 export { followSteps } from './follow-steps.ts'
@@ -48,6 +50,10 @@ export {
 } from './store/steps.ts'
 
 const leaseMs = 3_000
+
+/** The blocks that are stored without a gap, up to the highest final one; `undefined` while none is final. */
+export const finalBlocks = async (db: Db, blockchain: string) =>
+  storedBlocks(db, blockchain, await highestFinal(db, blockchain))
 
 /** Starts following all chains; `stop` waits for the block under way. */
 export function startIndexer(ctx: EngineCtx): Service {

@@ -6,7 +6,6 @@ import { canonicalHead } from '#engines/indexer/index'
 import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
-import type { Hex } from '#lib/hex'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
@@ -193,7 +192,8 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   const { kind, message } = estimate
   if (kind !== 'insufficient-funds') return { kind, message }
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
-  if (isCoin) return { kind: 'gas', gas: chain.offers.intrinsicGas(callOf(row)) }
+  if (isCoin)
+    return { kind: 'gas', gas: chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins') }
   return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
 }
 
@@ -235,7 +235,7 @@ async function lacksCoins(
 ): Promise<boolean> {
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
-  const reading = chain.balances.of(address, undefined, head.hash as Hex)
+  const reading = chain.balances.of(address, undefined, head)
   return reading.then(
     (coins) => coins < callValue,
     () => false,

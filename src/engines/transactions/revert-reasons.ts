@@ -55,13 +55,9 @@ async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction
   const failedReads = failedReadsOn(chain)
   try {
     const errors = await errorsOfCall(ctx.database, chain, row)
-    const reason = await chain.effects.explainRevert(
-      row.address,
-      callOf(row),
-      row.gasLimit,
-      row.blockHash,
-      errors,
-    )
+    const { address: from, txHash, gasLimit, blockNumber: number, blockHash: hash } = row
+    const reverted = { txHash, from, call: callOf(row), gasLimit, block: { number, hash } }
+    const reason = await chain.effects.explainRevert(reverted, errors)
     failedReads.ended(row.id)
     return reason ?? unknownReason
   } catch (error) {

@@ -15,6 +15,7 @@ import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Turn } from '#runtime/turns/store'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
+import { type Life, newLife } from './new-life.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
@@ -47,6 +48,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const planned = await planWaiting(ctx, chain, waiting)
   if (planned.length === 0) return 'blocked'
   await readIssuers(ctx, chain, planned)
+  const life = await newLife(ctx, chain)
   const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
   const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
@@ -63,7 +65,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
       ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(feeNotCovered) : []),
     ]
     await failUnsentTransactions(tx, ctx, failed)
-    await signAll(tx, ctx, chain, covered, nonces, chainNonce)
+    await signAll(tx, ctx, chain, covered, { nonces, chainNonce, life })
     failpoint('before-attempt-commit')
     return covered.length + failed.length > 0 ? 'advanced' : 'blocked'
   })
@@ -133,15 +135,16 @@ async function signAll(
   ctx: EngineCtx,
   chain: Chain,
   plans: readonly Ready[],
-  nonces: NonceState,
-  chainNonce: number,
+  { nonces, chainNonce, life }: { nonces: NonceState; chainNonce: number; life: Life | undefined },
 ): Promise<void> {
   if (plans.length === 0) return
   const { blockchain } = chain.network
   const nowMs = ctx.clock.nowMs()
   const first = Math.max(nonces.next, chainNonce)
   const { free } = nonces
-  const unsigned = plans.map((plan, index) => unsignedOf(plan, free[index] ?? first + index - free.length))
+  const unsigned = plans.map((plan, index) =>
+    unsignedOf(plan, free[index] ?? first + index - free.length, life),
+  )
   const requests = plans.map(({ row }, index) => ({
     entityId: row.entityId,
     intentId: row.id,
@@ -156,9 +159,10 @@ async function signAll(
     return throwRefusal(tx, error, ids)
   })
   failpoint('after-signature')
-  const attempts = plans.map(({ row }, index) =>
-    attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
-  )
+  const attempts = plans.map(({ row }, index) => ({
+    ...attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
+    life,
+  }))
   await insertAttempts(tx, nowMs, attempts)
   failpoint('after-attempt-insert')
   await markQueued(
@@ -181,8 +185,8 @@ const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callT
 /** The fields of a payload that the signing ledger records. */
 export const pricedNonce = (
   blockchain: string,
-  { nonce, maxFeeAtomic, priorityFeeAtomic }: UnsignedTransaction,
-) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic })
+  { nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs }: UnsignedTransaction,
+) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs })
 
 /** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
@@ -224,10 +228,15 @@ export const recordQueued = (tx: Db, nowMs: number, plans: readonly Pick<Plan, '
     })),
   )
 
-function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
+function unsignedOf(
+  { row, fee, gasLimit }: Ready,
+  nonce: number,
+  life: Life | undefined,
+): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const call = callOf(row)
-  return { from: row.address, ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  const unsigned = { from: row.address, ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  return life ? { ...unsigned, expiresMs: life.expiresMs } : unsigned
 }
 
 export const shownFee = ({ fee, gasLimit }: Pick<Ready, 'fee' | 'gasLimit'>) => ({

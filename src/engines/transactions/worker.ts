@@ -15,6 +15,7 @@ import { readRevertReasons } from './revert-reasons.ts'
 import { screener } from './screen.ts'
 import { sendSigned } from './send.ts'
 import { stuckBumper } from './sequence/bump-stuck.ts'
+import { expirer } from './sequence/expire.ts'
 import { gapFiller } from './sequence/fill-gaps.ts'
 import { signReplacements } from './sequence/replace.ts'
 import { signWaiting } from './sign.ts'
@@ -102,12 +103,14 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
   }, trouble('screening transactions'))
   const fillGaps = gapFiller(ctx, chain)
   const bumpStuck = stuckBumper(ctx, chain)
+  const expireDead = expirer(ctx, chain)
   const maintaining = repeat(async () => {
     if (!(await maySign())) return false
     const filled = await fillGaps()
+    const expired = await expireDead()
     const replaced = await signReplacements(ctx, chain, turns.replacing)
     const bumped = await bumpStuck()
-    const did = filled || replaced || bumped
+    const did = filled || expired || replaced || bumped
     if (did) for (const loop of [sending, signing]) loop.wake()
     return did
   }, trouble('maintaining transactions in flight'))

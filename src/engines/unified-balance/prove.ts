@@ -1,6 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
 import { settledRead } from '#engines/indexer/reconciliation/index'
-import type { Hex } from '#lib/hex'
 import { unifiedChains } from './networks.ts'
 import { type ChainSums, sumsOf, type UnifiedBookError, unifiedBookErrors } from './store/proof.ts'
 
@@ -30,7 +29,7 @@ export async function proveUnifiedBalances(ctx: EngineCtx): Promise<UnifiedProof
     const heldAtomic = await settledRead(
       chain.blocks,
       sums.blockNumber,
-      () => chain.balances.of(wallet, token, sums.blockHash as Hex),
+      () => chain.balances.of(wallet, token, { number: sums.blockNumber, hash: sums.blockHash }),
       (held) => held < bookedAtomic,
     )
     const gapAtomic = bookedAtomic > heldAtomic ? bookedAtomic - heldAtomic : 0n

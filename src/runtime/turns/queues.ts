@@ -11,6 +11,7 @@ export const queues = [
   'filling unsigned nonces',
   'replacing',
   'finding stuck transactions',
+  'ending lives',
   'explaining reverts',
   'reading event histories',
   'comparing token balances',

@@ -112,7 +112,8 @@ const blocksOf = ({ ask, block }: Reads, finalityDepth: number): Pick<Chain, 'bl
     agreedContent: async () => ({ verdict: 'agreed', said: [] }),
   },
   effects: {
-    receiptsOf: async (blockHash, txHashes) => {
+    receiptsOf: async ({ hash }, txHashes) => {
+      const blockHash = hash as Hex
       const { number: blockNumber, orders } = (await ask<LedgerBlock>('block', blockHash))!
       const asked = orders.filter(({ id }) => txHashes.includes(id))
       return asked.map(({ id: txHash, success, fee }) => ({
@@ -163,6 +164,11 @@ const paymentsOf = ({ ask }: Reads, { blockchain }: Network): Payments => ({
     const raw = hexOf(Buffer.concat([messageOf(transaction), signature]))
     return { raw, hash: readLedgerOrder(raw)!.id }
   },
+  dearer: (transaction, { maxFeeAtomic, priorityFeeAtomic }) => ({
+    ...transaction,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+  }),
   readSigned: async (raw) => readTransaction(raw),
   broadcast: (raws) => Promise.all(raws.map((raw) => submitted(ask, raw))),
 })
@@ -202,7 +208,10 @@ export function connectLedger(input: ChainInput): Chain {
     },
     offers: offersOf(reads),
     payments: paymentsOf(reads, network),
-    balances: { of: reads.coins, totalSupplyOf: async () => 0n },
+    balances: {
+      of: (address, token, at) => reads.coins(address, token, at?.hash as Hex | undefined),
+      totalSupplyOf: async () => 0n,
+    },
     get shared() {
       return chain
     },

@@ -8,7 +8,7 @@ import { unlinkedEntries } from '#engines/audit/store/links'
 import { claimHistory } from '#engines/indexer/events/store/histories'
 import { uncountedTransfers } from '#engines/ledger/flow/store'
 import { claimDueChecks } from '#engines/tokens/store'
-import { claimDueAttempts } from '#engines/transactions/store/attempts'
+import { claimDueAttempts, expiredAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { waitingOperations } from '#engines/transactions/store/operations'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
@@ -56,7 +56,6 @@ import { sizeOf } from '#testing/runner/size'
 /** Size of a claim, and number of rows of the tenant that came first. */
 const limit = 4
 const rowsOfOne = sizeOf('QUEUE_ROWS', { usual: 12, deep: 2_000 })
-
 const now = '2026-01-02T00:00:00.000Z'
 const noisy = '00000000-0000-4000-8000-000000000001'
 const victim = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
@@ -249,6 +248,10 @@ const starved: Record<Queue, Starved> = {
   'finding stuck transactions': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'sent' } }),
     claim: (turn) => stuckTransactions(db(), turn, blockchain, 2n, Date.parse(now), limit),
+  },
+  'ending lives': {
+    fill: (all) => insertSentTransactions(db(), all, { attempt: { expires_ms: 1, signed_at: 0 } }),
+    claim: (turn) => expiredAttempts(db(), turn, blockchain, 1, limit),
   },
   'explaining reverts': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),

@@ -5,7 +5,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { AccountContract, ContractProblem } from '../../facets/accounts.ts'
 import type { Network } from '../../networks/index.ts'
 import { isRevert } from '../contracts/revert.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { modularAccountOf } from './account.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import {
@@ -81,7 +81,7 @@ function neededOn({ rpcPath }: Network, pinned: PinnedCode): readonly Needed[] {
 
 const timeoutMs = 5_000
 
-/** See `Accounts.contracts`. Throws `RpcUnreachable` when the node does not answer. */
+/** See `Accounts.contracts`. Throws `NodeUnreachable` when the node does not answer. */
 export async function readContracts(
   rpc: Rpc,
   network: Network,
@@ -90,10 +90,10 @@ export async function readContracts(
   const needed = neededOn(network, pinned)
   const calls = needed.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] }))
   const [derived, ...codes] = await rpc.batch<unknown>([derivation, ...calls], { timeoutMs })
-  if (derived instanceof RpcError && !isRevert(derived)) throw new RpcUnreachable(derived.message)
+  if (derived instanceof RpcError && !isRevert(derived)) throw new NodeUnreachable(derived.message)
   return needed.map((each, index) => {
     const code = codes[index]
-    if (!isHex(code)) throw new RpcUnreachable(`${rpc.host} does not tell the code of contracts`)
+    if (!isHex(code)) throw new NodeUnreachable(`${rpc.host} does not tell the code of contracts`)
     const { known, ...contract } = each
     const pin = pinned[each.address]
     const codeHash = keccak256(code)

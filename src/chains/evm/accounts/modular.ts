@@ -18,7 +18,7 @@ import { estimateGas } from '../payments/fees.ts'
 import { parentGas } from '../payments/parent-fee.ts'
 import { callLimits, pageGasMax } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc } from '../rpc/rpc.ts'
 import { AnswerTooLarge } from '../rpc/rpc-errors.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
@@ -91,7 +91,7 @@ async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOpera
     if (estimate.kind !== 'estimated') return estimate
     return { kind: 'estimated', gas: estimate.gas + estimate.gas / marginShare }
   } catch (error) {
-    if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
+    if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
 }
@@ -156,7 +156,7 @@ async function receiptOf(
     })
   if (receipt === 'too large') return receipt
   if (receipt === null) return undefined
-  if (!Array.isArray(receipt['logs'])) throw new RpcUnreachable('a receipt has no logs')
+  if (!Array.isArray(receipt['logs'])) throw new NodeUnreachable('a receipt has no logs')
   let logs: ReceiptLog[] = []
   let reason: string | undefined
   for (const log of receipt['logs'] as ReceiptLog[]) {

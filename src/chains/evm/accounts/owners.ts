@@ -17,7 +17,7 @@ import type { OwnersAdded } from '../../facets/accounts.ts'
 import type { ChainLog } from '../../facets/blocks.ts'
 import { callLimits, pageGasMax } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc } from '../rpc/rpc.ts'
 import { modularContracts } from './deployed-contracts.ts'
 
 /** The id of an owner in the contracts of the published client: an address, or coordinates as `x:y`. */
@@ -43,7 +43,7 @@ export async function readOwners(rpc: Rpc, account: Address, owners: readonly st
     const ids = decodeFunctionResult({ abi: ownershipAbi, functionName: 'ownershipInfoOf', data: answer })
     return owners.map((owner) => ids.includes(ownerId(owner)))
   } catch (error) {
-    if (error instanceof RpcUnreachable || error instanceof ApiError) throw error
+    if (error instanceof NodeUnreachable || error instanceof ApiError) throw error
     return owners.map(() => false)
   }
 }

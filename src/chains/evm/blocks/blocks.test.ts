@@ -14,7 +14,7 @@ import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { quantity } from '#testing/platform/json-rpc'
 import type { Chain } from '../../chain.ts'
 import { createEvmChain } from '../index.ts'
-import { RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable } from '../rpc/rpc.ts'
 
 const receiver = `0x${'7e'.repeat(20)}` as const
 const other = `0x${'11'.repeat(32)}` as const
@@ -69,7 +69,7 @@ const toTopic = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
 const whole = async (from = reader) => {
   const block = await from.blocks.byNumber(number)
   const receipts = await from.effects.receiptsOf(
-    block!.hash,
+    block!,
     block!.transactions.map(({ hash }) => hash),
   )
   return { block: block!, receipts }
@@ -117,8 +117,8 @@ describe('an honest node', () => {
     const { block } = await whole()
     await chain.send(receiver, 3n)
     expect(await reader.balances.of(receiver)).toBe(8n)
-    expect(await reader.balances.of(receiver, undefined, block.hash)).toBe(5n)
-    expect(await reader.balances.of(receiver, chain.tokens.USDC, block.hash)).toBe(8n)
+    expect(await reader.balances.of(receiver, undefined, block)).toBe(5n)
+    expect(await reader.balances.of(receiver, chain.tokens.USDC, block)).toBe(8n)
   })
 })
 
@@ -150,7 +150,7 @@ describe('a local node', () => {
     node.lie((method, result) =>
       method === 'eth_getLogs' ? result.map((log: object) => ({ ...log, ...change })) : result,
     )
-    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(whole(own)).rejects.toBeInstanceOf(NodeUnreachable)
   })
 
   it('is not believed when it leaves out one of several logs', async () => {
@@ -161,7 +161,7 @@ describe('a local node', () => {
     const height = await chain.height()
     expect((await own.blocks.byNumber(height))!.logs).toHaveLength(3)
     node.lie((method, result) => (method === 'eth_getLogs' ? result.slice(1) : result))
-    await expect(own.blocks.byNumber(height)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(own.blocks.byNumber(height)).rejects.toBeInstanceOf(NodeUnreachable)
   })
 
   it('is not asked for logs where the block says that there are none', async () => {
@@ -173,9 +173,9 @@ describe('a local node', () => {
 
   it('is not believed with a log twice, and with what is no list', async () => {
     node.lie((method, result) => (method === 'eth_getLogs' ? [...result, ...result] : result))
-    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(whole(own)).rejects.toBeInstanceOf(NodeUnreachable)
     node.lie((method, result) => (method === 'eth_getLogs' ? '<html>' : result))
-    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(whole(own)).rejects.toBeInstanceOf(NodeUnreachable)
   })
 })
 
@@ -281,7 +281,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
   const read = async () => {
     const block = await doubting.blocks.byNumber(number)
     const hashes = block!.transactions.map(({ hash }) => hash)
-    return { block: block!, receipts: await doubting.effects.receiptsOf(block!.hash, hashes) }
+    return { block: block!, receipts: await doubting.effects.receiptsOf(block!, hashes) }
   }
 
   it('is read when it is honest', async () => {
@@ -291,7 +291,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
 
   it.each(mutations)('property 21: is not believed: $name', async (mutation) => {
     hostile.play({ fault: mutate(mutation) }, ...script)
-    await expect(read()).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(read()).rejects.toBeInstanceOf(NodeUnreachable)
     expect(hostile.applied.some(({ fault }) => fault === mutation.name)).toBe(true)
   })
 
@@ -308,7 +308,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
 describe('a lying node', () => {
   it.each(Object.entries(blockLies))('is not believed: %s', async (_, lie) => {
     node.lie(lie)
-    await expect(whole()).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(whole()).rejects.toBeInstanceOf(NodeUnreachable)
   })
 
   it('is not believed when one receipt stands in for another', async () => {

@@ -5,7 +5,7 @@ import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { isBundle } from '../accounts/bundle-calls.ts'
 import { address, bytes, hash, quantity, readInteger, toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
@@ -45,8 +45,8 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   for (const answer of [id, raw]) if (answer instanceof RpcError) throw answer
   const given = readInteger(id, 'chain id')
   if (given !== chainId)
-    throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
-  if (!raw) throw new RpcUnreachable('the node has no latest block')
+    throw new NodeUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
+  if (!raw) throw new NodeUnreachable('the node has no latest block')
   return blockRefOf(raw as RawBlock)
 }
 
@@ -69,10 +69,10 @@ export async function readBlock(
   if (!raw) return undefined
   const ref = blockRefOf(raw)
   if ('hash' in key ? ref.hash !== key.hash : ref.number !== key.number)
-    throw new RpcUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${param} was asked for`)
+    throw new NodeUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${param} was asked for`)
   const transactions = transactionsOf(raw, ref, network.chainId)
   if (transactions.length === 0 && saysItIsNotEmpty(raw))
-    throw new RpcUnreachable(`the node left out the transactions of block ${ref.hash}`)
+    throw new NodeUnreachable(`the node left out the transactions of block ${ref.hash}`)
   // An empty block has no receipts; asking would cost a request for each idle block.
   if (transactions.length === 0)
     return wholeOf({ ...ref, transactions, logs: [], transfers: [] }, new Map(), local)
@@ -111,7 +111,7 @@ export function blockRefOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' 
 }
 
 function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTransaction[] {
-  if (!Array.isArray(raw.transactions)) throw new RpcUnreachable("the node's block has no transactions")
+  if (!Array.isArray(raw.transactions)) throw new NodeUnreachable("the node's block has no transactions")
   const transactions = (raw.transactions as RawTransaction[]).map((item, index) => {
     checkPlace(item, index, ref, chainId)
     const to = item.to == null ? undefined : address(item.to, 'recipient')
@@ -126,7 +126,7 @@ function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTra
     }
   })
   if (new Set(transactions.map((item) => item.hash)).size < transactions.length) {
-    throw new RpcUnreachable("the node's block holds a transaction twice")
+    throw new NodeUnreachable("the node's block holds a transaction twice")
   }
   return transactions
 }
@@ -140,13 +140,13 @@ function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId:
     (item.chainId == null ||
       item.chainId === '0x0' ||
       readInteger(item.chainId, 'chain id of a transaction') === chainId)
-  if (!fits) throw new RpcUnreachable(`a transaction of block ${ref.hash} does not belong to it`)
+  if (!fits) throw new NodeUnreachable(`a transaction of block ${ref.hash} does not belong to it`)
 }
 
 /** Parses a transfer log; other events give none. A transfer that breaks the standard is not trusted. */
 function transferOf({ address: token, topics, data, logIndex, txHash }: ChainLog): TransferLog[] {
   if (topics[0] !== transferTopic) return []
-  if (topics.length !== 3) throw new RpcUnreachable('a transfer has other topics than it should')
+  if (topics.length !== 3) throw new NodeUnreachable('a transfer has other topics than it should')
   const amountAtomic = quantity(data, 'transferred amount')
   return [{ txHash, logIndex, token, from: addressOf(topics[1]!), to: addressOf(topics[2]!), amountAtomic }]
 }

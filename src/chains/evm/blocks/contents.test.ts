@@ -73,18 +73,18 @@ const lies = falseContents(receiver, baseSepolia.tokens.map(tokenAddress))
 describe.each(lies)('a node that says: $name', (fault) => {
   it('property 21: is outvoted by two others that name the same block, and is not read then', async () => {
     const honest = (await open(3).blocks.byNumber(number))!
-    expect(await open(3).blocks.agreedContent(honest.hash, honest.contentHash!)).toMatchObject({
+    expect(await open(3).blocks.agreedContent(honest, honest.contentHash!)).toMatchObject({
       verdict: 'agreed',
     })
     nodes[0]!.play({ fault })
     const { reader, told } = await readFalse(honest)
     expect(told.hash).toBe(honest.hash)
     expect((await reader.blocks.agreedUpTo(number, async () => told.hash)).upTo).toBe(number)
-    const { verdict, said } = await reader.blocks.agreedContent(told.hash, told.contentHash!)
+    const { verdict, said } = await reader.blocks.agreedContent(told, told.contentHash!)
     expect([verdict, said.length]).toEqual(['outvoted', 3])
     expect(await reader.blocks.byNumber(number)).toEqual(honest)
     // With two nodes neither outvotes the other.
-    expect(await open(2).blocks.agreedContent(told.hash, told.contentHash!)).toMatchObject({
+    expect(await open(2).blocks.agreedContent(told, told.contentHash!)).toMatchObject({
       verdict: 'open',
     })
   })
@@ -93,9 +93,9 @@ describe.each(lies)('a node that says: $name', (fault) => {
 it('property 21: one endpoint is asked again of what another process believed', async () => {
   const one = open(1)
   expect(one.blocks.agreeing).toBe(1)
-  const { hash, contentHash } = (await one.blocks.byNumber(number))!
+  const block = (await one.blocks.byNumber(number))!
   nodes[0]!.play({ fault: faults.error502 })
-  expect(await one.blocks.agreedContent(hash, contentHash!)).toMatchObject({ verdict: 'agreed' })
+  expect(await one.blocks.agreedContent(block, block.contentHash!)).toMatchObject({ verdict: 'agreed' })
   nodes[0]!.play()
-  expect(await one.blocks.agreedContent(hash, `0x${'00'.repeat(32)}`)).toMatchObject({ verdict: 'outvoted' })
+  expect(await one.blocks.agreedContent(block, `0x${'00'.repeat(32)}`)).toMatchObject({ verdict: 'outvoted' })
 })

@@ -6,7 +6,7 @@ import { quantity } from '#testing/platform/json-rpc'
 import type { Chain } from '../../chain.ts'
 import type { LogQuery } from '../../facets/blocks.ts'
 import { createEvmChain } from '../index.ts'
-import { RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable } from '../rpc/rpc.ts'
 
 const topic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const receiver = `0x${'7e'.repeat(20)}` as const
@@ -90,7 +90,7 @@ it('property 21: believes no logs that contradict the question, each other or th
   ]
   for (const lie of lies) {
     lieAboutLogs(lie)
-    await expect(reader.contracts!.logHistory(query), String(lie)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(reader.contracts!.logHistory(query), String(lie)).rejects.toBeInstanceOf(NodeUnreachable)
   }
   node.lie((method, result) => (method === 'eth_getBlockByNumber' ? null : result))
   await expect(reader.contracts!.logHistory(query)).rejects.toThrow(/has no block/)

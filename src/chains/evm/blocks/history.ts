@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../../facets/blocks.ts'
-import { isLimited } from '../rpc/endpoint-health.ts'
+import { isLimited } from '../rpc/endpoint-faults.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
 import { hash, readInteger, toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { blockRefOf } from './blocks.ts'
 import { logFrom } from './receipts.ts'
 
@@ -26,7 +26,7 @@ export async function readHistory(rpc: Endpoints, chainId: number, query: LogQue
       const ask = async (one: Rpc) => digestOf(await readLogs(one, chainId, query))
       const { verdict, said } = await rpc.agreedOn(digestOf(logs), ask)
       if (verdict !== 'agreed')
-        throw new RpcUnreachable(`the endpoints do not agree on old logs: ${said.join(', ')}`)
+        throw new NodeUnreachable(`the endpoints do not agree on old logs: ${said.join(', ')}`)
     }
     return { kind: 'read', ...logs }
   } catch (error) {
@@ -56,15 +56,15 @@ async function readLogs(rpc: Rpc, chainId: number, query: LogQuery): Promise<Log
   )
   for (const answer of [id, raw, given]) if (answer instanceof RpcError) throw answer
   if (readInteger(id, 'chain id') !== chainId)
-    throw new RpcUnreachable(`${rpc.host} is a node of another chain`)
-  if (!raw) throw new RpcUnreachable(`the node has no block ${to}`)
-  if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
+    throw new NodeUnreachable(`${rpc.host} is a node of another chain`)
+  if (!raw) throw new NodeUnreachable(`the node has no block ${to}`)
+  if (!Array.isArray(given)) throw new NodeUnreachable("the node's logs are not a list")
   const last = blockRefOf(raw as RawHeader)
-  if (last.number !== to) throw new RpcUnreachable(`the node gave block ${last.number} in place of ${to}`)
+  if (last.number !== to) throw new NodeUnreachable(`the node gave block ${last.number} in place of ${to}`)
   const logs = (given as RawLog[]).map((each) => placed(each, query))
   requireOrder(logs)
   if (logs.some(({ blockNumber, blockHash }) => blockNumber === to && blockHash !== last.hash))
-    throw new RpcUnreachable("the node's logs are of another block than it has")
+    throw new NodeUnreachable("the node's logs are of another block than it has")
   return { logs: await withTimes(rpc, given as RawLog[], logs), last }
 }
 
@@ -78,7 +78,7 @@ function placed(raw: RawLog, { address, topic, from, to }: LogQuery): Omit<Place
     blockNumber <= to &&
     log.address === address &&
     log.topics[0] === topic
-  if (!fits) throw new RpcUnreachable('the node gave a log that was not asked for')
+  if (!fits) throw new NodeUnreachable('the node gave a log that was not asked for')
   return { ...log, blockNumber, blockHash: hash(raw['blockHash'], 'log block') }
 }
 
@@ -92,7 +92,7 @@ function requireOrder(logs: readonly Omit<PlacedLog, 'blockTimeMs'>[]): void {
       log.logIndex > before.logIndex
     )
   })
-  if (!isOrdered) throw new RpcUnreachable("the node's logs are in no order")
+  if (!isOrdered) throw new NodeUnreachable("the node's logs are in no order")
 }
 
 /** Takes the times of blocks from the logs, or from the headers where a node does not repeat them in logs. */
@@ -113,7 +113,7 @@ async function withTimes(
     const calls = some.map((blockHash) => ({ method: 'eth_getBlockByHash', params: [blockHash, false] }))
     for (const raw of await rpc.batch<RawHeader | null>(calls, limits)) {
       if (raw instanceof RpcError) throw raw
-      if (!raw) throw new RpcUnreachable('the node has no block of its own log')
+      if (!raw) throw new NodeUnreachable('the node has no block of its own log')
       const { hash: blockHash, timeMs } = blockRefOf(raw)
       times.set(blockHash, timeMs)
     }
@@ -121,7 +121,7 @@ async function withTimes(
   return logs.map((log) => {
     const blockTimeMs = times.get(log.blockHash)
     if (blockTimeMs === undefined)
-      throw new RpcUnreachable('the node gave another block than that of its log')
+      throw new NodeUnreachable('the node gave another block than that of its log')
     return { ...log, blockTimeMs }
   })
 }

@@ -4,7 +4,7 @@
  */
 import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import { hash, readInteger } from '../rpc/quantities.ts'
-import { type Rpc, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc } from '../rpc/rpc.ts'
 import { bloomOf, bloomValue } from './bloom.ts'
 import { type Header, logFrom, readBlockReceipts, type Sought } from './receipts.ts'
 
@@ -17,7 +17,7 @@ export async function readLogs(
   const filter = bloomValue(header.logsBloom)
   if (filter === 0n) return []
   const given = await rpc.call<Record<string, unknown>[]>('eth_getLogs', [{ blockHash: header.hash }])
-  if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
+  if (!Array.isArray(given)) throw new NodeUnreachable("the node's logs are not a list")
   // A node that indexes logs late answers "none" for a block it has; the filter in the header shows otherwise.
   if (given.length === 0 && filter !== undefined)
     return (await readBlockReceipts(rpc, header, transactions, sought)).logs
@@ -27,7 +27,7 @@ export async function readLogs(
 }
 
 const foreign = ({ hash: blockHash }: Header) =>
-  new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
+  new NodeUnreachable(`the logs of block ${blockHash} do not belong to it`)
 
 function logOf(
   raw: Record<string, unknown>,

@@ -7,7 +7,7 @@ import type { TxId } from '../../addresses/types.ts'
 import type { BlockRef, ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import type { Receipt } from '../../facets/effects.ts'
 import { address, bytes, hash, quantity, readInteger } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'
 
 export type RawReceipt = {
@@ -74,7 +74,7 @@ export async function readBlockReceipts(
 /** Drops the logs, most of the size and already read: receipts are cached for a while. */
 const slim = ({ logs, logsBloom, ...raw }: RawReceipt): RawReceipt => ({ ...raw, logs: [] })
 
-const doubt = (header: BlockRef, what: string) => new RpcUnreachable(`block ${header.hash} ${what}`)
+const doubt = (header: BlockRef, what: string) => new NodeUnreachable(`block ${header.hash} ${what}`)
 
 async function rawReceipts(
   rpc: Rpc,
@@ -85,7 +85,7 @@ async function rawReceipts(
     try {
       const raws = await rpc.call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash])
       if (Array.isArray(raws)) return raws
-      throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
+      throw new NodeUnreachable(`the node has no receipts of block ${blockHash}`)
     } catch (error) {
       if (!isUnknownMethod(error)) throw error
       withoutBlockReceipts.add(rpc)
@@ -94,7 +94,7 @@ async function rawReceipts(
   // Receipts requested one by one cannot show that the node omitted a transaction.
   const count = await rpc.call('eth_getBlockTransactionCountByHash', [blockHash])
   if (readInteger(count, 'transaction count') !== transactions.length)
-    throw new RpcUnreachable(`block ${blockHash} has another number of transactions than the node listed`)
+    throw new NodeUnreachable(`block ${blockHash} has another number of transactions than the node listed`)
   const raws: RawReceipt[] = []
   for (let at = 0; at < transactions.length; at += batchMax)
     raws.push(
@@ -124,7 +124,7 @@ function checkReceipt(
     (raw.to == null ? undefined : address(raw.to, 'receipt recipient')) === to &&
     (raw.cumulativeGasUsed == null ||
       quantity(raw.gasUsed, 'gas used') <= quantity(raw.cumulativeGasUsed, 'gas used so far'))
-  if (!fits) throw new RpcUnreachable(`a receipt of block ${blockHash} does not fit its transaction`)
+  if (!fits) throw new NodeUnreachable(`a receipt of block ${blockHash} does not fit its transaction`)
 }
 
 /** Logs are numbered through the block, from `first` on in this receipt. */
@@ -135,9 +135,9 @@ function logsOf(
   index: number,
   first: number,
 ): ChainLog[] {
-  if (!Array.isArray(raw.logs)) throw new RpcUnreachable("the node's receipt has no logs")
+  if (!Array.isArray(raw.logs)) throw new NodeUnreachable("the node's receipt has no logs")
   if (raw.logs.length > 0 && quantity(raw.status, 'receipt status') !== 1n)
-    throw new RpcUnreachable(`the failed transaction ${txHash} has logs`)
+    throw new NodeUnreachable(`the failed transaction ${txHash} has logs`)
   return (raw.logs as Record<string, unknown>[]).map((log, place) => {
     const logIndex = readInteger(log?.['logIndex'], 'log index')
     const fits =
@@ -147,7 +147,7 @@ function logsOf(
       readInteger(log['transactionIndex'], 'log transaction index') === index &&
       log['removed'] !== true &&
       logIndex === first + place
-    if (!fits) throw new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
+    if (!fits) throw new NodeUnreachable(`the logs of block ${blockHash} do not belong to it`)
     return logFrom(log, logIndex, txHash)
   })
 }
@@ -162,7 +162,7 @@ export function logFrom(
   txHash: TxId,
 ): ChainLog {
   if (!Array.isArray(topics) || topics.length > topicsMax)
-    throw new RpcUnreachable("the node's log has no list of topics")
+    throw new NodeUnreachable("the node's log has no list of topics")
   return {
     address: address(emitter, 'log address'),
     topics: topics.map((topic) => hash(topic, 'topic')),
@@ -197,14 +197,14 @@ function checkFilter(
 /** From this number on, one request for the whole block's receipts is cheaper than one call each. */
 const wholeBlockFrom = 20
 
-/** Receipts of `txHashes`, each of which must be in the block; throws `RpcUnreachable` otherwise. */
+/** Receipts of `txHashes`, each of which must be in the block; throws `NodeUnreachable` otherwise. */
 export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]> {
   if (txHashes.length === 0) return []
   const raws =
     txHashes.length >= wholeBlockFrom
       ? await rpc.call<RawReceipt[]>('eth_getBlockReceipts', [blockHash])
       : await ofEach(rpc, txHashes)
-  if (!Array.isArray(raws)) throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
+  if (!Array.isArray(raws)) throw new NodeUnreachable(`the node has no receipts of block ${blockHash}`)
   const byHash = new Map<TxId, RawReceipt>(
     raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]),
   )
@@ -221,7 +221,7 @@ export function receiptsFrom(
     const raw = byHash.get(txHash)
     const receipt = raw && receiptOf(raw)
     if (!receipt || receipt.blockHash !== blockHash)
-      throw new RpcUnreachable(`the receipts of block ${blockHash} are incomplete or of another block`)
+      throw new NodeUnreachable(`the receipts of block ${blockHash} are incomplete or of another block`)
     return receipt
   })
 }
@@ -235,7 +235,7 @@ async function ofEach(rpc: Rpc, txHashes: readonly TxId[]): Promise<RawReceipt[]
 function receiptOf(raw: RawReceipt): Receipt {
   const gasUsed = quantity(raw.gasUsed, 'gas used')
   const status = quantity(raw.status, 'receipt status')
-  if (status > 1n) throw new RpcUnreachable("the node's receipt status is neither 0 nor 1")
+  if (status > 1n) throw new NodeUnreachable("the node's receipt status is neither 0 nor 1")
   const l1Fee = raw.l1Fee == null ? 0n : quantity(raw.l1Fee, 'parent chain fee')
   return {
     txHash: hash(raw.transactionHash, 'receipt transaction'),

@@ -5,7 +5,7 @@
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import { toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { isLimitCode } from '../rpc/rpc-errors.ts'
 import { isRevert } from './revert.ts'
 
@@ -35,7 +35,7 @@ export async function askAll(
 
 function answerOf(answer: unknown): Hex | undefined | RpcError {
   if (isHex(answer)) return answer
-  if (!(answer instanceof RpcError)) throw new RpcUnreachable('the answer to a call is not hexadecimal')
+  if (!(answer instanceof RpcError)) throw new NodeUnreachable('the answer to a call is not hexadecimal')
   if (isLimitCode(answer.rpcCode)) throw answer
   return isFaultOfContract(answer) ? undefined : answer
 }

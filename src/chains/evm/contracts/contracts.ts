@@ -23,7 +23,7 @@ import type { AbiType } from '../abi/types.ts'
 import { callDataBytesMax } from '../payments/build.ts'
 import { callLimits } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { AnswerTooLarge, isLimitCode } from '../rpc/rpc-errors.ts'
 import { explainRevert, isRevert } from './revert.ts'
 
@@ -111,7 +111,7 @@ async function contractAt(rpc: Rpc, address: Address, callGasMax: bigint) {
     ],
     callLimits,
   )
-  if (!isHex(code)) throw new RpcUnreachable(`the node does not tell the code of ${address}`)
+  if (!isHex(code)) throw new NodeUnreachable(`the node does not tell the code of ${address}`)
   if (code === '0x') return undefined
   const minimal = minimalProxy.exec(code.toLowerCase())?.[1]
   if (minimal) return { implementation: `0x${minimal}` }
@@ -157,5 +157,5 @@ async function query(
     if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
     return { kind: 'refused', message: error.message.slice(0, 300) }
   }
-  throw new RpcUnreachable('the answer to a call is not hexadecimal')
+  throw new NodeUnreachable('the answer to a call is not hexadecimal')
 }

@@ -1,9 +1,7 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem'
-import type { Hex } from '#lib/hex'
-import { isHex } from '#lib/hex'
-import type { Address } from '../../addresses/types.ts'
+import { type Hex, isHex } from '#lib/hex'
 import type { AbiError } from '../../facets/contracts.ts'
-import type { Call } from '../../facets/payments.ts'
+import type { RevertedCall } from '../../facets/effects.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { smartAccountAbi } from '../accounts/artifacts/smart-account.ts'
 import { sponsorPaymasterAbi } from '../accounts/artifacts/sponsor-paymaster.ts'
@@ -130,10 +128,7 @@ const clean = (text: string) => text.slice(0, textMax).replaceAll(/[\p{Cc}\p{Cf}
  */
 export async function replayRevert(
   rpc: Rpc,
-  from: Address,
-  call: Call,
-  gasLimit: bigint,
-  blockHash: Hex,
+  { from, call, gasLimit, block: { hash: blockHash } }: RevertedCall,
   errors: readonly AbiError[] = [],
 ): Promise<string | undefined> {
   const block = await rpc.call<{ parentHash?: unknown } | null>('eth_getBlockByHash', [blockHash, false], {
@@ -142,7 +137,7 @@ export async function replayRevert(
   if (!block) return undefined
   const { to, valueAtomic, data } = call
   const request = { from, ...(to && { to }), data, value: toQuantity(valueAtomic), gas: toQuantity(gasLimit) }
-  for (const at of [hash(block.parentHash, 'parent hash'), blockHash]) {
+  for (const at of [hash(block.parentHash, 'parent hash'), blockHash as Hex]) {
     try {
       await rpc.call('eth_call', [request, { blockHash: at }], {
         timeoutMs: replayTimeoutMs,

@@ -6,7 +6,7 @@ import type { Network } from '../../networks/index.ts'
 import { explainHalt, explainRevert, isHalt, isRevert, revertData } from '../contracts/revert.ts'
 import type { CallBounds } from '../rpc/call-bounds.ts'
 import { quantity, toQuantity } from '../rpc/quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from '../rpc/rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
 
@@ -46,7 +46,7 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
 
 function listOf(value: unknown, what: string): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw new RpcUnreachable(`the fee history has no ${what}`)
+  throw new NodeUnreachable(`the fee history has no ${what}`)
 }
 
 function median(values: readonly bigint[]): bigint {
@@ -81,7 +81,7 @@ export async function estimateGas(
     return { kind: 'estimated', gas: quantity(gas, 'gas estimate') }
   } catch (error) {
     if (error instanceof RpcError) return verdictOf(rpc, error, errors, bounds)
-    if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
+    if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faults, type HostileRpc, listLimits, openHostileRpc } from '#testing/adversary/index'
 import { startTestChains } from '#testing/platform/chain'
-import { createRpc, type Rpc, RpcUnreachable } from './rpc.ts'
+import { createRpc, NodeUnreachable, type Rpc } from './rpc.ts'
 
 let node: HostileRpc
 let stop: () => Promise<void>
@@ -58,9 +58,9 @@ describe('the size of a batch', () => {
   it('property 63: is not learnt from trouble, which is told as such', async () => {
     const rpc = open()
     node.play({ fault: faults.oneErrorForAll })
-    await expect(rpc.batch(asking(21))).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(rpc.batch(asking(21))).rejects.toBeInstanceOf(NodeUnreachable)
     node.play({ fault: faults.error502 })
-    await expect(rpc.batch(asking(21))).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(rpc.batch(asking(21))).rejects.toBeInstanceOf(NodeUnreachable)
     expect(rpc.batchMax()).toBeGreaterThanOrEqual(21)
   })
 

@@ -3,10 +3,10 @@
  * larger ones in many ways. A refused request is halved, down to single calls, and the accepted size is kept. After an hour,
  * twice that size is tried once.
  */
-import { type AnswerLimits, isLimitCode, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+import { type AnswerLimits, isLimitCode, NodeUnreachable, type RpcCall, RpcError } from './rpc-errors.ts'
 
 /** The endpoint refuses a list of this many calls. None of them was executed, or a retry of them is harmless. */
-class BatchRefused extends RpcUnreachable {}
+class BatchRefused extends NodeUnreachable {}
 
 /** Sends one request: a list of calls, or a single call. */
 type AskOnce = <Result>(
@@ -43,7 +43,7 @@ export function createBatches(askOnce: AskOnce, most = sizeMaxDefault): Batches 
       try {
         const given = await askOnce<Result>(part, limits, size === 1 ? 'call' : 'list')
         // A single call that is refused with the same message was not refused because of its batch.
-        if (refusal && isSame(given[0], refusal)) throw new RpcUnreachable(refusal.message)
+        if (refusal && isSame(given[0], refusal)) throw new NodeUnreachable(refusal.message)
         if (refusal || part.length > learnt) learn(size)
         answers.push(...given)
       } catch (error) {
@@ -82,7 +82,7 @@ const longBodyBytes = 65_536
 
 /** The failure of a request with a list of calls: `BatchRefused` when it is about the list, else itself. */
 export function refusesList(error: unknown, bodyBytes: number): unknown {
-  if (!(error instanceof RpcUnreachable)) return error
+  if (!(error instanceof NodeUnreachable)) return error
   const { http, message } = error
   const isRefusal = http
     ? refusalStatuses.includes(http.status) || refusalPattern.test(http.text)
@@ -103,7 +103,7 @@ export function listOf(answer: unknown, host: string): JsonRpcResponse[] {
   const error = (answer as JsonRpcResponse)?.error
   const message = `${host}: ${error?.message ?? 'the node did not answer a batch with a batch'}`
   // A rate limit is not about this list.
-  throw isLimitCode(error?.code) ? new RpcUnreachable(message) : new BatchRefused(message)
+  throw isLimitCode(error?.code) ? new NodeUnreachable(message) : new BatchRefused(message)
 }
 
 /** Whether an error is about the batch as a whole. The text of a revert comes from a contract and is not matched. */

@@ -2,10 +2,12 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
 import type { Hex } from '#lib/hex'
 import { startTestChains, type TestChain } from '#testing/platform/chain'
-import { broadcast, outcomeOf } from './broadcast.ts'
-import { createRpc, RpcError } from './rpc.ts'
+import { outcomeOf } from './broadcast.ts'
+import { createEndpoints } from './endpoints.ts'
+import { RpcError } from './rpc.ts'
 
 /** Error messages of common clients, and their meaning. */
 const wordings: Record<string, [string, string][]> = {
@@ -183,6 +185,8 @@ describe.each(Object.entries(wordings))('a refusal by %s', (_, said) => {
   })
 })
 
+const endpointAt = (url: string) => createEndpoints({ urls: [url], network: baseSepolia })
+
 describe('a node that gives no answer to be trusted', () => {
   const raws: Hex[] = ['0x01', '0x02']
   const shapes: [string, RequestListener][] = [
@@ -208,19 +212,19 @@ describe('a node that gives no answer to be trusted', () => {
   it.each(shapes)('%s: all of it is maybe sent', async (_, listener) => {
     const server = createServer(listener).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
-    const rpc = createRpc(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const endpoint = endpointAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     try {
-      const outcomes = await broadcast(rpc, raws)
+      const outcomes = await endpoint.broadcast(raws)
       expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown'])
     } finally {
-      rpc.close()
+      endpoint.close()
       server.closeAllConnections()
       server.close()
     }
   })
 
   it('is not there at all', async () => {
-    const outcomes = await broadcast(createRpc('http://127.0.0.1:1'), raws)
+    const outcomes = await endpointAt('http://127.0.0.1:1').broadcast(raws)
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown'])
   })
 })
@@ -250,9 +254,9 @@ describe('a local node', () => {
       ...changes,
     })
   const meanings = async (raws: Hex[]) => {
-    const rpc = createRpc(chain.rpcUrl)
-    const outcomes = await broadcast(rpc, raws)
-    rpc.close()
+    const endpoint = endpointAt(chain.rpcUrl)
+    const outcomes = await endpoint.broadcast(raws)
+    endpoint.close()
     return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.reason : outcome.kind))
   }
 

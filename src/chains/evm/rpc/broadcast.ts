@@ -1,6 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { BroadcastOutcome, RefusalReason } from '../../facets/payments.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 
 /**
@@ -47,7 +47,7 @@ const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
 
 /**
  * Broadcasts signed transactions in order, as many in a request as the endpoint takes, with one outcome each. Throws
- * `RpcUnreachable` when the first request has no trustworthy answer. After a later one without an answer, or after the
+ * `NodeUnreachable` when the first request has no trustworthy answer. After a later one without an answer, or after the
  * time limit, the rest is unknown.
  */
 export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
@@ -58,11 +58,11 @@ export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<Broadcas
     const part = calls.slice(outcomes.length, outcomes.length + rpc.batchMax())
     const timeoutMs = endMs - performance.now()
     try {
-      if (timeoutMs <= 0) throw new RpcUnreachable('not sent: the requests before it took too long')
+      if (timeoutMs <= 0) throw new NodeUnreachable('not sent: the requests before it took too long')
       const answers = await rpc.batch<Hex>(part, { ...limits, timeoutMs })
       outcomes.push(...answers.map(outcomeOfAnswer))
     } catch (error) {
-      if (!(error instanceof RpcUnreachable) || outcomes.length === 0) throw error
+      if (!(error instanceof NodeUnreachable) || outcomes.length === 0) throw error
       const { message } = error
       return raws.map((_, index) => outcomes[index] ?? { kind: 'unknown', message })
     }
@@ -72,40 +72,6 @@ export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<Broadcas
 
 const outcomeOfAnswer = (answer: Hex | RpcError): BroadcastOutcome =>
   answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }
-
-/** The same, without the throw: when the first request has no trustworthy answer, all outcomes are unknown. */
-export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
-  try {
-    return await sendRaws(rpc, raws)
-  } catch (error) {
-    if (!(error instanceof RpcUnreachable)) throw error
-    return raws.map(() => ({ kind: 'unknown', message: error.message }))
-  }
-}
-
-/** From the least certain reason to the most certain one. */
-const byCertainty: readonly RefusalReason[] = [
-  'nonce-too-low',
-  'replacement-underpriced',
-  'insufficient-funds',
-  'underpriced',
-  'gas-limit',
-  'invalid',
-]
-
-/**
- * Combines the outcomes of one transaction at several nodes: accepted when one accepted it, unknown when one gave no certain
- * answer or no node was asked, and refused only when all refused, for the least certain reason.
- */
-export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): BroadcastOutcome {
-  const accepted = outcomes.find(({ kind }) => kind === 'accepted')
-  if (accepted) return accepted
-  const unknown = outcomes.find(({ kind }) => kind === 'unknown')
-  if (unknown) return unknown
-  const refused = outcomes.flatMap((outcome) => (outcome.kind === 'refused' ? [outcome] : []))
-  const [mildest] = refused.sort((a, b) => byCertainty.indexOf(a.reason) - byCertainty.indexOf(b.reason))
-  return mildest ?? { kind: 'unknown', message: 'no node could be asked' }
-}
 
 /** Maps a node's refusal of a signed transaction to an outcome. */
 export function outcomeOf({ message, rpcCode }: RpcError): BroadcastOutcome {

@@ -3,14 +3,14 @@ import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
 import type { Network } from '../../networks/index.ts'
 import { readInteger } from './quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from './rpc.ts'
 
 const timeoutMs = 5_000
 
 /**
  * Checks the chain id of an endpoint, and that there is a contract at the address of each listed token of the network and at each
  * address that the configuration names for cross-chain messages and unified balances. Returns the mismatch, if there is one.
- * Throws `RpcUnreachable` when the endpoint gives no answer: it may only be down.
+ * Throws `NodeUnreachable` when the endpoint gives no answer: it may only be down.
  */
 export async function inspectEndpoint(
   rpc: Rpc,
@@ -27,7 +27,7 @@ export async function inspectEndpoint(
     { timeoutMs },
   )
   const refusal = answers.find((answer) => answer instanceof RpcError)
-  if (refusal) throw new RpcUnreachable(`${rpc.host} does not tell which chain it is of: ${refusal.message}`)
+  if (refusal) throw new NodeUnreachable(`${rpc.host} does not tell which chain it is of: ${refusal.message}`)
   const [id, ...codes] = answers
   const given = readInteger(id, 'chain id')
   const of = { blockchain, endpoint: rpc.host }

@@ -10,11 +10,11 @@ import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
 import type { BroadcastOutcome } from '../../facets/payments.ts'
+import { combineOutcomes } from '../../nodes/outcomes.ts'
 import { knownCrosschainAddresses } from '../crosschain/index.ts'
 import { createEvmChain } from '../index.ts'
-import { combineOutcomes } from './broadcast.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { RpcError, RpcUnreachable } from './rpc.ts'
+import { NodeUnreachable, RpcError } from './rpc.ts'
 
 const account = privateKeyToAccount(`0x${'4c'.repeat(32)}`)
 let chain: TestChain
@@ -107,7 +107,7 @@ describe('reads from several endpoints', () => {
     nodes[0]!.play()
     const before = askedFor('eth_blockNumber')[0]
     clock.mockReturnValue(startedMs + 999)
-    await expect(height()).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(height()).rejects.toBeInstanceOf(NodeUnreachable)
     expect(askedFor('eth_blockNumber')[0]).toBe(before)
     clock.mockReturnValue(startedMs + 1_000)
     expect(await height()).toBeGreaterThan(0)
@@ -120,7 +120,7 @@ describe('reads from several endpoints', () => {
   it('fail without asking again when nothing can be reached, and tell no address', async () => {
     for (const node of nodes) node.play({ fault: faults.error500 })
     stopClock()
-    await expect(height()).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(height()).rejects.toBeInstanceOf(NodeUnreachable)
     const before = askedFor('eth_blockNumber')
     await expect(height()).rejects.toThrow(/every endpoint rests/)
     expect(askedFor('eth_blockNumber')).toEqual(before)
@@ -240,7 +240,7 @@ describe('reads from several endpoints', () => {
     const [mutation] = mutations.filter(({ name }) => name.startsWith('receipt'))
     nodes[0]!.play({ fault: mutate(mutation!) })
     for (const node of nodes.slice(1)) node.play({ fault: faults.resetBefore })
-    await expect(reader.blocks.byNumber(number)).rejects.toBeInstanceOf(RpcUnreachable)
+    await expect(reader.blocks.byNumber(number)).rejects.toBeInstanceOf(NodeUnreachable)
     for (const node of nodes.slice(1)) node.play()
     const read = () => reader.blocks.byNumber(number).catch(() => undefined)
     await until(async () => (await read())?.transfers.length === 1, 'another one is read')

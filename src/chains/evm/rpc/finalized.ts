@@ -1,8 +1,8 @@
 import { keptFor } from '#runtime/scheduling/memoize'
 import type { Finalized } from '../../facets/blocks.ts'
-import { isLimited } from './endpoint-health.ts'
+import { isLimited } from './endpoint-faults.ts'
 import { hash, readInteger } from './quantities.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { NodeUnreachable, type Rpc, RpcError } from './rpc.ts'
 
 /** The answers of all endpoints not in backoff, and the number that must have reached a block before it is finalized. */
 export type FinalTags = { tags: readonly Finalized[]; needed: number }
@@ -26,7 +26,7 @@ export async function readFinalTag(rpc: Pick<Rpc, 'batch'>): Promise<Finalized> 
   if (finalized == null) return 'no tag'
   const number = readInteger(finalized.number, 'block number')
   if (safe && !(safe instanceof RpcError) && readInteger(safe.number, 'block number') < number)
-    throw new RpcUnreachable('the node calls a block finalized that it does not call safe')
+    throw new NodeUnreachable('the node calls a block finalized that it does not call safe')
   return { number, hash: hash(finalized.hash, 'block hash') }
 }
 

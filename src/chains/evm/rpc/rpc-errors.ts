@@ -1,7 +1,6 @@
-export type RpcCall = { method: string; params: unknown[] }
+export { type AnswerLimits, AnswerTooLarge, NodeUnreachable } from '../../nodes/errors.ts'
 
-/** Limits of one answer; an answer that exceeds them is not trusted. */
-export type AnswerLimits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
+export type RpcCall = { method: string; params: unknown[] }
 
 /** Codes by which providers report an exceeded limit. */
 const limitCodes: readonly unknown[] = [-32005, 429]
@@ -18,22 +17,3 @@ export class RpcError extends Error {
     this.data = data
   }
 }
-
-/** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may be done. */
-export class RpcUnreachable extends Error {
-  /** The backoff that the node requests (429 and 503 with Retry-After). */
-  readonly retryAfterMs: number | undefined
-  /** The HTTP answer that a server gave in place of JSON-RPC. */
-  readonly http: HttpAnswer | undefined
-
-  constructor(message: string, retryAfterMs?: number, http?: HttpAnswer) {
-    super(message)
-    this.retryAfterMs = retryAfterMs
-    this.http = http
-  }
-}
-
-/** The answer is longer than its reader takes. The request decides that, not the endpoint: it counts as no failure. */
-export class AnswerTooLarge extends RpcUnreachable {}
-
-export type HttpAnswer = { status: number; text: string }

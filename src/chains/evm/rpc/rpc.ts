@@ -1,24 +1,16 @@
-import { Agent, request as httpRequest } from 'node:http'
-import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import { failpoint } from '#runtime/scheduling/failpoints'
+import { httpFailure, openHttp, readJson } from '../../nodes/http.ts'
 import { createBatches, type JsonRpcResponse, listOf, refusesList } from './batches.ts'
-import {
-  type AnswerLimits,
-  AnswerTooLarge,
-  type HttpAnswer,
-  type RpcCall,
-  RpcError,
-  RpcUnreachable,
-} from './rpc-errors.ts'
+import { type AnswerLimits, NodeUnreachable, type RpcCall, RpcError } from './rpc-errors.ts'
 
-export { RpcError, RpcUnreachable } from './rpc-errors.ts'
+export { NodeUnreachable, RpcError } from './rpc-errors.ts'
 
 /** A JSON-RPC endpoint. Answers are untrusted until their reader has parsed them. */
 export type Rpc = {
   url: string
   /** Its name in messages: the rest of the URL may hold a key. */
   host: string
-  /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
+  /** One call; throws `RpcError` when the node refuses it and `NodeUnreachable` when no answer can be trusted. */
   call<Result>(method: string, params: unknown[], limits?: AnswerLimits): Promise<Result>
   /** Many calls in as few requests as the endpoint takes, answered in the order given; a refused one is its `RpcError`. */
   batch<Result>(calls: readonly RpcCall[], limits?: AnswerLimits): Promise<(Result | RpcError)[]>
@@ -29,8 +21,6 @@ export type Rpc = {
 
 const defaultTimeoutMs = 20_000
 const defaultAnswerBytesMax = 256 * 1024 * 1024
-/** Length of the start of an HTTP error that is searched for the reason of a refusal. */
-const errorBytesMax = 1_000
 
 type RpcOptions = {
   timeoutMs?: number | undefined
@@ -39,24 +29,22 @@ type RpcOptions = {
 }
 
 export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax }: RpcOptions = {}): Rpc {
-  const secure = url.startsWith('https:')
-  const { host } = new URL(url)
-  const agent = secure
-    ? new SecureAgent({ keepAlive: true, maxSockets: 32 })
-    : new Agent({ keepAlive: true, maxSockets: 32 })
+  const http = openHttp(url)
+  const { host } = http
   let nextId = 1
-  const post = (body: string, limits: AnswerLimits = {}, onAnswer?: () => void) =>
-    postJson(
-      url,
-      secure,
-      agent,
-      body,
+  const post = async (body: string, limits: AnswerLimits = {}, onAnswer?: () => void): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await http.send(
+      { method: 'POST', headers, body },
       {
         timeoutMs: Math.min(limits.timeoutMs ?? timeoutMs, timeoutMs),
         answerBytesMax: limits.answerBytesMax ?? defaultAnswerBytesMax,
       },
       onAnswer,
     )
+    if (answer.status !== 200) throw httpFailure(host, answer)
+    return readJson(host, answer)
+  }
   const batches = createBatches(
     async <Result>(calls: readonly RpcCall[], limits: AnswerLimits | undefined, form: 'list' | 'call') => {
       const firstId = nextId
@@ -72,7 +60,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
       const byId = new Map(answers.map((each) => [each?.id, each]))
       return calls.map(({ method }, index) => {
         const own = byId.get(firstId + index)
-        if (own === undefined) throw new RpcUnreachable(`${host}: ${method} is missing in the answer`)
+        if (own === undefined) throw new NodeUnreachable(`${host}: ${method} is missing in the answer`)
         return resultOf<Result>(own, method)
       })
     },
@@ -90,67 +78,13 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
     },
     batch: batches.ask,
     batchMax: batches.sizeMax,
-    close: () => agent.destroy(),
+    close: http.close,
   }
 }
 
 function resultOf<Result>(answer: unknown, method: string): Result | RpcError {
   const { result, error } = (answer ?? {}) as NonNullable<JsonRpcResponse> & { result?: Result }
   if (error) return new RpcError(Number(error.code ?? -32000), String(error.message ?? 'refused'), error.data)
-  if (result === undefined) throw new RpcUnreachable(`${method}: the answer has neither result nor error`)
+  if (result === undefined) throw new NodeUnreachable(`${method}: the answer has neither result nor error`)
   return result
 }
-
-function postJson(
-  url: string,
-  secure: boolean,
-  agent: Agent | SecureAgent,
-  body: string,
-  { timeoutMs, answerBytesMax }: { timeoutMs: number; answerBytesMax: number },
-  onAnswer?: () => void,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    // Not a socket timeout: a node that sends a byte now and then would extend that for ever.
-    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    const fail = (reason: string, retryAfterMs?: number, http?: HttpAnswer) => {
-      clearTimeout(timer)
-      reject(new RpcUnreachable(`${new URL(url).host}: ${reason}`, retryAfterMs, http))
-    }
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const send = secure ? httpsRequest : httpRequest
-    const sent = send(url, { method: 'POST', headers, agent }, (response) => {
-      onAnswer?.()
-      const chunks: Buffer[] = []
-      let bytes = 0
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes <= answerBytesMax) return void chunks.push(chunk)
-        clearTimeout(timer)
-        reject(new AnswerTooLarge(`${new URL(url).host}: the answer is larger than ${answerBytesMax} bytes`))
-        sent.destroy()
-      })
-      response.on('error', (error) => fail(error.message))
-      response.on('aborted', () => fail('the answer was cut off'))
-      response.on('end', () => {
-        const { statusCode: status = 0 } = response
-        if (status !== 200) {
-          const text = Buffer.concat(chunks).toString('utf8', 0, errorBytesMax)
-          return fail(`HTTP ${status}`, retryAfterMsOf(response.headers['retry-after']), { status, text })
-        }
-        try {
-          const answer = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-          clearTimeout(timer)
-          resolve(answer)
-        } catch {
-          fail('the answer is not JSON')
-        }
-      })
-    })
-    sent.on('error', (error) => fail(error.message))
-    sent.end(body)
-  })
-}
-
-/** Seconds; the other form, a date, is not used by nodes. */
-const retryAfterMsOf = (header: string | undefined) =>
-  header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined

@@ -126,7 +126,7 @@ async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise
       managed.has(from) || (to !== undefined && valueAtomic > 0n && managed.has(to)),
   )
   const receipts = await chain.effects.receiptsOf(
-    block.hash,
+    block,
     concerned.map(({ hash }) => hash),
   )
   return new Map(receipts.map((receipt) => [receipt.txHash, receipt]))
@@ -150,7 +150,7 @@ function movementsOf(
       : [],
   )
   const logs = block.transfers.flatMap(({ token: address, logIndex: position, ...log }): MovedAmount[] => {
-    const token = byAddress.get(address)
+    const token = byAddress.get(address ?? null)
     // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
     return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
   })

@@ -70,7 +70,7 @@ export async function reconcile(
 export const isStillCanonical = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
-  (await chain.blocks.byHash(block.hash as Hex)) !== undefined
+  (await chain.blocks.byHash(block.hash as Hex, block.number)) !== undefined
 
 async function compareAll(
   ctx: EngineCtx,
@@ -159,7 +159,7 @@ export async function compareBalances(
           address,
           tokenId: token.id,
           bookedAtomic: booked({ entityId, address, tokenId: token.id }),
-          onChainAtomic: await read(address, token, block.hash),
+          onChainAtomic: await read(address, token, block),
         })),
       )),
     )

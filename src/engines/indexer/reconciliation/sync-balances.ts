@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import type { BlockAt } from '#chains/facets/blocks'
 import { tokenAddress } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf, type Posting, post } from '#engines/ledger/index'
@@ -59,7 +60,7 @@ async function sync(
     const there = await settledRead(
       chain.blocks,
       head.number,
-      () => balancesAt(chain, read, owner, tokens, head.hash),
+      () => balancesAt(chain, read, owner, tokens, head),
       differ,
     )
     // Usually nothing differs, and the chain's lock is not needed.
@@ -89,13 +90,13 @@ async function balancesAt(
   read: ReadHolding,
   { address }: OwnedAddress,
   tokens: readonly Token[],
-  blockHash: string,
+  block: BlockAt,
 ): Promise<TokenAmount[] | undefined> {
   try {
-    const amounts = await Promise.all(tokens.map((token) => read(address, token, blockHash)))
+    const amounts = await Promise.all(tokens.map((token) => read(address, token, block)))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
   } catch (error) {
-    if (await chain.blocks.byHash(blockHash as Hex)) throw error
+    if (await chain.blocks.byHash(block.hash as Hex, block.number)) throw error
     return undefined
   }
 }

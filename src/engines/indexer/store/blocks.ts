@@ -36,6 +36,17 @@ export const indexedHead = (db: Db, blockchain: string) =>
   db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The canonical blocks without a gap between them up to this number: the lowest, and the last of them. */
+export async function storedBlocks(db: Db, blockchain: string, number: number) {
+  const row = await db.maybe<{ from: number; number: number; hash: string; timeMs: number }>(sql`select
+      (select o.number from blocks o where o.blockchain = ${blockchain} and o.canonical order by o.number limit 1) as from,
+      b.number, b.hash, (extract(epoch from b.block_time) * 1000)::float8 as time_ms
+    from blocks b where b.blockchain = ${blockchain} and b.number = ${number} and b.canonical`)
+  if (!row) return undefined
+  const { from, ...last } = row
+  return { from, last: { ...last, hash: last.hash as Hex } }
+}
+
 /** The hash of the canonical block of this number. */
 export const canonicalHashAt = async (db: Db, blockchain: string, number: number) =>
   (

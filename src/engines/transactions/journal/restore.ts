@@ -75,6 +75,9 @@ type JournaledPayload = {
   intentId: string
   noop: boolean
   createDate: string
+  /** Absent in records of versions that signed nothing with an expiry. */
+  expiresMs?: number | null
+  deathProof?: string | null
 }
 
 function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalRecord) {
@@ -91,5 +94,7 @@ function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalR
     intentId: kept.intentId,
     noop: kept.noop,
     createDate: kept.createDate,
+    expiresMs: kept.expiresMs,
+    deathProof: kept.deathProof,
   }))
 }

@@ -56,13 +56,16 @@ async function copiesOf(
   const lines = new Map<string, object[]>()
   for (const { digest, replaces, ...payload } of payloads) {
     const place = placeOf(payload)
-    const { intentId, noop, ordinal, createDate } = payload
+    const { intentId, noop, ordinal, createDate, expiresMs, deathProof } = payload
     const fees = {
       maxFee: payload.maxFeeAtomic.toString(),
       priorityFee: payload.priorityFeeAtomic.toString(),
     }
     const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
-    lines.set(place, [...(lines.get(place) ?? []), { ordinal, ...link, ...fees, intentId, noop, createDate }])
+    lines.set(place, [
+      ...(lines.get(place) ?? []),
+      { ordinal, ...link, ...fees, intentId, noop, createDate, expiresMs, deathProof },
+    ])
   }
   const acceptedOf = await copyAcceptance(database, resources, copies)
   return copies.map((copy) => ({

@@ -14,6 +14,7 @@ import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from '../fees.ts'
 import { intentBytes } from '../intent.ts'
+import { type Life, newLife } from '../new-life.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
 import { pricedNonce } from '../sign.ts'
 import type { SigningOutcome } from '../signing-round.ts'
@@ -142,14 +143,26 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
-  const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
+  const fees = { gasLimit: chain.offers.limitOf(estimate.gas, 'coins'), maxFeeAtomic, priorityFeeAtomic }
+  // A no-op that expires is sent again until then, at its price.
+  if (chain.lifetimes && gap.replaced) return 'blocked'
+  const life = await newLife(ctx, chain)
   if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return 'blocked'
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'
     const id = newId(ctx.clock.nowMs())
     if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'blocked'
-    await signNoop(tx, ctx, chain, gap, id, { from: gap.address, ...call, ...fees, nonce: gap.nonce })
+    const unsigned = { from: gap.address, ...call, ...fees, nonce: gap.nonce }
+    await signNoop(
+      tx,
+      ctx,
+      chain,
+      gap,
+      id,
+      life ? { ...unsigned, expiresMs: life.expiresMs } : unsigned,
+      life,
+    )
     return 'advanced'
   })
 }
@@ -183,6 +196,7 @@ async function signNoop(
   { entityId, transactionId, address, nonce, replaced }: NonceGap,
   id: string,
   unsigned: UnsignedTransaction,
+  life: Life | undefined,
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
@@ -198,5 +212,7 @@ async function signNoop(
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }
-  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'noop', replacesId: replaced?.id ?? null }])
+  await insertAttempts(tx, nowMs, [
+    { ...kept, ...fees, kind: 'noop', replacesId: replaced?.id ?? null, life },
+  ])
 }

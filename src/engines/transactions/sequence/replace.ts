@@ -17,6 +17,7 @@ import { failpoint } from '#runtime/scheduling/failpoints'
 import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
+import { type Life, newLife } from '../new-life.ts'
 import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
@@ -96,7 +97,7 @@ async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: Replaceme
   return decision!.actions.includes('DENY')
 }
 
-type Replacement = { call: Call; gasLimit: bigint; fee: Fee }
+type Replacement = { call: Call; gasLimit: bigint; fee: Fee; life: Life | undefined }
 
 async function replaceOne(
   ctx: EngineCtx,
@@ -104,7 +105,8 @@ async function replaceOne(
   row: ReplacementRequest,
   suggestion: FeeSuggestion,
 ): Promise<boolean> {
-  const replacement = await plan(chain, row, suggestion)
+  const replacement = await plan(ctx, chain, row, suggestion)
+  if (replacement === 'too early') return false
   const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
     await shareLists(tx)
@@ -143,17 +145,29 @@ async function replaceOne(
 }
 
 async function plan(
+  ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
   suggestion: FeeSuggestion,
-): Promise<Replacement | 'too expensive'> {
+): Promise<Replacement | 'too expensive' | 'too early'> {
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
   const own = row.address
   const cancelling = kindOf(row) === 'cancel'
+  // Until bytes that expire are dead, pools take nothing in their place but themselves at a higher price.
+  if (chain.lifetimes && cancelling && row.kind !== 'cancel' && row.deathProof === null) return 'too early'
   const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
   const gasLimit = cancelling ? await estimateSelfCall(chain, own, call) : row.gasLimit
-  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too expensive' : { call, gasLimit, fee }
+  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic
+    ? 'too expensive'
+    : { call, gasLimit, fee, life: await lifeOf(ctx, chain, row) }
+}
+
+/** The expiry of a replacement: that of the bytes it replaces, or another one once these are proven dead. */
+async function lifeOf(ctx: EngineCtx, chain: Chain, row: ReplacementRequest): Promise<Life | undefined> {
+  const { expiresMs, signedAt, deathProof } = row
+  if (expiresMs === null || signedAt === null) return undefined
+  return deathProof === null ? { expiresMs, signedAt } : newLife(ctx, chain)
 }
 
 /** The replacement of a cancel transaction is a cancel transaction, too. */
@@ -162,7 +176,7 @@ const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
 
 async function estimateSelfCall(chain: Chain, own: string, call: Call): Promise<bigint> {
   const estimate = await chain.offers.estimateGas(own, call)
-  if (estimate.kind === 'estimated') return estimate.gas
+  if (estimate.kind === 'estimated') return chain.offers.limitOf(estimate.gas, 'coins')
   throw new Error(`cannot estimate a cancel transaction: ${estimate.message}`)
 }
 
@@ -186,7 +200,7 @@ async function signReplacement(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
-  { call, gasLimit, fee }: Replacement,
+  { call, gasLimit, fee, life }: Replacement,
 ) {
   const { entityId, id, address, nonce, attemptId: replacesId } = row
   const kind = kindOf(row)
@@ -199,6 +213,7 @@ async function signReplacement(
     gasLimit,
     maxFeeAtomic,
     priorityFeeAtomic,
+    ...(life && { expiresMs: life.expiresMs }),
   }
   const payload = chain.payments.payloadOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
@@ -207,6 +222,7 @@ async function signReplacement(
     payload,
     replaces: await signedDigest(tx, replaced),
     ...pricedNonce(blockchain, unsigned),
+    deathProof: row.deathProof ?? undefined,
   }
   await renewTreasuryGrant(tx, ctx, chain, row)
   const nowMs = ctx.clock.nowMs()
@@ -224,7 +240,9 @@ async function signReplacement(
     replacesId,
     txHash,
   }
-  await insertAttempts(tx, nowMs, [{ ...kept, raw: bytesOf(raw), gasLimit, maxFeeAtomic, priorityFeeAtomic }])
+  await insertAttempts(tx, nowMs, [
+    { ...kept, raw: bytesOf(raw), gasLimit, maxFeeAtomic, priorityFeeAtomic, life },
+  ])
   await recordReplacement(tx, nowMs, row, txHash)
   await recordEvent(tx, ctx, row, kind === 'cancel' ? 'cancelling' : 'accelerated')
 }

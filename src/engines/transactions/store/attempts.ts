@@ -21,6 +21,8 @@ export type NewAttempt = {
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
+  /** The expiry of its bytes, where they have one, and the newest applied block when bytes of this expiry were signed first. */
+  life?: { expiresMs: number; signedAt: number } | undefined
 }
 
 /**
@@ -78,15 +80,17 @@ export async function nonceState(
  */
 export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAttempt[]): Promise<void> {
   await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, replaces_id, tx_hash,
-      raw_transaction, gas_limit, max_fee, priority_fee, state, create_date)
-    select e, i, t, b, a, n, k, x, h, r, g, m, p, 'signed', ${formatInstant(nowMs)}
+      raw_transaction, gas_limit, max_fee, priority_fee, expires_ms, signed_at, state, create_date)
+    select e, i, t, b, a, n, k, x, h, r, g, m, p, l, s, 'signed', ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.nonce)}::int8[],
       ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.replacesId)}::uuid[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.raw)}::bytea[],
       ${rows.map((row) => row.gasLimit.toString())}::numeric[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
-      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[]) as row(e, i, t, b, a, n, k, x, h, r, g, m, p)`)
+      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[],
+      ${rows.map((row) => row.life?.expiresMs ?? null)}::int8[], ${rows.map((row) => row.life?.signedAt ?? null)}::int8[])
+      as row(e, i, t, b, a, n, k, x, h, r, g, m, p, l, s)`)
   const replacing = rows.filter((row) => row.replacesId !== null)
   if (replacing.length > 0)
     await tx.run(sql`update attempts a set state = 'replaced'
@@ -133,7 +137,7 @@ export async function claimDueAttempts(
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedAttempt[]> {
-  const inFlight = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
+  const inFlight = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null`
   const isDue = sql`(q.lease_until is null or q.lease_until < now())`
   const shared = {
     from: sql`attempts q`,
@@ -158,6 +162,46 @@ export async function claimDueAttempts(
   served(turn, rows)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
+
+/** Bytes in flight whose expiry has passed. */
+export type ExpiredAttempt = {
+  entityId: string
+  id: string
+  transactionId: string
+  kind: NewAttempt['kind']
+  address: string
+  nonce: number
+  txHash: string
+  expiresMs: number
+  signedAt: number
+}
+
+/** Attempts in flight that expire up to a time of their chain; entities take turns. */
+export async function expiredAttempts(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  upToMs: number,
+  limit: number,
+): Promise<readonly ExpiredAttempt[]> {
+  const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null
+    and q.expires_ms <= ${upToMs}`
+  const rows = sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash,
+      q.expires_ms::float8 as expires_ms, q.signed_at::float8 as signed_at
+    from attempts q where ${where} and q.entity_id = turn.entity_id order by q.expires_ms, q.address, q.nonce`
+  const shared = { from: sql`attempts q`, where, rows }
+  return served(turn, await db.all<ExpiredAttempt>(inTurns(turn, shared, limit)))
+}
+
+/** Records the proof that no block can have these bytes; false where they are not in flight any more. */
+export const markDead = async (
+  tx: Db,
+  { entityId, id }: { entityId: string; id: string },
+  deathProof: string,
+): Promise<boolean> =>
+  (await tx.run(sql`update attempts set death_proof = ${deathProof}::jsonb
+    where entity_id = ${entityId} and id = ${id} and state in ('signed', 'sent') and death_proof is null`)) >
+  0
 
 /** The outcome of a broadcast and the block with its bytes update the same rows: one lock order prevents deadlocks. */
 const inLockOrder = sql`order by l.address, l.nonce for no key update of l`

@@ -103,12 +103,17 @@ export type ReplacementRequest = Ref & {
   gasLimit: bigint
   maxFee: bigint
   priorityFee: bigint
+  /** Of bytes that expire; null for all others. */
+  expiresMs: number | null
+  signedAt: number | null
+  /** The proof that no block can have them, as JSON. */
+  deathProof: string | null
   updateDate: string
 }
 
 const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as requested, t.state, t.wallet_id, t.address,
     t.call_to, t.call_value, t.call_data, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
-    t.update_date
+    a.expires_ms::float8 as expires_ms, a.signed_at::float8 as signed_at, a.death_proof::text as death_proof, t.update_date
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'noop'`

@@ -12,7 +12,9 @@ export type RevertedTransaction = {
   callValue: bigint
   callData: Buffer
   gasLimit: bigint
+  txHash: string
   blockHash: Hex
+  blockNumber: number
   updateDate: string
 }
 
@@ -25,8 +27,8 @@ export async function withoutRevertReason(
 ): Promise<readonly RevertedTransaction[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state = 'FAILED' and q.error_reason = 'FAILED_ON_CHAIN'
     and q.error_details is null`
-  const rows = sql`select q.entity_id, q.id, q.address, q.call_to, q.call_value, q.call_data, a.gas_limit, q.block_hash,
-      q.update_date
+  const rows = sql`select q.entity_id, q.id, q.address, q.call_to, q.call_value, q.call_data, a.gas_limit, q.tx_hash,
+      q.block_hash, q.block_number, q.update_date
     from transactions q
     join attempts a on a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash
     where ${where} and q.entity_id = turn.entity_id

@@ -1,6 +1,5 @@
-import type { RefusedEndpoint } from '../../facets/endpoints.ts'
-import { RpcError, RpcUnreachable } from './rpc.ts'
-import { AnswerTooLarge, isLimitCode } from './rpc-errors.ts'
+import type { RefusedEndpoint } from '../facets/endpoints.ts'
+import { AnswerTooLarge, NodeUnreachable } from './errors.ts'
 
 /** Health of one endpoint, measured from its answers. Times are of the process's own monotonic clock. */
 export type Health = {
@@ -54,10 +53,18 @@ export function percentileMs({ timesMs }: Health, share: number): number | undef
   return time === undefined ? undefined : Math.round(time * 10) / 10
 }
 
-/** Records a thrown error. A node's refusal of a call is an answer, so a success; any other error is a failure. */
-export function noteThrown(health: Health, error: unknown, tookMs: number): void {
-  const isFailure = error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)
-  if (isFailure || isLimited(error)) noteFailure(health, error, performance.now())
+/** Whether no answer came that the question itself is the reason of. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof NodeUnreachable && !(error instanceof AnswerTooLarge)
+
+/** Records a thrown error. A node's refusal of a call is an answer, so a success; `isFailure` tells which errors are none. */
+export function noteThrown(
+  health: Health,
+  error: unknown,
+  tookMs: number,
+  isFailure: (error: unknown) => boolean,
+): void {
+  if (isFailure(error)) noteFailure(health, error, performance.now())
   else noteSuccess(health, tookMs)
 }
 
@@ -68,7 +75,7 @@ export function noteFailure(health: Health, error: unknown, nowMs: number): void
   if (nowMs >= health.restsUntilMs) health.failures += 1
   health.isVerified = false
   const rest = Math.min(restMs.most, restMs.first * 2 ** Math.min(health.failures - 1, 10))
-  const asked = error instanceof RpcUnreachable ? error.retryAfterMs : undefined
+  const asked = error instanceof NodeUnreachable ? error.retryAfterMs : undefined
   const untilMs = nowMs + Math.max(rest, Math.min(asked ?? 0, restMs.asked))
   health.restsUntilMs = Math.max(health.restsUntilMs, untilMs)
 }
@@ -80,20 +87,3 @@ export function costMs(health: Health, highestHead: number, blockTimeMs: number)
   const lateMs = behind > 1 ? behind * blockTimeMs : 0
   return health.latencyMs * (1 + 20 * health.errors) + lateMs
 }
-
-const limitPattern = /rate.?limit|limit exceeded|too many requests|request limit|capacity|throughput/i
-const statePattern =
-  /(header|block|receipts?) not found|unknown block|missing trie node|not available|does not exist|timeout|timed out|internal error|unavailable|sync/i
-
-/** Whether the endpoint reports a rate limit in a JSON-RPC error instead of by HTTP 429. */
-export const isLimited = (error: unknown): boolean =>
-  error instanceof RpcError && isLimitCode(error.rpcCode) && limitPattern.test(error.message)
-
-/** Whether another endpoint may succeed: this one is unreachable, is rate-limited, or lacks the requested state. */
-export const isEndpointFault = (error: unknown): boolean =>
-  (error instanceof RpcUnreachable && !(error instanceof AnswerTooLarge)) ||
-  isLimited(error) ||
-  (error instanceof RpcError &&
-    error.rpcCode !== 3 &&
-    !/revert/i.test(error.message) &&
-    (error.rpcCode === -32601 || error.rpcCode === -32603 || statePattern.test(error.message)))

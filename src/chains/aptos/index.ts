@@ -1,0 +1,134 @@
+import type { Address } from '../addresses/types.ts'
+import type { Chain } from '../chain.ts'
+import type { BlockAt } from '../facets/blocks.ts'
+import type { ChainInput, FamilyDeclaration } from '../family.ts'
+import { NodeUnreachable } from '../nodes/errors.ts'
+import { type Nodes, openNodes } from '../nodes/nodes.ts'
+import { createTurns, type InTurn } from '../nodes/turns.ts'
+import { blocksThrough, type LastVersionOf, readNewest } from './blocks/chain-blocks.ts'
+import { balanceAtVersion, readSupply } from './payments/balances.ts'
+import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from './payments/build.ts'
+import { decodeAptosCall } from './payments/decode-call.ts'
+import { expiryAfter, lifeOf } from './payments/lifetimes.ts'
+import { estimateByNode, gasMin, limitWithStore, nextNonceOf, suggestPrices } from './payments/offers.ts'
+import { openRestNode, type RestNode } from './rest/node.ts'
+import { nodeRulesOf } from './rest/rules.ts'
+
+/** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
+type NodeReader = <Result>(
+  act: (node: RestNode) => Promise<Result>,
+  kind?: Parameters<InTurn>[0],
+) => Promise<Result>
+
+/** An Aptos chain through its endpoints. */
+function createAptosChain(input: ChainInput): Chain {
+  const { network, rpcUrl, rpcUrls = [rpcUrl], local, confirmations } = input
+  const open = () => {
+    const nodes = rpcUrls.map((url) => openRestNode(url, network.chainId, input.timeoutMs))
+    return openNodes({ ...input, nodes, rules: nodeRulesOf(network), blockTimeMs: network.blockTimeMs })
+  }
+  const [nodes, ofAskers] = [open(), open()]
+  const turns = createTurns({ blockchain: network.blockchain, local, endpoints: rpcUrls.length })
+  const { blocks, effects, lastVersionOf } = blocksThrough(nodes, input)
+  const read: NodeReader = (act) => nodes.read(act)
+  const chain: Chain = {
+    network,
+    local,
+    confirmations,
+    endpoints: {
+      hosts: rpcUrls.map((url) => new URL(url).host),
+      health: nodes.health,
+      inspect: nodes.inspect,
+      close: async () => {
+        for (const each of [nodes, ofAskers]) each.close()
+      },
+    },
+    blocks,
+    effects,
+    ...readsThrough(read, input, lastVersionOf),
+    lifetimes: {
+      expiryAfter,
+      lifeOf: (sent, own) => lifeOf(sent, own, nonceAgreed(nodes, lastVersionOf)),
+    },
+    payments: {
+      transferCall: paymentCall,
+      decodeCall: (call) => decodeAptosCall(network.blockchain, call),
+      payloadOf: (transaction) => signingMessageOf(network, transaction),
+      attachSignature: (transaction, signature) => withSignature(network, transaction, signature),
+      readSigned: async (raw) => readSignedPayment(network, raw),
+      dearer,
+      broadcast: nodes.broadcast,
+    },
+    get shared() {
+      return chain
+    },
+    onBehalfOf: (asker) => {
+      const inTurn = turns.of(asker)
+      const own: NodeReader = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
+      const head = () => own((node) => readNewest(node, network))
+      return { ...chain, ...readsThrough(own, input, lastVersionOf), blocks: { ...blocks, head } }
+    },
+  }
+  return chain
+}
+
+function readsThrough(
+  read: NodeReader,
+  { network, inFlightMax = network.inFlightMax }: ChainInput,
+  lastVersionOf: LastVersionOf,
+): Pick<Chain, 'lane' | 'offers' | 'balances'> {
+  return {
+    lane: {
+      nonceOf: (address) => read((node) => nextNonceOf(node, address)),
+      inFlightMaxOf: async () => inFlightMax,
+    },
+    offers: {
+      fees: () => read(suggestPrices),
+      estimateGas: async (from, call) => {
+        const unknown = (error: Error) => ({ kind: 'unknown', message: error.message }) as const
+        return read((node) => estimateByNode(node, network, from, call), 'execution').catch((error) => {
+          if (error instanceof NodeUnreachable) return unknown(error)
+          throw error
+        })
+      },
+      parentFee: async () => undefined,
+      limitOf: limitWithStore,
+      intrinsicGas: () => gasMin,
+    },
+    balances: {
+      of: (address, token, at) =>
+        read(async (node) =>
+          balanceAtVersion(
+            node,
+            address,
+            token,
+            at === undefined ? undefined : await lastVersionOf(node, at),
+          ),
+        ),
+      totalSupplyOf: (token) => read((node) => readSupply(node, token), 'execution'),
+    },
+  }
+}
+
+/** The next nonce of an address after a block, as a quorum of endpoints has it. */
+const nonceAgreed =
+  (nodes: Nodes<RestNode>, lastVersionOf: LastVersionOf) =>
+  async (address: Address, block: BlockAt): Promise<number> => {
+    const ask = async (node: RestNode) => nextNonceOf(node, address, await lastVersionOf(node, block))
+    const nonce = await nodes.read(ask)
+    if (nodes.agreeing === 1) return nonce
+    const { verdict, said } = await nodes.agreedOn(String(nonce), async (node) => String(await ask(node)))
+    if (verdict === 'agreed') return nonce
+    throw new NodeUnreachable(`the endpoints do not agree on the nonce of ${address}: ${said.join(', ')}`)
+  }
+
+/** Neither signs what callers send, nor has chains in a sandbox yet. */
+export const aptosFamily: FamilyDeclaration = {
+  // The types of the program know the keys that custody derives.
+  keys: 'aptos' as 'evm',
+  facets: ['lifetimes'],
+  signs: false,
+  derives: false,
+  hasLocalChains: false,
+  connect: createAptosChain,
+}

@@ -1,0 +1,58 @@
+import { edit, type Mutant, proof } from './mutant.ts'
+
+const lifetimes = 'src/chains/aptos/payments/lifetimes.ts'
+const ofLife = (title: string) => proof('src/chains/aptos/lifetimes.test.ts', title)
+
+/** The ends of what expires: bugs here sign anew while the first bytes can be executed, or were. */
+export const lifetimeMutants: readonly Mutant[] = [
+  {
+    name: 'dead-before-expiry',
+    about: 'a transaction is dead whatever the time of the blocks',
+    edits: [
+      edit(lifetimes, 'Math.floor(own.last.timeMs / 1_000) < expiresMs / 1_000', 'own.last.timeMs < 0'),
+    ],
+    test: ofLife('is alive to the last millisecond'),
+  },
+  {
+    name: 'hash-forgotten',
+    about: 'nobody looks whether a block has the transaction',
+    edits: [
+      edit(
+        lifetimes,
+        'const user = await own.userOf(from, nonce)',
+        'const user = undefined as string | undefined',
+      ),
+    ],
+    test: ofLife('was included'),
+  },
+  {
+    name: 'unread-blocks-ignored',
+    about: 'blocks that were not read count as blocks without the transaction',
+    edits: [edit(lifetimes, 'if (own.from > signedAt + 1)', 'if (own.from < 0)')],
+    test: ofLife('is alive when blocks are missing'),
+  },
+  {
+    name: 'expiry-of-node-trusted',
+    about: 'a transaction that a node calls expired is refused for good',
+    edits: [
+      edit(
+        'src/chains/aptos/rest/rules.ts',
+        "5: 'insufficient-funds',",
+        "5: 'insufficient-funds', 6: 'invalid',",
+      ),
+    ],
+    test: proof('src/chains/aptos/chain.test.ts', 'is refused for what no block makes good'),
+  },
+  {
+    name: 'expiry-renewed-alive',
+    about: 'a higher price comes with another expiry, before the first one has passed',
+    edits: [
+      edit(
+        'src/engines/transactions/sequence/replace.ts',
+        'return deathProof === null ? { expiresMs, signedAt } : newLife(ctx, chain)',
+        'return deathProof === null && signedAt < 0 ? { expiresMs, signedAt } : newLife(ctx, chain)',
+      ),
+    ],
+    test: proof('testing/conformance/aptos-family.test.ts', 'raises the price'),
+  },
+]

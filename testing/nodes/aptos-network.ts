@@ -1,0 +1,35 @@
+import type { NetworkOf } from '#chains/network'
+import type { Network } from '#chains/networks/index'
+
+const network: NetworkOf<'APTOS-TESTNET'> = {
+  blockchain: 'APTOS-TESTNET',
+  family: 'aptos',
+  environment: 'TEST',
+  chainId: 2,
+  name: 'Aptos-Testnet',
+  nativeToken: {
+    id: 'd457a992-b109-50eb-b5aa-9ef4609e81d2',
+    name: 'Aptos-Testnet',
+    symbol: 'APT-TESTNET',
+    decimals: 8,
+  },
+  tokens: [
+    {
+      id: 'e3cbdafc-42c3-58cc-ae4c-b31dbb10354c',
+      symbol: 'USDC',
+      name: 'USDC',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x69091fbab5f7d635ee7ac5098cf0c1efbe31d68fec0f2cd565e8d168daf52832',
+    },
+  ],
+  confirmations: 1,
+  domain: 9,
+  businessChain: 'APTOS',
+  eip1559: false,
+  inFlightMax: 100,
+  blockTimeMs: 250,
+}
+
+/** The test network of Aptos, which no configuration can name yet. */
+export const aptosTestnet = network as unknown as Network
