@@ -83,9 +83,9 @@ export const keyMutants: readonly Mutant[] = [
     about: 'a wallet of one blockchain signs transactions for all others',
     edits: [
       edit(
-        'src/api/signing/sign-transaction.ts',
-        'if (!signableChain(wallet.blockchain as Blockchain, chainId)) {',
-        'if (!signableChain(wallet.blockchain as Blockchain, chainId) && chainId < 0) {',
+        'src/chains/evm/signing/index.ts',
+        'const blockchain = signableChain(account.blockchain, chainId)',
+        'const blockchain = signableChain(account.blockchain, chainId) ?? account.blockchain',
       ),
     ],
     test: proof(
