@@ -1,3 +1,5 @@
+import { base58 } from '@scure/base'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { aptosSigning } from '#chains/aptos/signing'
 import { TransactionProblem, type WalletSigning } from '#chains/facets/signing'
@@ -14,6 +16,7 @@ import {
   unsignedTransaction,
 } from '#testing/builders/solana-transactions'
 import { pureSigner } from '#testing/nodes/pure-signer'
+import { sizeOf } from '#testing/runner/size'
 
 /** The keys of "abandon" eleven times and "about". */
 const keyOf = async (family: 'near' | 'solana', index: number) =>
@@ -338,4 +341,50 @@ describe('a message of Aptos', () => {
     expect(faultOf(() => read(proof))).toBe('message')
     expect(read(Buffer.alloc(32)).effects.dangers).toEqual(['rawHash'])
   })
+})
+
+it('property 205: encodings with any bytes changed, cut or added are read or refused, and their key never signs for another', () => {
+  const transfer = nearTo([
+    nearActions.functionCall('ft_transfer', { receiver_id: 'a.near', amount: '1' }, 1n),
+  ])
+  const action = nearDelegateAction({
+    signer: near.address,
+    publicKey: near.publicKey!,
+    receiver: 'bob.testnet',
+    actions: [nearActions.transfer(1n)],
+  })
+  const message = solanaMessage({
+    keys: [payer.address, recipient.address, solanaPrograms.system],
+    instructions: [{ program: 2, accounts: [0, 3], data: solanaData.transfer(1n) }],
+    lookup: 2,
+  })
+  const seeds: [Buffer, (text: string) => { payload: Buffer }, Buffer][] = [
+    [
+      transfer,
+      (rawTransaction) => nearSigning.transaction!({ rawTransaction }, onNear),
+      Buffer.from(near.address, 'hex'),
+    ],
+    [action, (text) => nearSigning.delegateAction!(text, onNear), Buffer.from(near.address, 'hex')],
+    [
+      unsignedTransaction(message),
+      (rawTransaction) => solanaSigning.transaction!({ rawTransaction }, onSolana),
+      base58.decode(payer.address) as Buffer,
+    ],
+  ]
+  for (const [seed, read, publicKey] of seeds) {
+    const changed = fc.tuple(
+      fc.array(fc.tuple(fc.nat(seed.length - 1), fc.nat(255)), { maxLength: 3 }),
+      fc.nat(seed.length),
+      fc.uint8Array({ maxLength: 3 }),
+    )
+    fc.assert(
+      fc.property(changed, ([bytes, cut, more]) => {
+        const given = Buffer.concat([cut < 4 ? seed.subarray(0, seed.length - cut) : seed, more])
+        for (const [at, byte] of bytes) if (at < given.length) given[at] = byte
+        const fault = faultOf(() => read(given.toString('base64')))
+        if (fault === undefined) expect(given.includes(publicKey)).toBe(true)
+      }),
+      { numRuns: sizeOf('DECODER_RUNS', { usual: 200, deep: 20_000 }) },
+    )
+  }
 })

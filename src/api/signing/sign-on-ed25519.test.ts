@@ -196,7 +196,7 @@ describe('signatures on Ed25519', () => {
     expect(digest).toBe(`0x${hashOf(whole.subarray(65)).toString('hex')}`)
   })
 
-  it('are those that policy allows by address and amount', async () => {
+  it('property 206: are those that policy allows by address and amount', async () => {
     const { harness } = kit
     const friend = base58.encode(Buffer.alloc(32, 5))
     const by = { db: harness.database, clock: harness.clock, actor: 'operator' }
