@@ -16,6 +16,8 @@ const accountModule = Buffer.concat([Buffer.alloc(31), Buffer.of(1, 7), Buffer.f
 const isMoreThanMessage = (bytes: Buffer): boolean =>
   [...transactionHeads, accountModule].some((head) => bytes.subarray(0, head.length).equals(head))
 
+const keyBytes = 32
+
 export const aptosSigning: WalletSigning = {
   message: (bytes) => {
     if (isMoreThanMessage(bytes))
@@ -23,6 +25,11 @@ export const aptosSigning: WalletSigning = {
         'message',
         'is a transaction or a change of keys, which is not signed as a message: send text',
       )
-    return { payload: bytes, effects: messageEffects(bytes), answerOf: hexOf }
+    return {
+      payload: bytes,
+      effects: messageEffects(bytes),
+      // The public key precedes the 64 bytes that it signed.
+      answerOf: (signature) => hexOf(signature.subarray(keyBytes)),
+    }
   },
 }

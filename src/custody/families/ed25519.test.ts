@@ -79,6 +79,15 @@ describe('a signature', () => {
     expect(digestOf(message)).toEqual(createHash('sha256').update(message).digest())
   })
 
+  it('of Aptos has the public key before it, which the address does not tell', async () => {
+    const { sign } = familyOfKey({ family: 'aptos' })
+    const [key] = await derived('aptos', about)
+    const message = Buffer.from('hello')
+    const signature = sign(pureSigner, message, key!.privateKey)
+    expect(`0x${signature.toString('hex', 0, 32)}`).toBe(key!.publicKey)
+    expect(signature.subarray(32)).toEqual(signEd25519(message, key!.privateKey))
+  })
+
   it('of NEAR covers digests alone', async () => {
     const { sign, digestOf } = familyOfKey({ family: 'near' })
     const [key] = await derived('near', about)
