@@ -1,6 +1,9 @@
-import { walletBlockchains } from '#chains/blockchains'
+import { type Blockchain, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
+import type { WalletSigning } from '#chains/facets/signing'
 import type { Network } from '#chains/networks/index'
 import { networks } from '#chains/networks/index'
+import { signingOn } from '#chains/signing'
 import { errorKinds } from '#lib/error-kinds'
 import { type SettingFacts, settings } from '#runtime/settings'
 
@@ -116,7 +119,37 @@ ${table(headings, rows)}
 An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all.
 A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
+
+## Chains whose wallets only sign
+
+This version connects to no node of these blockchains. Wallets are created on them, listed and validated, and sign what you send yourself;
+derived wallets, smart accounts, balances and transfers answer 155507 or 155510.
+
+${signingTable()}
+
+A message is signed as its bytes, and a signature is hexadecimal digits, on Aptos with 0x. A transaction of Solana is base64 of the wire
+encoding, legacy or of version 0, in which other signatures may be missing; on NEAR it is base64 of the borsh encoding, as a delegate action is,
+with or without its prefix. The wallet has to be one of the signers. [Policy](policy.md) sees the transfers that these contain.
 `
+}
+
+/** A row for each blockchain on which wallets sign, and have no chain here. */
+function signingTable(): string {
+  const signs = (blockchain: Blockchain, kind: keyof WalletSigning) =>
+    signingOn(blockchain)[kind] ? 'yes' : 'no'
+  const rows = walletBlockchains
+    .filter((blockchain) => {
+      const { keys, connects } = capabilitiesOf(blockchain)
+      return keys !== undefined && !connects && !isVirtual(blockchain)
+    })
+    .map((blockchain) => [
+      blockchain,
+      environmentOf(blockchain),
+      capabilitiesOf(blockchain).userWallets ? 'yes' : 'no',
+      ...(['message', 'transaction', 'delegateAction'] as const).map((kind) => signs(blockchain, kind)),
+    ])
+  const headings = ['Blockchain', 'Keys', 'Wallets of users', 'Messages', 'Transactions', 'Delegate actions']
+  return table(headings, rows)
 }
 
 /** The pages of `docs` that are derived from the source, by path. */

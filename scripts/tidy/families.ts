@@ -12,7 +12,6 @@ const ofEvm =
 const burnDown = new Set([
   'src/api/attester/schema.ts',
   'src/api/challenges/quote-fee.ts',
-  'src/api/challenges/signing-kinds.ts',
   'src/api/challenges/transaction-kinds.ts',
   'src/api/contracts/served-sources.ts',
   'src/api/contracts/verified-sources.ts',
@@ -24,7 +23,6 @@ const burnDown = new Set([
   'src/api/operator/schema.ts',
   'src/api/operator/show-chains.ts',
   'src/api/signing/schema.ts',
-  'src/api/signing/sign-transaction.ts',
   'src/api/signing/signer.ts',
   'src/api/transactions/find-lowest-nonce-transaction.ts',
   'src/api/transactions/routes.ts',

@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { blockchains, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
+import { blockchains, environmentOf, walletBlockchains } from '#chains/blockchains'
 import { addressBookChains, businessChains } from '#chains/business-chains'
+import { capabilitiesOf } from '#chains/capabilities'
 import { networkOf } from '#chains/networks/index'
 import { logged } from '#runtime/http/openapi/annotate'
 
@@ -28,7 +29,7 @@ export const blockchainField = Type.Enum([...walletBlockchains], {
   description:
     'A blockchain of the wallets. EVM and EVM-TESTNET stand for all EVM chains, and their wallets only sign.',
   // The others are known to the interface, and this version has no wallets on them.
-  '~recommended': walletBlockchains.filter((name) => isVirtual(name) || networkOf(name)),
+  '~recommended': walletBlockchains.filter((name) => !capabilitiesOf(name).connects || networkOf(name)),
 })
 export const testBlockchainField = Type.Enum(
   blockchains.filter((name) => environmentOf(name) === 'TEST'),

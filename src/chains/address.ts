@@ -81,6 +81,10 @@ export const parseAddressOf = (
 export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
   parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))
 
+/** Whether the text is an address of that blockchain, which must be a known one. */
+export const isAddressOn = (blockchain: string, text: string): boolean =>
+  parseAddress(blockchain as Blockchain, text) !== undefined
+
 /** Facts about the addresses of a family besides how they are read. */
 type AddressFacts = { form: string; isReserved(address: string): boolean }
 const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {

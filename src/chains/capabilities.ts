@@ -6,8 +6,10 @@ import type { FamilyDeclaration } from './family.ts'
 type Capabilities = {
   /** The family of the keys of its accounts; `undefined` while custody derives none. */
   keys: FamilyDeclaration['keys'] | undefined
-  /** Signs messages, typed data and transactions that the caller sends. */
-  sign: boolean
+  /** This program connects to nodes of it; where it does not, wallets only sign, and hold nothing here. */
+  connects: boolean
+  /** Users can hold the keys of its wallets. */
+  userWallets: boolean
   /** Shares the address of a wallet on another blockchain. */
   derive: boolean
   /** Has smart contract accounts. */
@@ -18,13 +20,14 @@ type Capabilities = {
   businessAccount: boolean
 }
 
-/** Capabilities follow from what the family declares. Names that stand for any chain of a family only sign. */
+/** Capabilities follow from what the family declares; `signingOn` has what its wallets sign. Names that stand for any chain only sign. */
 export function capabilitiesOf(blockchain: Blockchain): Capabilities {
   const family = families[familyOf(blockchain)]
   const onChain = isVirtual(blockchain) ? undefined : family
   return {
     keys: family?.keys,
-    sign: family?.signs ?? false,
+    connects: onChain?.connect !== undefined,
+    userWallets: family?.userWallets ?? false,
     derive: family?.derives ?? false,
     smartAccounts: onChain?.facets.includes('accounts') ?? false,
     faucet: onChain?.hasLocalChains ?? false,

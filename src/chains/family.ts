@@ -2,6 +2,8 @@ import type { Chain } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import type { Inspection } from './facets/endpoints.ts'
 import type { OptionalFacet } from './facets/optional.ts'
+import type { WalletSigning } from './facets/signing.ts'
+import type { ChainFamily } from './network.ts'
 import type { Network } from './networks/index.ts'
 
 /** The network of a chain, and the nodes through which it is reached. */
@@ -33,15 +35,17 @@ export type ChainInput = {
  */
 export type FamilyDeclaration = {
   /** The family of the keys that sign for its accounts, as `custody/families/` names it. */
-  keys: 'evm'
+  keys: ChainFamily
   /** The facets that each of its chains has beside those that all have. */
   facets: readonly OptionalFacet[]
-  /** Whether keys sign messages and transactions that the caller sends. */
-  signs: boolean
+  /** The payloads that its wallets sign for a caller, who sends them; absent where they sign none. */
+  signing?: WalletSigning
   /** Whether a wallet can have the address of one on another blockchain. */
   derives: boolean
+  /** Whether users can hold the keys of its wallets. */
+  userWallets: boolean
   /** Whether a sandbox starts chains of it, whose coins the faucet gives away. */
   hasLocalChains: boolean
-  /** Makes the chain without a request yet. */
-  connect(input: ChainInput): Chain
+  /** Makes the chain without a request yet; absent where this program connects to no node, so that wallets only sign. */
+  connect?(input: ChainInput): Chain
 }

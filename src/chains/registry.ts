@@ -67,7 +67,7 @@ function connect({ network: named, local, ...node }: Node, inspection: Inspectio
   const depths = { confirmations, finalityDepth }
   const crosschain = node.crosschain && canonicalAddresses(node.crosschain)
   const family = families[network.family]
-  if (!family)
+  if (!family?.connect)
     throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
   return family.connect({ ...node, ...depths, network, local, inFlightMax, inspection, crosschain })
 }

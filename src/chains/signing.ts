@@ -1,20 +1,18 @@
-/** Signing of payloads that this program does not send itself. Only EVM wallets sign so far; it needs no node. */
+/** Signing of payloads that this program does not send itself; it needs no node. */
 import type { ScaCore } from '#lib/sca-cores'
 import type { Address } from './addresses/types.ts'
+import { type Blockchain, familyOf } from './blockchains.ts'
 import { accountAddress, ownedBy } from './evm/accounts/account.ts'
 import { contractsOf } from './evm/accounts/deployed-contracts.ts'
+import type { WalletSigning } from './facets/signing.ts'
+import { families } from './families.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
-export { decodePersonalMessage, decodeTransaction, decodeTypedData } from './evm/effects/decode-signing.ts'
-export { packSignature, personalMessageDigest, unpackSignature } from './evm/signing/sign-message.ts'
-export {
-  readRawTransaction,
-  readTransaction,
-  type Signable,
-  type TransactionFault,
-  TransactionProblem,
-} from './evm/signing/sign-transaction.ts'
-export { readTypedData, type TypedData } from './evm/signing/sign-typed-data.ts'
+export { unpackSignature } from './evm/signing/sign-message.ts'
+
+/** The payloads that wallets on a blockchain sign. */
+export const signingOn = (blockchain: Blockchain): WalletSigning =>
+  families[familyOf(blockchain)]?.signing ?? {}
 
 /** The address of the smart account of this version that the key of `owner` controls: the same on every EVM chain. */
 export const smartAccountOf = (owner: Address, core: ScaCore): Address =>

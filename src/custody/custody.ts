@@ -7,6 +7,7 @@ import { type Notary, openNotary } from './installation/notary.ts'
 import { openWebhookSigner, type WebhookSigner } from './installation/webhook-signer.ts'
 import { openVault, type Vault } from './sealing/sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
+import { requireEd25519Answers } from './signers/known-answers.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
 
@@ -58,6 +59,7 @@ type OpenCustodyInput = {
 /** Opens the keys under `rootKey` (32 bytes). Throws `SealBroken` when the database was sealed under another one. */
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const vault = openVault(input.rootKey)
+  requireEd25519Answers()
   const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
   const notary = openNotary({ ...input, vault })
   const webhookSigner = openWebhookSigner({ ...input, vault })

@@ -30,6 +30,7 @@ export {
   signOperations,
 } from './signing/grants.ts'
 export { type KnownKey, openKnownKey } from './signing/known-key.ts'
+export { ledgerDigest } from './signing/ledger-digest.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './signing/platform-keys.ts'
 export { signNow } from './signing/sign-now.ts'
 export { recordPayloads, restorePayloads, SecondPayload, signedDigest } from './signing/signing-ledger.ts'

@@ -21,7 +21,14 @@ export async function makeUserWallet(world: World, userId: string): Promise<Wall
   const internalId = await internalIdOf(world, userId)
   await harness.database.tx(async (tx) => {
     const { walletSetId, derivationIndex } = await setOf(tx, entityId, internalId, nowMs)
-    const key = { class: 'user' as const, walletSetId, family: 'evm' as const, derivationIndex, address }
+    const key = {
+      class: 'user' as const,
+      walletSetId,
+      family: 'evm' as const,
+      derivationIndex,
+      address,
+      publicKey: null,
+    }
     await insertKeys(tx, [{ entityId, id: keyId, ...key, sealedPrivateKey: randomBytes(61) }], createDate)
     const shared = { entityId, walletSetId, batchId, createDate, accountType: 'EOA' as const, scaCore: null }
     const metadata = { name: `of ${userId}`, refId: null }

@@ -211,7 +211,7 @@ it('what the family lacks is refused by name, and nothing is written', async () 
       [
         "signing",
         400,
-        "The operation is not supported on this blockchain. walletId is of a blockchain that has no signing wallets on this server.",
+        "The operation is not supported on this blockchain. walletId is of a blockchain whose wallets sign no messages.",
       ],
       [
         "contract",

@@ -79,13 +79,37 @@ export const keyMutants: readonly Mutant[] = [
     test: proof('src/api/signing/sign-message.test.ts', 'shows a ciphertext once'),
   },
   {
+    name: 'any-near-account-signed',
+    about: 'a wallet on NEAR signs transactions of another implicit account',
+    edits: [
+      edit(
+        'src/chains/near/signing.ts',
+        'if (implicitAccount.test(signer) && signer !== address)',
+        'if (implicitAccount.test(signer) && signer === undefined)',
+      ),
+    ],
+    test: proof('testing/conformance/signing-vectors.test.ts', 'is judged as'),
+  },
+  {
+    name: 'transaction-signed-as-message',
+    about: 'the message of a transaction on Solana is signed as if it were text',
+    edits: [
+      edit(
+        'src/chains/solana/signing.ts',
+        'if (isTransactionOf(bytes, account))',
+        'if (isTransactionOf(bytes, account) && bytes.length === 0)',
+      ),
+    ],
+    test: proof('testing/conformance/signing-vectors.test.ts', 'is not signed as a message'),
+  },
+  {
     name: 'any-chain-signed',
     about: 'a wallet of one blockchain signs transactions for all others',
     edits: [
       edit(
-        'src/api/signing/sign-transaction.ts',
-        'if (!signableChain(wallet.blockchain as Blockchain, chainId)) {',
-        'if (!signableChain(wallet.blockchain as Blockchain, chainId) && chainId < 0) {',
+        'src/chains/evm/signing/index.ts',
+        'const blockchain = signableChain(account.blockchain, chainId)',
+        'const blockchain = signableChain(account.blockchain, chainId) ?? account.blockchain',
       ),
     ],
     test: proof(

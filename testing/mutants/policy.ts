@@ -135,7 +135,13 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: 'hash-is-a-message',
     about: 'a message of 32 bytes, which may be a hash, is signed like any other',
-    edits: [edit(decodeSigning, 'const isHash = bytes.length === 32', 'const isHash = bytes.length < 0')],
+    edits: [
+      edit(
+        'src/chains/facets/message-effects.ts',
+        'const mayBeHash = bytes.length === 32',
+        'const mayBeHash = bytes.length < 0',
+      ),
+    ],
     test: proof('src/chains/evm/effects/decode-call.test.ts', 'is a hash for whatever is as long as one'),
   },
 ]

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { nearActions, nearDelegateAction } from '#testing/builders/near-transactions'
 import {
   answerCreation,
   freshAddress,
@@ -291,6 +293,18 @@ export const sampleRequests: Record<string, RequestSamples> = {
       chainId: world.harness.chain().chainId,
     }),
   })),
+  'POST /v1/w3s/developer/sign/delegateAction': signed(async (world) => {
+    const wallet = await makeWallet(world, undefined, 'NEAR-TESTNET')
+    return {
+      walletId: wallet.id,
+      unsignedDelegateAction: nearDelegateAction({
+        signer: wallet.address,
+        publicKey: base58.encode(Buffer.from(wallet.address, 'hex')),
+        receiver: 'bob.testnet',
+        actions: [nearActions.transfer(1n)],
+      }).toString('base64'),
+    }
+  }),
   'GET /v1/w3s/transactions': nothing,
   'GET /v1/w3s/transactions/lowestNonceTransaction': {
     request: async (world) => ({ query: { walletId: (await world.fundedWallet()).id } }),

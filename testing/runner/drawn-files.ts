@@ -216,6 +216,8 @@ export const drawnFiles = [
   'src/engines/transactions/many-workers.test.ts',
   'src/engines/indexer/prune.test.ts',
   'src/api/challenges/device-users.test.ts',
+  'src/api/challenges/wallets-on-ed25519.test.ts',
+  'src/api/signing/sign-on-ed25519.test.ts',
 ]
 
 /**

@@ -1,5 +1,7 @@
 import { compareWallet } from '#api/sources/compare-wallet'
+import { requireChains } from '#api/sources/connected-chain'
 import { canonicalAddress } from '#chains/addresses/canonical'
+import type { Blockchain } from '#chains/blockchains'
 import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { listBalances, listItems } from '#engines/ledger/index'
@@ -43,6 +45,7 @@ export async function listWalletNfts(
 
 /** Compares a wallet with its chain first, so that coins that came without a transfer are included. */
 async function comparedOwner(ctx: Ctx, wallet: ShownWallet) {
+  requireChains(wallet.blockchain as Blockchain, 'id')
   await compareWallet(ctx, wallet)
   return { entityId: ctx.entity.id, blockchain: wallet.blockchain, address: wallet.address }
 }

@@ -5,7 +5,7 @@ import { endpoint } from '#runtime/http/endpoint'
 import { listWalletBalances, listWalletNfts } from './list-balances.ts'
 import { balancesAnswer, balancesQuery, nftsAnswer, walletBalancesParams } from './schema.ts'
 
-const errors = ['idNotUuid', 'walletNotFound'] as const
+const errors = ['idNotUuid', 'walletNotFound', 'blockchainUnsupportedForOperation'] as const
 
 export const balanceEndpoints = [
   endpoint({

@@ -4,6 +4,8 @@ import {
   requireAccountContracts,
   type WalletPlan,
 } from '#api/wallets/create-wallets'
+import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import type { UserKey } from '#custody/index'
 import type { WalletMetadata } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
@@ -135,6 +137,14 @@ function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
       error: 'length_outside_bounds',
     })
   if (metadata) requireMetadataFor(blockchains, metadata)
+  for (const [index, name] of blockchains.entries())
+    if (!capabilitiesOf(name as Blockchain).userWallets)
+      throw invalid({
+        at: `blockchains[${index}]`,
+        reason: 'has no wallets of users: create them with POST /v1/w3s/developer/wallets',
+        value: name,
+        kind: 'blockchainUnsupportedForOperation',
+      })
   return planWallets(ctx, request as Parameters<typeof planWallets>[1])
 }
 

@@ -116,6 +116,7 @@ const newWalletErrors = [
   'smartAccountUnavailable',
   'accountContractsUnknown',
   'blockchainUnavailable',
+  'blockchainUnsupportedForOperation',
   'keyOnOtherEnvironment',
 ] as const
 const signErrors = [...sourceErrors, 'keyOnOtherEnvironment', 'blockchainUnsupportedForOperation'] as const

@@ -2,8 +2,6 @@ import { type MessageBody, planMessage, signMessageWith } from '#api/signing/sig
 import { planTransaction, signTransactionWith, type TransactionBody } from '#api/signing/sign-transaction'
 import { planTypedData, signTypedDataWith, type TypedDataBody } from '#api/signing/sign-typed-data'
 import { requireVerifiable } from '#api/signing/signer'
-import type { Blockchain } from '#chains/blockchains'
-import { signableChain } from '#chains/chain-ids'
 import { details, nativeText, summaryOf, walletDetails } from './summarize.ts'
 import type { ChallengeKind } from './types.ts'
 
@@ -26,7 +24,7 @@ export const signMessageChallenge: ChallengeKind<MessageBody> = {
     ]
     return summaryOf(ctx, first, operation)
   },
-  ready: requireVerifiable,
+  ready: (ctx, request) => requireVerifiable(ctx, request, 'message'),
   execute: async (ctx, request, key) => signed(await signMessageWith(ctx, request, key)),
 }
 
@@ -34,8 +32,8 @@ export const signTypedDataChallenge: ChallengeKind<TypedDataBody> = {
   type: 'SIGN_TYPEDDATA',
   approval: 'open',
   check: async (ctx, request) => {
-    const { wallet, data, operation } = await planTypedData(ctx, request)
-    const { domain, primaryType, message } = data
+    const { wallet, signable, operation } = await planTypedData(ctx, request)
+    const { domain, primaryType, message } = signable
     const first = [
       ...details(
         ['domain', 'Asked by', lines(domain)],
@@ -47,7 +45,7 @@ export const signTypedDataChallenge: ChallengeKind<TypedDataBody> = {
     ]
     return summaryOf(ctx, first, operation)
   },
-  ready: requireVerifiable,
+  ready: (ctx, request) => requireVerifiable(ctx, request, 'typedData'),
   execute: async (ctx, request, key) => signed(await signTypedDataWith(ctx, request, key)),
 }
 
@@ -68,17 +66,10 @@ export const signTransactionChallenge: ChallengeKind<TransactionBody> = {
   approval: 'open',
   check: async (ctx, request) => {
     const { wallet, signable, operation } = await planTransaction(ctx, request)
-    const { to, data, nonce, chainId, gasFeeMaxAtomic } = signable
-    const blockchain = signableChain(wallet.blockchain as Blockchain, chainId)!
+    const { blockchain, lines, feeMaxAtomic } = signable
+    const fee = feeMaxAtomic === undefined ? undefined : await nativeText(ctx, blockchain, feeMaxAtomic)
     const first = [
-      ...details(
-        ['to', 'To', to],
-        ['data', 'Data', data === '0x' ? undefined : data],
-        ['nonce', 'Nonce', String(nonce)],
-        ['chainId', 'Chain id', String(chainId)],
-        ['gasFee', 'Gas fee at most', await nativeText(ctx, blockchain, gasFeeMaxAtomic)],
-        ['memo', 'Note', request.memo],
-      ),
+      ...details(...lines, ['gasFee', 'Gas fee at most', fee], ['memo', 'Note', request.memo]),
       ...walletDetails(wallet),
     ]
     return summaryOf(ctx, first, operation)

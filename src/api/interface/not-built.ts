@@ -3,7 +3,6 @@ import type { NotBuilt } from '#runtime/http/not-found'
 /** Documented operations that this version does not have, neither with nor without their prefix. */
 export const notBuilt: readonly NotBuilt[] = [
   // Wallets: users, their wallets, and operations of other kinds of wallets.
-  'POST /v1/w3s/developer/sign/delegateAction',
   'POST /v1/w3s/user/transactions/contractDeployment',
   'POST /v1/w3s/transactions/contractDeployment/estimateFee',
 

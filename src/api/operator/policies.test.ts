@@ -97,6 +97,13 @@ it('property 199: a wrong document is refused by the path of its member, and cha
     [{ ...rules, operations: ['transfers'] }, 'rules.operations[0]'],
     [{ ...rules, tokens: ['USDC'], limits: [] }, 'rules.tokens[0]'],
     [{ ...rules, tokens: ['BSAE:native'], limits: [] }, 'rules.tokens[0]'],
+    [{ ...rules, tokens: ['SOL:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'], limits: [] }, 'rules.tokens[0]'],
+    [{ ...rules, destinations: [`SOL:${'1'.repeat(40)}`] }, 'rules.destinations[0]'],
+    [{ ...rules, destinations: ['NEAR:Bob.near'] }, 'rules.destinations[0]'],
+    [
+      { ...rules, contracts: [{ contract: 'NEAR:usdc.near', selectors: ['f()'] }] },
+      'rules.contracts[0].selectors[0]',
+    ],
     [
       { ...rules, destinations: ['BASE:0x70997970c51812Dc3a010c7d01b50e0d17dc79c8'] },
       'rules.destinations[0]',

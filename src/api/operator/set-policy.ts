@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { isAddressOn } from '#chains/address'
 import { isBlockchain } from '#chains/blockchains'
 import {
   findListedPolicy,
@@ -14,7 +15,7 @@ import type { setPolicyBody } from './policy-schema.ts'
 import { showPolicy } from './read-control.ts'
 
 /** The rules of a request, which names a wrong member by its path. */
-export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', isBlockchain })
+export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', isBlockchain, isAddressOn })
 
 /** The subject of this id; the entity without one. */
 export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {

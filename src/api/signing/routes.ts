@@ -1,12 +1,15 @@
 import { openSecretOf } from '#custody/index'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import {
+  delegateActionBody,
   messageBody,
   signatureAnswer,
+  signedDelegateActionAnswer,
   signedTransactionAnswer,
   transactionBody,
   typedDataBody,
 } from './schema.ts'
+import { signDelegateAction } from './sign-delegate-action.ts'
 import { signMessage } from './sign-message.ts'
 import { signTransaction } from './sign-transaction.ts'
 import { signTypedData } from './sign-typed-data.ts'
@@ -29,6 +32,8 @@ const signerErrors = [
   'blockchainUnsupportedForOperation',
 ] as const
 
+const transactionErrors = ['notSignerOfTransaction', 'transactionUnreadable', 'transactionTooLarge'] as const
+
 /** The API has this operation under two names: the older one is in its change log, the newer one in its clients. */
 const typedDataEndpoint = (
   name: 'typedData' | 'typeData',
@@ -44,7 +49,7 @@ const typedDataEndpoint = (
     body: typedDataBody,
     response: signatureAnswer,
     errors: [...signerErrors, 'smartAccountNotDeployed', 'typedDataNotJson', 'typedDataInvalid'],
-    prepare: prepareSigning,
+    prepare: prepareSigning('typedData'),
     verb: signTypedData,
   })
 
@@ -55,13 +60,14 @@ export const signingEndpoints = [
     operationId: 'signMessage',
     largeBody: true,
     summary: 'Sign a message',
-    description: 'Signs a personal message (EIP-191) with the key of a wallet.',
+    description:
+      'Signs a message with the key of a wallet: on EVM chains a personal message (EIP-191), on Solana and Aptos its bytes as they are.',
     tag,
     auth: 'apiKey',
     body: messageBody,
     response: signatureAnswer,
     errors: [...signerErrors, 'smartAccountNotDeployed', 'messageNotHex', 'messageInvalid'],
-    prepare: prepareSigning,
+    prepare: prepareSigning('message'),
     verb: signMessage,
   }),
   typedDataEndpoint('typedData', {
@@ -81,23 +87,37 @@ export const signingEndpoints = [
     largeBody: true,
     summary: 'Sign a transaction',
     description:
-      'Signs a transaction with the key of a wallet, for you to send. The server neither sends nor follows it.',
+      'Signs a transaction with the key of a wallet, for you to send, on EVM chains, Solana and NEAR. The server neither sends nor follows it.',
     tag,
     auth: 'apiKey',
     body: transactionBody,
     response: signedTransactionAnswer,
     errors: [
       ...signerErrors,
+      ...transactionErrors,
       'accountTypeUnsupported',
       'transactionInvalid',
-      'notSignerOfTransaction',
       'transactionSigned',
-      'transactionUnreadable',
-      'transactionTooLarge',
       'chainIdUnsupported',
       'chainIdMissing',
     ],
     prepare: openSecretOf,
     verb: signTransaction,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/sign/delegateAction',
+    operationId: 'signDelegateAction',
+    largeBody: true,
+    summary: 'Sign a delegate action',
+    description:
+      'Signs actions on behalf of a wallet on NEAR, which another account sends and pays the gas of. The server neither sends nor follows them.',
+    tag,
+    auth: 'apiKey',
+    body: delegateActionBody,
+    response: signedDelegateActionAnswer,
+    errors: [...signerErrors, ...transactionErrors],
+    prepare: openSecretOf,
+    verb: signDelegateAction,
   }),
 ]

@@ -59,7 +59,7 @@ describe('the signer', () => {
     ['unknown', { ...byAddress, walletAddress: freshAddress() }, 156001],
     ['on another blockchain only', { ...byAddress, blockchain: 'ETH-SEPOLIA' }, 156001],
     ['on a main network', { ...byAddress, blockchain: 'EVM' }, 156006],
-    ['of another family', { ...byAddress, blockchain: 'SOL-DEVNET' }, 155510],
+    ['of a family that signs no messages', { ...byAddress, blockchain: 'NEAR-TESTNET' }, 155510],
     ['named twice', { walletAddress: freshAddress() }, 155244],
     ['not named', { walletId: undefined }, 2],
   ])('is refused when %s', async (_, fields, code) => {

@@ -1,22 +1,13 @@
 import { requireKeyAccount } from '#api/sources/source'
-import type { Blockchain } from '#chains/blockchains'
-import { signableChain } from '#chains/chain-ids'
-import {
-  decodeTransaction,
-  readRawTransaction,
-  readTransaction,
-  type Signable,
-  type TransactionFault,
-  TransactionProblem,
-} from '#chains/signing'
+import type { SignableTransaction, WrittenTransaction } from '#chains/facets/signing'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
+import type { Operation } from '#custody/policy/index'
 import type { Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import type { ErrorName } from '#lib/error-kinds'
-import { invalid } from '#lib/errors'
+import { readSignable } from './read-signable.ts'
 import { requireSigner, type SignerFields, sign } from './signer.ts'
 
-export type TransactionBody = SignerFields & { rawTransaction?: string; transaction?: string }
+export type TransactionBody = SignerFields & WrittenTransaction
 
 /**
  * Signs a transaction that the customer sends. It has no hold, and the customer chooses its nonce: once a final block
@@ -29,69 +20,21 @@ export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBod
 
 export async function signTransactionWith(ctx: Ctx, body: TransactionBody, opener: KeyOpener) {
   const { wallet, signable, operation } = await planTransaction(ctx, body)
-  const { digest, attach } = signable
-  return attach(await sign(ctx, opener, wallet, { digest, operation, memo: body.memo }))
+  const { payload, answerOf } = signable
+  return answerOf(await sign(ctx, opener, wallet, { payload, operation, memo: body.memo }))
 }
+
+type TransactionPlan = { wallet: Wallet; signable: SignableTransaction; operation: Operation }
 
 /** Checks a transaction and decodes what its signature permits. */
-export async function planTransaction(ctx: Ctx, body: TransactionBody) {
-  const wallet = await requireSigner(ctx, body)
+export async function planTransaction(ctx: Ctx, body: TransactionBody): Promise<TransactionPlan> {
+  const { wallet, account, read } = await requireSigner(ctx, body, 'transaction')
   requireKeyAccount(wallet, 'walletId')
-  const signable = requireSignable(body, wallet)
-  // Transactions with authorisations (EIP-7702) are refused on reading.
-  const operation = {
-    kind: 'signTransaction',
-    ...decodeTransaction({ ...signable, authorizations: 0 }),
-  } as const
-  return { wallet, signable, operation }
-}
-
-function requireSignable(body: TransactionBody, wallet: Wallet): Signable {
-  const signable = read(body)
-  const { chainId, from } = signable
-  if (!signableChain(wallet.blockchain as Blockchain, chainId)) {
-    const reason = `${chainId} does not belong to ${wallet.blockchain}`
-    throw invalid({ at: 'chainId', reason, value: chainId, kind: 'chainIdUnsupported' })
+  const { rawTransaction, transaction } = body
+  const written = {
+    ...(rawTransaction !== undefined && { rawTransaction }),
+    ...(transaction !== undefined && { transaction }),
   }
-  if (from !== undefined && from !== wallet.address)
-    throw invalid({
-      at: 'transaction.from',
-      reason: 'is not the address of the wallet',
-      value: from,
-      kind: 'notSignerOfTransaction',
-    })
-  return signable
-}
-
-function read({ rawTransaction, transaction }: TransactionBody): Signable {
-  if ((rawTransaction === undefined) === (transaction === undefined))
-    throw invalid({
-      at: 'transaction',
-      reason: 'or rawTransaction is missing: send one',
-      kind: 'transactionInvalid',
-    })
-  try {
-    return rawTransaction === undefined
-      ? readTransaction(parseJson(transaction!))
-      : readRawTransaction(rawTransaction)
-  } catch (error) {
-    if (!(error instanceof TransactionProblem)) throw error
-    throw invalid({ at: error.location, reason: error.reason, kind: kinds[error.fault] })
-  }
-}
-
-const kinds: Record<TransactionFault, ErrorName> = {
-  invalid: 'transactionInvalid',
-  unreadable: 'transactionUnreadable',
-  signedBefore: 'transactionSigned',
-  tooLarge: 'transactionTooLarge',
-  withoutChainId: 'chainIdMissing',
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new TransactionProblem('unreadable', 'transaction', 'is not JSON')
-  }
+  const signable = readSignable(() => read(written, account))
+  return { wallet, signable, operation: { kind: 'signTransaction', ...signable.effects } }
 }

@@ -1,10 +1,10 @@
+import type { SignableTypedData } from '#chains/facets/signing'
 import { ValueProblem } from '#chains/invalid-value'
-import { decodeTypedData, packSignature, readTypedData, type TypedData } from '#chains/signing'
 import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { checkBounds } from '#runtime/http/bounds'
-import { digestFor, requireSigner, type SignerFields, sign } from './signer.ts'
+import { payloadFor, requireSigner, type SignerFields, sign } from './signer.ts'
 
 export type TypedDataBody = SignerFields & { data: string }
 
@@ -15,24 +15,25 @@ export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody },
 }
 
 export async function signTypedDataWith(ctx: Ctx, body: TypedDataBody, opener: KeyOpener) {
-  const { wallet, data, operation } = await planTypedData(ctx, body)
-  const digest = digestFor(ctx, wallet, data.digest)
-  const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
-  return { signature: packSignature(signature) }
+  const { wallet, signable, operation } = await planTypedData(ctx, body)
+  const payload = payloadFor(ctx, wallet, signable.payload)
+  return {
+    signature: signable.answerOf(await sign(ctx, opener, wallet, { payload, operation, memo: body.memo })),
+  }
 }
 
 /** Checks typed data and decodes what its signature permits. */
 export async function planTypedData(ctx: Ctx, body: TypedDataBody) {
-  const wallet = await requireSigner(ctx, body)
-  const data = typedDataIn(body.data)
-  return { wallet, data, operation: { kind: 'signTypedData', ...decodeTypedData(data) } as const }
+  const { wallet, read } = await requireSigner(ctx, body, 'typedData')
+  const signable = typedDataIn(body.data, read)
+  return { wallet, signable, operation: { kind: 'signTypedData', ...signable.effects } as const }
 }
 
-function typedDataIn(text: string): TypedData {
+function typedDataIn(text: string, read: (data: unknown) => SignableTypedData): SignableTypedData {
   const parsed = parseJson(text)
   try {
     checkBounds(parsed, 'data')
-    return readTypedData(parsed)
+    return read(parsed)
   } catch (error) {
     if (error instanceof ValueProblem)
       throw invalid({ at: error.location, reason: error.reason, kind: 'typedDataInvalid' })

@@ -5,8 +5,9 @@ import { onOtherEnvironment } from '#api/sources/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import { contractsOn } from '#chains/facets/optional'
-import { accountMessageDigest } from '#chains/signing'
-import { type EntitySecret, type KeyOpener, openSecretOf, signNow } from '#custody/index'
+import type { WalletAccount, WalletSigning } from '#chains/facets/signing'
+import { accountMessageDigest, signingOn } from '#chains/signing'
+import { type EntitySecret, type KeyOpener, ledgerDigest, openSecretOf, signNow } from '#custody/index'
 import { decidePolicy, type Operation } from '#custody/policy/index'
 import { findWalletAnywhere, findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import { screenRecipients } from '#engines/compliance/index'
@@ -20,27 +21,55 @@ import { recordChanges } from '#runtime/record/store'
 
 export type SignerFields = SourceFields & { memo?: string }
 
+/** The kinds of payloads that a wallet can sign, with their names in errors. */
+const payloadNames = {
+  message: 'messages',
+  typedData: 'typed data',
+  transaction: 'transactions',
+  delegateAction: 'delegate actions',
+} as const satisfies Record<keyof WalletSigning, string>
+
+type PayloadKind = keyof typeof payloadNames
+
+/** A wallet, its address and blockchain as those of an account, and how it signs the kind of payload. */
+type SigningWallet<Kind extends PayloadKind> = {
+  wallet: Wallet
+  account: WalletAccount
+  read: NonNullable<WalletSigning[Kind]>
+}
+
 /** The wallet that signs. Under EVM and EVM-TESTNET, an address that is known on any blockchain is known there as well. */
-export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wallet> {
+export async function requireSigner<Kind extends PayloadKind>(
+  ctx: Ctx,
+  fields: SignerFields,
+  kind: Kind,
+): Promise<SigningWallet<Kind>> {
   const blockchain = fields.blockchain as Blockchain | undefined
-  if (blockchain !== undefined)
-    requireSigning(blockchain, 'blockchain', 'has no signing wallets on this server')
+  if (blockchain !== undefined) requireSigning(blockchain, 'blockchain', 'has wallets that sign no', kind)
   if (blockchain !== undefined && environmentOf(blockchain) !== ctx.entity.environment)
     throw onOtherEnvironment(ctx, 'blockchain', blockchain)
   const wallet = await requireSource(ctx, fields, findSigner)
-  requireSigning(
-    wallet.blockchain as Blockchain,
+  const account = { blockchain: wallet.blockchain as Blockchain, address: wallet.address }
+  const read = requireSigning(
+    account.blockchain,
     'walletId',
-    'is of a blockchain that has no signing wallets on this server',
+    'is of a blockchain whose wallets sign no',
+    kind,
   )
-  return wallet
+  return { wallet, account, read }
 }
 
-function requireSigning(blockchain: Blockchain, at: string, reason: string): void {
-  if (capabilitiesOf(blockchain).sign) return
+function requireSigning<Kind extends PayloadKind>(
+  blockchain: Blockchain,
+  at: string,
+  reason: string,
+  kind: Kind,
+): NonNullable<WalletSigning[Kind]> {
+  const read = signingOn(blockchain)[kind]
+  if (read) return read
   throw invalid({
     at,
-    reason,
+    reason: `${reason} ${payloadNames[kind]}`,
     value: blockchain,
     kind: 'blockchainUnsupportedForOperation',
   })
@@ -53,36 +82,38 @@ const findSigner: typeof findWalletByAddress = async (db, owner, blockchain, add
   return known && { ...known, blockchain }
 }
 
-/** Prepares a signature: its `tx` must neither decrypt nor wait for a node. */
-export async function prepareSigning(
-  ctx: Ctx,
-  input: { body: SignerFields & { entitySecretCiphertext: string } },
-): Promise<EntitySecret> {
-  const secret = await openSecretOf(ctx, input)
-  await requireVerifiable(ctx, input.body)
-  return secret
-}
+/** Prepares a signature of this kind: its `tx` must neither decrypt nor wait for a node. */
+export const prepareSigning =
+  (kind: PayloadKind) =>
+  async (
+    ctx: Ctx,
+    input: { body: SignerFields & { entitySecretCiphertext: string } },
+  ): Promise<EntitySecret> => {
+    const secret = await openSecretOf(ctx, input)
+    await requireVerifiable(ctx, input.body, kind)
+    return secret
+  }
 
 /**
  * Throws 155517 for a smart account that is not deployed: nothing could verify its signature (ERC-1271) before. Asks the node
  * of its chain, so never in a `tx`.
  */
-export async function requireVerifiable(ctx: Ctx, fields: SignerFields): Promise<void> {
-  const { accountType, blockchain, address } = await requireSigner(ctx, fields)
+export async function requireVerifiable(ctx: Ctx, fields: SignerFields, kind: PayloadKind): Promise<void> {
+  const { accountType, blockchain, address } = (await requireSigner(ctx, fields, kind)).wallet
   if (accountType === 'EOA') return
   const chain = requireChain(ctx, blockchain)
   if (!(await answered(ctx, chain, contractsOn(chain).hasCode(address))))
     throw new ApiError('smartAccountNotDeployed')
 }
 
-/** The 32 bytes that the key of a wallet signs for a hash; those of a smart account are bound to it and its chain. */
-export function digestFor(ctx: Ctx, { accountType, blockchain, address }: Wallet, hash: Buffer): Buffer {
-  if (accountType === 'EOA') return hash
-  return accountMessageDigest(requireChain(ctx, blockchain).network.chainId, address, hash)
+/** The bytes that the key of a wallet signs; those of a smart account are bound to it and its chain. */
+export function payloadFor(ctx: Ctx, { accountType, blockchain, address }: Wallet, payload: Buffer): Buffer {
+  if (accountType === 'EOA') return payload
+  return accountMessageDigest(requireChain(ctx, blockchain).network.chainId, address, payload)
 }
 
 export type Signing = {
-  digest: Buffer
+  payload: Buffer
   /** The operation that the signature permits its holder. */
   operation: Operation
   memo: string | undefined
@@ -90,14 +121,15 @@ export type Signing = {
 
 /** The only place that signs for a caller who then holds the signature: policy decides first, the audit log records it. */
 export async function sign(ctx: Ctx, opener: KeyOpener, wallet: Wallet, signing: Signing) {
-  const { digest, operation, memo } = signing
+  const { payload, operation, memo } = signing
   await requireNotHalted(ctx.db, wallet.blockchain)
   await requireUnlisted(ctx, wallet, operation)
-  const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
+  const request = { intentId: newId(ctx.receivedMs), intent: payload, operation }
   const decision = await decidePolicy(ctx, wallet, request)
   const signature = await signNow(ctx, opener, decision)
   const { actor, requestId } = ctx
-  const what = { operation: operation.kind, digest: hexOf(digest), blockchain: wallet.blockchain }
+  const digest = hexOf(ledgerDigest(capabilitiesOf(wallet.blockchain as Blockchain).keys!, payload))
+  const what = { operation: operation.kind, digest, blockchain: wallet.blockchain }
   const data = { ...what, policy: decision.evidence, ...(memo && { memo }) }
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId: ctx.entity.id, actor, requestId, type: 'wallet.signed', resourceId: wallet.id, data },
@@ -105,9 +137,11 @@ export async function sign(ctx: Ctx, opener: KeyOpener, wallet: Wallet, signing:
   return signature
 }
 
+const signsTransactions: ReadonlySet<string> = new Set(['signTransaction', 'signDelegateAction'])
+
 /** Throws `screeningDenied` unless all whom the signature concerns are cleared: a signature in a caller's hands cannot wait for an operator. */
 async function requireUnlisted(ctx: Ctx, { blockchain }: Wallet, operation: Operation): Promise<void> {
-  if (operation.kind === 'signTransaction' && operation.dangers.includes('undecodable'))
+  if (signsTransactions.has(operation.kind) && operation.dangers.includes('undecodable'))
     throw new ApiError(
       'screeningDenied',
       'The call is not understood to its last byte and may pay anyone: nothing was signed.',

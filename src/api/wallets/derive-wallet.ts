@@ -32,12 +32,17 @@ async function requireChainFor(ctx: Ctx, { accountType }: Wallet, blockchain: Bl
 /** Derives the same address on another EVM chain, from the wallet's id. */
 export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
   const source = await requireWallet(ctx, params.id, usableBy(ctx))
-  return derive(ctx, source, params.blockchain, 'blockchain', body)
+  return derive(ctx, { source, at: 'id' }, { target: params.blockchain, at: 'blockchain' }, body)
 }
 
 /** The same from an address that the entity has on another chain. */
 export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
-  return derive(ctx, await sourceOf(ctx, body), body.targetBlockchain, 'targetBlockchain', body)
+  return derive(
+    ctx,
+    { source: await sourceOf(ctx, body), at: 'sourceBlockchain' },
+    { target: body.targetBlockchain, at: 'targetBlockchain' },
+    body,
+  )
 }
 
 async function sourceOf(
@@ -53,13 +58,19 @@ async function sourceOf(
 /** 201 with a new wallet, 200 with the existing one, its metadata replaced by the given one. */
 async function derive(
   ctx: Ctx,
-  source: Wallet,
-  target: Blockchain,
-  field: string,
+  { source, at }: { source: Wallet; at: string },
+  { target, at: field }: { target: Blockchain; at: string },
   { metadata }: DeriveWalletBody,
 ) {
+  if (!capabilitiesOf(source.blockchain as Blockchain).derive)
+    throw invalid({
+      at,
+      reason: 'has no addresses that another blockchain shares: create a wallet there',
+      value: source.blockchain,
+      kind: 'blockchainUnsupportedForOperation',
+    })
   if (!capabilitiesOf(target).derive) {
-    const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'
+    const reason = 'cannot share the address of another wallet: use an EVM blockchain'
     throw invalid({ at: field, reason, value: target, kind: 'blockchainUnsupportedForOperation' })
   }
   const chain = requireWalletChain(ctx, target, field)

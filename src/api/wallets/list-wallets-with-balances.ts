@@ -1,4 +1,5 @@
 import { compareWallet } from '#api/sources/compare-wallet'
+import { requireChains } from '#api/sources/connected-chain'
 import { showToken } from '#api/sources/token-shape'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
@@ -31,6 +32,7 @@ export async function listWalletsWithBalances(
   page: PageQuery,
 ): Promise<ListResult> {
   const { blockchain, amount__gte: amount, tokenAddress, ...rest } = query
+  requireChains(blockchain, 'blockchain')
   const filters = canonicalWalletFilters(rest)
   if (filters.address !== undefined) await compareOne(ctx, blockchain, filters.address)
   const native = (await tokensOf(ctx.db, blockchain)).find((token) => token.isNative)

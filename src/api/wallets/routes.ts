@@ -92,7 +92,7 @@ export const walletEndpoints = [
     query: walletsWithBalancesQuery,
     response: walletsWithBalancesAnswer,
     collection: { ...walletCollection, items: 'wallets' },
-    errors: ['tokenAddressUnsupported'],
+    errors: ['tokenAddressUnsupported', 'blockchainUnsupportedForOperation'],
     verb: (ctx: Ctx, { query, page }) =>
       listWalletsWithBalances(ctx, query as WalletsWithBalancesQuery, page),
   }),

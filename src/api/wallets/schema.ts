@@ -27,8 +27,19 @@ const walletProperties = {
   userId: Type.Optional(userField),
   name: Type.Optional(Type.String({ description: 'Your name for the wallet.' })),
   refId: Type.Optional(Type.String({ description: 'Your reference for the wallet.' })),
-  address: logged('address', Type.String({ description: 'The address in lower case.' })),
+  address: logged(
+    'address',
+    Type.String({
+      description: 'The address as its chain writes it: in lower case where it is hexadecimal.',
+    }),
+  ),
   blockchain: described(blockchainField, 'The blockchain of the wallet.'),
+  initialPublicKey: Type.Optional(
+    Type.String({
+      description:
+        'The public key of a wallet on Aptos, as 0x and hexadecimal digits, or on NEAR, in base58. Its account may have another key later.',
+    }),
+  ),
   accountType: Type.Enum(['EOA', 'SCA'], {
     description: 'EOA: an account that is a key. SCA: a smart contract that a key owns.',
   }),
@@ -73,7 +84,8 @@ export const createWalletsBody = Type.Object(
     blockchains: Type.Array(blockchainField, {
       minItems: 1,
       uniqueItems: true,
-      description: 'The blockchains. On EVM chains of one request, wallets share their addresses.',
+      description:
+        'The blockchains. Wallets of one request share their addresses on chains of the same family, such as all EVM chains.',
     }),
     count: Type.Optional(
       Type.Integer({
@@ -164,6 +176,7 @@ export const showWallet = (wallet: Wallet) => ({
   ...(wallet.name !== null && { name: wallet.name }),
   ...(wallet.refId !== null && { refId: wallet.refId }),
   address: wallet.address,
+  ...(wallet.initialPublicKey && { initialPublicKey: wallet.initialPublicKey }),
   blockchain: wallet.blockchain,
   accountType: wallet.accountType,
   ...(wallet.scaCore !== null && { scaCore: wallet.scaCore }),

@@ -13,6 +13,7 @@ import { expiryAfter, lifeOf } from './payments/lifetimes.ts'
 import { estimateByNode, gasMin, limitWithStore, nextNonceOf, suggestPrices } from './payments/offers.ts'
 import { openRestNode, type RestNode } from './rest/node.ts'
 import { nodeRulesOf } from './rest/rules.ts'
+import { aptosSigning } from './signing.ts'
 
 /** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
 type NodeReader = <Result>(
@@ -122,13 +123,13 @@ const nonceAgreed =
     throw new NodeUnreachable(`the endpoints do not agree on the nonce of ${address}: ${said.join(', ')}`)
   }
 
-/** Neither signs what callers send, nor has chains in a sandbox yet. */
+/** Wallets sign messages; payments are the program's own. */
 export const aptosFamily: FamilyDeclaration = {
-  // The types of the program know the keys that custody derives.
-  keys: 'aptos' as 'evm',
+  keys: 'aptos',
   facets: ['lifetimes'],
-  signs: false,
+  signing: aptosSigning,
   derives: false,
+  userWallets: true,
   hasLocalChains: false,
   connect: createAptosChain,
 }

@@ -21,6 +21,7 @@ import { finalizedReader } from './rpc/finalized.ts'
 import { createReadTurns } from './rpc/read-turns.ts'
 import { NodeUnreachable, type Rpc } from './rpc/rpc.ts'
 import { RpcError } from './rpc/rpc-errors.ts'
+import { evmSigning } from './signing/index.ts'
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250
@@ -221,8 +222,9 @@ function recentReceipts() {
 export const evmFamily: FamilyDeclaration = {
   keys: 'evm',
   facets: ['gather', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
-  signs: true,
+  signing: evmSigning,
   derives: true,
+  userWallets: true,
   hasLocalChains: true,
   connect: createEvmChain,
 }

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import { deriveChildren, hardened } from './bip32.ts'
+import { requireDigest } from './digest.ts'
 import type { Family } from './family.ts'
 
 /** m/44'/60'/0'/0, the external chain of the first account: an address index is appended to it (BIP-44, coin type 60). */
@@ -16,11 +17,6 @@ export const evm: Family = {
   addressOf: (signer, privateKey) => addressOfPublicKey(signer.publicKeyOf(privateKey)),
   sign: (signer, payload, privateKey) => signer.sign(requireDigest(payload), privateKey),
   digestOf: requireDigest,
-}
-
-function requireDigest(payload: Buffer): Buffer {
-  if (payload.length !== 32) throw new Error('the key signs digests of 32 bytes only')
-  return payload
 }
 
 /** The last 20 bytes of the hash of a public key of 65 bytes, without its first. */

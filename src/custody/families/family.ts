@@ -1,7 +1,13 @@
 import type { Signer } from '../signers/signer.ts'
 
 /** A key that was derived from a seed, with its address as the family writes it. */
-export type DerivedKey = { index: number; privateKey: Buffer; address: string }
+export type DerivedKey = {
+  index: number
+  privateKey: Buffer
+  address: string
+  /** The public key as wallets show it; absent where they show the address alone. */
+  publicKey?: string | undefined
+}
 
 /** Derives the keys of a family, writes their addresses, and signs with them. */
 export type Family = {

@@ -215,6 +215,11 @@ describe('rules are refused that', () => {
       { ...rules, destinations: ['BASE:0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] },
       'destinations[0]',
     ],
+    [
+      'write an address of 39 digits',
+      { ...rules, destinations: [`*:0x${'a'.repeat(39)}`] },
+      'destinations[0]',
+    ],
     ['name an operation nobody knows', { ...rules, operations: ['send'] }, 'operations[0]'],
     [
       'limit a token that is not allowed',

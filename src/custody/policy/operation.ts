@@ -6,6 +6,7 @@ export const operationKinds = [
   'signMessage',
   'signTypedData',
   'signTransaction',
+  'signDelegateAction',
 ] as const
 
 type OperationKind = (typeof operationKinds)[number]

@@ -103,20 +103,22 @@ type ReadSettings = {
   at?: string
   /** Whether this is a blockchain of the interface: a misspelt one would allow nothing there, and limit nothing either. */
   isBlockchain: (name: string) => boolean
+  /** Whether the text is an address of that blockchain of the interface. */
+  isAddressOn: (blockchain: string, text: string) => boolean
 }
 
 /** Checks rules as an operator writes them, with the blockchains that they name; errors name each bad member by its path. */
-export function readRules(value: unknown, { at, isBlockchain }: ReadSettings): Rules {
+export function readRules(value: unknown, { at, ...known }: ReadSettings): Rules {
   try {
     const rules = parseRules(value)
-    requireBlockchains(rules, isBlockchain)
+    requireBlockchains(rules, known)
     return rules
   } catch (error) {
     throw at !== undefined && error instanceof ApiError ? within(at, error) : error
   }
 }
 
-function requireBlockchains(rules: Rules, isBlockchain: ReadSettings['isBlockchain']): void {
+function requireBlockchains(rules: Rules, { isBlockchain, isAddressOn }: Omit<ReadSettings, 'at'>): void {
   if (rules.mode === 'permissive') return
   const entries: [string, string][] = [
     ...listOf(rules.destinations).map((text, index): [string, string] => [`destinations[${index}]`, text]),
@@ -133,8 +135,12 @@ function requireBlockchains(rules: Rules, isBlockchain: ReadSettings['isBlockcha
   ]
   for (const [at, text] of entries) {
     const blockchain = text.slice(0, text.lastIndexOf(':'))
-    if (blockchain === '*' || blockchain.startsWith('eip155:') || isBlockchain(blockchain)) continue
-    throw invalid({ at, reason: `"${text}" names no blockchain of this interface`, value: text })
+    const address = text.slice(blockchain.length + 1)
+    if (blockchain === '*' || blockchain.startsWith('eip155:')) continue
+    if (!isBlockchain(blockchain))
+      throw invalid({ at, reason: `"${text}" names no blockchain of this interface`, value: text })
+    if (!placeholders.has(address) && !isAddressOn(blockchain, address))
+      throw invalid({ at, reason: `"${text}" names no address of ${blockchain}`, value: text })
   }
 }
 
@@ -150,11 +156,13 @@ export function compileRules(rules: Rules): Compiled {
     operations: new Set(rules.operations ?? []),
     destinations: listed('destinations', rules.destinations ?? [], addressPattern),
     tokens,
-    contracts: members('contracts', rules.contracts ?? [], ({ selectors }, at) =>
-      selectors === 'any'
-        ? 'any'
-        : selectors.map((text, index) => selectorOf(`${at}.selectors[${index}]`, text)),
-    ),
+    contracts: members('contracts', rules.contracts ?? [], ({ contract, selectors }, at) => {
+      if (selectors === 'any') return 'any'
+      const read = evmPattern.test(contract.slice(contract.lastIndexOf(':') + 1))
+        ? selectorOf
+        : functionNameOf
+      return selectors.map((text, index) => read(`${at}.selectors[${index}]`, text))
+    }),
     typedData: members('typedData', rules.typedData ?? [], (rule) => rule.primaryTypes),
     limits: (rules.limits ?? []).map((limit, index) => compileLimit(limit, `limits[${index}]`, tokens)),
     permissions: new Set(rules.permissions ?? []),
@@ -162,11 +170,18 @@ export function compileRules(rules: Rules): Compiled {
 }
 
 const chainPattern = /^(\*|[A-Z][A-Z0-9-]{1,31}|eip155:[1-9]\d{0,15})$/
-const addressPattern = /^0x[0-9a-fA-F]{40}$/
-const tokenPattern = /^(0x[0-9a-fA-F]{40}|native)$/
-const contractPattern = /^(0x[0-9a-fA-F]{40}|none)$/
+const evmPattern = /^0x[0-9a-fA-F]{40}$/
+/** Words that stand in the place of an address. */
+const placeholders = new Set(['native', 'none'])
 
-/** Parses `BASE:0x…`, or `*:0x…` for every blockchain; the address is lower case, or has a valid checksum. */
+/** The forms of addresses: hexadecimal digits mean the same in either case; base58 and names are as they are. */
+const forms =
+  '0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{32,44}|(?!0x)[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]'
+const addressPattern = new RegExp(`^(?!native$|none$)(${forms})$`)
+const tokenPattern = new RegExp(`^(?!none$)(${forms})$`)
+const contractPattern = new RegExp(`^(?!native$)(${forms})$`)
+
+/** Parses `BASE:0x…`, or `*:0x…` for every blockchain; an EVM address is lower case, or has a valid checksum. */
 function entryOf(location: string, text: string, pattern: RegExp): { blockchain: string; value: string } {
   const at = text.lastIndexOf(':')
   const [blockchain, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
@@ -177,12 +192,12 @@ function entryOf(location: string, text: string, pattern: RegExp): { blockchain:
       value: text,
     })
   if (!hasRightChecksum(value)) throw invalid({ at: location, reason: 'has a wrong checksum', value: text })
-  return { blockchain, value: value.toLowerCase() }
+  return { blockchain, value: value.startsWith('0x') ? value.toLowerCase() : value }
 }
 
 function hasRightChecksum(address: string): boolean {
   const digits = address.slice(2)
-  if (!addressPattern.test(address) || digits === digits.toLowerCase()) return true
+  if (!evmPattern.test(address) || digits === digits.toLowerCase()) return true
   const hash = Buffer.from(keccak_256(Buffer.from(digits.toLowerCase()))).toString('hex')
   return [...digits].every(
     (digit, index) =>
@@ -237,6 +252,16 @@ function selectorOf(at: string, text: string): string {
       value: text,
     })
   return `0x${Buffer.from(keccak_256(Buffer.from(text))).toString('hex', 0, 4)}`
+}
+
+/** Parses a function of a contract that is not on an EVM chain: its name, or the first bytes of its data. */
+function functionNameOf(at: string, text: string): string {
+  if (/^(0x([0-9a-f]{2}){0,8}|[A-Za-z_]\w{0,255})$/.test(text)) return text
+  throw invalid({
+    at,
+    reason: 'must be the name of a function, or 0x and up to 8 bytes with which its data begins',
+    value: text,
+  })
 }
 
 type WrittenLimit = Static<typeof limitSchema>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { publicKeyOfEd25519, signEd25519 } from './ed25519.ts'
 import type { Signer } from './signer.ts'
 
 type KnownAnswer = { privateKey: string; message: string; r: string; s: string }
@@ -47,4 +48,33 @@ export function requireAnswers(signer: Signer): void {
   const sum = Buffer.from(largest, 'hex')
   signer.addToPrivateKey(sum, Buffer.from(two, 'hex'))
   if (sum.toString('hex') !== one) throw new Error('its sum of the largest private key and 2 is not 1')
+}
+
+/** Published vectors of Ed25519 (RFC 8032, 7.1). */
+const ed25519Answers = [
+  {
+    privateKey: '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+    publicKey: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+    message: '',
+    signature:
+      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
+  },
+  {
+    privateKey: 'c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7',
+    publicKey: 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025',
+    message: 'af82',
+    signature:
+      '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a',
+  },
+]
+
+/** Throws where the Ed25519 of this process differs from a published answer. */
+export function requireEd25519Answers(sign = signEd25519): void {
+  for (const { privateKey, publicKey, message, signature } of ed25519Answers) {
+    const [key, bytes] = [Buffer.from(privateKey, 'hex'), Buffer.from(message, 'hex')]
+    if (publicKeyOfEd25519(key).toString('hex') !== publicKey)
+      throw new Error('the Ed25519 of this process gives another public key than the published one')
+    if (sign(bytes, key).toString('hex') !== signature)
+      throw new Error('the Ed25519 of this process gives another signature than the published one')
+  }
 }

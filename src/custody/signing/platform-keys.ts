@@ -32,7 +32,7 @@ export async function createPlatformKey(
     const [derived] = await deriveKeys(custody.signer, family, entropy, [taken.index]).finally(() =>
       entropy.fill(0),
     )
-    const { privateKey, address } = derived!
+    const { privateKey, address, publicKey = null } = derived!
     const keyId = newId(nowMs)
     const sealedPrivateKey = seal(custody.vault.root, platformPrivateKey(entityId, keyId), privateKey)
     privateKey.fill(0)
@@ -44,6 +44,7 @@ export async function createPlatformKey(
       family,
       derivationIndex: taken.index,
       address,
+      publicKey,
       sealedPrivateKey,
     }
     await insertKeys(tx, [row], createDate)

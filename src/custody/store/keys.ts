@@ -10,10 +10,12 @@ export type KeyRow = {
   family: string
   derivationIndex: number
   address: string
+  /** As wallets show it; null where they show the address alone. */
+  publicKey: string | null
   sealedPrivateKey: Buffer
 }
 
-const columns = sql`k.entity_id, k.id, k.class, k.wallet_set_id, k.family, k.derivation_index, k.address,
+const columns = sql`k.entity_id, k.id, k.class, k.wallet_set_id, k.family, k.derivation_index, k.address, k.public_key,
   k.sealed_private_key`
 
 /** A key with the user who alone opens it, if there is one. */
@@ -42,12 +44,12 @@ export const keysOfSet = (
 
 export const insertKeys = (tx: Db, rows: readonly KeyRow[], createDate: string) =>
   tx.run(sql`insert into keys (entity_id, id, class, wallet_set_id, family, derivation_index, address,
-      sealed_private_key, create_date)
+      public_key, sealed_private_key, create_date)
     select *, ${createDate}::timestamptz from unnest(${rows.map((row) => row.entityId)}::uuid[],
       ${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.class)}::text[],
       ${rows.map((row) => row.walletSetId)}::uuid[], ${rows.map((row) => row.family)}::text[],
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.address)}::text[],
-      ${rows.map((row) => row.sealedPrivateKey)}::bytea[]) as row`)
+      ${rows.map((row) => row.publicKey)}::text[], ${rows.map((row) => row.sealedPrivateKey)}::bytea[]) as row`)
 
 /** A sealed value by the id of its row. */
 export type Sealed = { id: string; sealed: Buffer }

@@ -8,7 +8,8 @@ import { frozenWallet } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id, w.key_id, w.blockchain, w.address, w.derivation_index, w.account_type,
   w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${frozenWallet} then 'FROZEN' else 'LIVE' end as state, w.name,
-  w.ref_id, w.create_date, w.update_date`
+  w.ref_id, w.create_date, w.update_date, (select k.public_key from keys k where k.entity_id = w.entity_id
+  and k.id = w.key_id) as initial_public_key`
 
 export const findWallet = (db: Db, owner: RowOwner, id: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w where ${isOwned('w', owner)} and w.id = ${id}`)

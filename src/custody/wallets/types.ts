@@ -1,7 +1,7 @@
 import type { ScaCore } from '#lib/sca-cores'
 
 /** The blockchains whose keys are derived, written as addresses and used for signatures in the same way; see `families/`. */
-export type KeyFamily = 'evm'
+export type KeyFamily = 'evm' | 'aptos' | 'solana' | 'near'
 
 /** A set of wallets whose keys derive from one seed. */
 export type WalletSet = {
@@ -32,6 +32,8 @@ export type Wallet = {
   custodyType: 'DEVELOPER' | 'ENDUSER'
   /** The user who holds the key; null where the developer does. */
   userId: string | null
+  /** The public key as its family writes it; null where the address alone is shown. Its account may have another key later. */
+  initialPublicKey: string | null
   state: 'LIVE' | 'FROZEN'
   name: string | null
   refId: string | null

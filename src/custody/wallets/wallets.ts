@@ -111,7 +111,7 @@ async function keysFor(
   const nowMs = ctx.clock.nowMs()
   const entropy = unseal(opener.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
   const derived = await deriveKeys(custody.signer, family, entropy, missing).finally(() => entropy.fill(0))
-  const rows = derived.map(({ index, privateKey, address }): KeyRow => {
+  const rows = derived.map(({ index, privateKey, address, publicKey = null }): KeyRow => {
     const id = newId(nowMs)
     const sealedPrivateKey = seal(opener.walletKey, walletPrivateKey(entity.id, id), privateKey)
     privateKey.fill(0)
@@ -123,6 +123,7 @@ async function keysFor(
       family,
       derivationIndex: index,
       address,
+      publicKey,
       sealedPrivateKey,
     }
   })

@@ -224,8 +224,8 @@ export const ledgerFamily: FamilyDeclaration = {
   // The types of the program know its own families alone.
   keys: 'ledger' as 'evm',
   facets: [],
-  signs: false,
   derives: false,
+  userWallets: true,
   hasLocalChains: false,
   connect: connectLedger,
 }

@@ -5,20 +5,18 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { Effects } from '../../facets/call-effects.ts'
+import { messageEffects } from '../../facets/message-effects.ts'
 import { networks } from '../../networks/index.ts'
 import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'
 import { addOuterCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
 import { type DecodableTypedData, dangerousShape, type StructFields } from './typed-data-shapes.ts'
 
-/** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
+/** Decodes an EIP-191 message. */
 export function decodePersonalMessage(bytes: Uint8Array): Effects {
-  const isHash = bytes.length === 32
-  const text = bytes.length <= 80 ? Buffer.from(bytes).toString('latin1').trim() : ''
-  const spellsHash = /^(0x)?[0-9a-f]{64}$/i.test(text)
   // The preimage of an EIP-712 digest: 0x19 0x01, the domain's hash and the data's.
   const isPreimage = bytes.length === 66 && bytes[0] === 0x19 && bytes[1] === 0x01
-  return { effects: [], dangers: isHash || spellsHash || isPreimage ? ['rawHash'] : [], parties: [] }
+  return isPreimage ? { effects: [], dangers: ['rawHash'], parties: [] } : messageEffects(bytes)
 }
 
 type DecodableTransaction = DecodableCall & {

@@ -2,25 +2,10 @@ import { keccak256, parseTransaction, serializeTransaction, type TransactionSeri
 import { bytesOf, type Hex, isHex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { Signature } from '../../facets/payments.ts'
+import { type TransactionFault, TransactionProblem } from '../../facets/signing.ts'
 import { parseEvmAddress } from '../address.ts'
 import { packSignature } from './sign-message.ts'
 import { splitSignature } from './signature.ts'
-
-/** The reason why a transaction is not signed; each has its own API error. */
-export type TransactionFault = 'invalid' | 'unreadable' | 'signedBefore' | 'tooLarge' | 'withoutChainId'
-
-export class TransactionProblem extends Error {
-  readonly fault: TransactionFault
-  readonly location: string
-  readonly reason: string
-
-  constructor(fault: TransactionFault, location: string, reason: string) {
-    super(`${location} ${reason}`)
-    this.fault = fault
-    this.location = location
-    this.reason = reason
-  }
-}
 
 /** A transaction that another party sends, complete except for its signature. */
 export type Signable = {

@@ -8,7 +8,7 @@ import { type Field, readTypes, requireObject, type StructTypes } from './typed-
 type TypedDataValue = AtomicValue | TypedDataValue[] | { [name: string]: TypedDataValue }
 
 /** Typed data as hashed: whole numbers are bigint, addresses in lower case, the domain's type among the types. */
-export type TypedData = {
+type TypedData = {
   types: Record<string, readonly Field[]>
   domain: Record<string, TypedDataValue>
   primaryType: string

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { isDeep } from '#testing/runner/size'
+import { TransactionProblem } from '../../facets/signing.ts'
 import { ValueProblem } from '../../invalid-value.ts'
-import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../../signing.ts'
+import { readRawTransaction, readTransaction } from './sign-transaction.ts'
+import { readTypedData } from './sign-typed-data.ts'
 
 const text = fc.oneof(
   fc.constantFrom(
