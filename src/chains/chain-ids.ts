@@ -1,9 +1,11 @@
-import { type Blockchain, blockchainFacts, environmentOf, isVirtual } from './blockchains.ts'
+import { type Blockchain, blockchainFacts, environmentOf, familyOf, isVirtual } from './blockchains.ts'
 
 /** The blockchain that a transaction with this chain id is for, if a wallet on `blockchain` may sign it: its own, or any of
  * its environment for the virtual ones. */
 export function signableChain(blockchain: Blockchain, chainId: number): Blockchain | undefined {
-  const found = blockchainFacts.find((each) => each.chainId === chainId)?.blockchain
+  const found = blockchainFacts.find(
+    (each) => each.chainId === chainId && each.family === familyOf(blockchain),
+  )?.blockchain
   if (!found || !isVirtual(blockchain)) return found === blockchain ? found : undefined
   return environmentOf(found) === environmentOf(blockchain) ? found : undefined
 }

@@ -46,6 +46,8 @@ export type FamilyDeclaration = {
   userWallets: boolean
   /** Whether a sandbox starts chains of it, whose coins the faucet gives away. */
   hasLocalChains: boolean
+  /** The number of transactions of one address in the pool of a local node; that of the network when absent. */
+  localInFlightMax?: number
   /** Makes the chain without a request yet; absent where this program connects to no node, so that wallets only sign. */
   connect?(input: ChainInput): Chain
 }

@@ -82,3 +82,6 @@ export function tokenIdName(blockchain: string, symbol: string): string {
 
 /** EURC on local chains where the issuer has none: "EC" and 978, the ISO 4217 number of the euro. */
 export const localEurcAddress = '0xEc00000000000000000000000000000000000978'
+
+/** The same on a local chain of Aptos, whose addresses have 64 digits. */
+export const localAptosEurcAddress = '0xec00000000000000000000000000000000000000000000000000000000000978'

@@ -13,8 +13,6 @@ export type Node = Omit<ChainInput, 'confirmations' | 'finalityDepth' | 'inspect
 
 /** Local chains are complete and final after one block; a deeper reorg is followed, not refused. */
 const localDepth = 1
-/** Pool limit of a local node: enough for a whole backlog. */
-const localInFlightMax = 4_000
 
 /** Creates the chains of the given nodes, without a request yet. Local nodes need no inspection. */
 export function createChains(nodes: readonly Node[], inspection?: Inspection): Chains {
@@ -63,11 +61,12 @@ function connect({ network: named, local, ...node }: Node, inspection: Inspectio
   const confirmations = local ? localDepth : named.confirmations
   const finalityDepth = local ? localDepth : Math.max(confirmations, named.finalityDepth ?? 0)
   const network = local ? named : forConfigured(named)
-  const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
   const depths = { confirmations, finalityDepth }
   const crosschain = node.crosschain && canonicalAddresses(node.crosschain)
   const family = families[network.family]
   if (!family?.connect)
     throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
+  const ofLocal = local ? family.localInFlightMax : undefined
+  const inFlightMax = node.inFlightMax ?? ofLocal ?? named.inFlightMax
   return family.connect({ ...node, ...depths, network, local, inFlightMax, inspection, crosschain })
 }

@@ -8,7 +8,7 @@ import type {
   LeftCall,
   RemoteContracts,
 } from '#chains/crosschain/planned-contracts'
-import { contractsOn, crosschainPlannerOn } from '#chains/facets/optional'
+import { contractsOn, crosschainPlannerOn, hasFacet } from '#chains/facets/optional'
 import { attestationKeyInUse, attestationKeysInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
@@ -57,9 +57,9 @@ export async function deployCrosschain(ctx: EngineCtx, args: ParsedArgs): Promis
   const { entityId, chains } = await targetOf(ctx, args)
   const termsOf = await readTerms(ctx, args, chains)
   const plan = async (chain: Chain): Promise<ChainSetup[]> => {
-    if (chain.network.domain === undefined) return []
+    if (!hasFacet(chain, 'crosschainPlanner')) return []
     const payer = await openPayer(ctx, entityId, chain)
-    const setup = await crosschainPlannerOn(chain).plan(termsOf(chain, payer.address))
+    const setup = await chain.crosschainPlanner.plan(termsOf(chain, payer.address))
     return setup ? [{ chain, payer, setup }] : []
   }
   const planAll = async () => (await Promise.all(chains.map(plan))).flat()
@@ -170,10 +170,11 @@ function linkedTo(
   given: readonly RemoteContracts[],
 ): RemoteContracts[] {
   const here = ctx.chains.find(blockchain)!
-  return ctx.chains.list().flatMap(({ network }) => {
-    const { domain, environment, tokens } = network
+  return ctx.chains.list().flatMap((chain) => {
+    const { domain, environment, tokens } = chain.network
     const token = tokens.find(({ symbol }) => symbol === 'USDC')
     const isOther = environment === here.network.environment && domain !== here.network.domain
+    if (!hasFacet(chain, 'crosschainPlanner')) return []
     if (domain === undefined || !token || !isOther || given.some((each) => each.domain === domain)) return []
     const tokenMessenger = wordOfAddress(crosschainPlannerOn(here).addressesOf(payer).tokenMessenger)
     return [{ domain, tokenMessenger, token: wordOfAddress(token.address) }]

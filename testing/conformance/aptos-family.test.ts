@@ -1,10 +1,8 @@
 /** A program that connects to Aptos: its transactions expire, and are made again when they are proven dead. */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOfBytes } from '#chains/aptos/encoding/addresses'
+import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import type { Hex } from '#lib/hex'
 import type { Connection } from '#runtime/db/db'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
@@ -12,21 +10,18 @@ import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { dataOf } from '#testing/builders/world'
 import { cloneDatabase } from '#testing/databases/database'
-import { aptosTestnet } from '#testing/nodes/aptos-network'
 import { type Tenant, tenantOf } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
-import { compileAll } from '#testing/processes/compile-programs'
-import { startWorker, type Worker } from '#testing/processes/worker'
+import { spawnWorker } from '#testing/processes/programs'
+import type { Worker } from '#testing/processes/worker'
 import { isDeep } from '#testing/runner/size'
 
-const blockchain = 'MONAD-TESTNET'
+const { blockchain } = aptosTestnet
 const { nativeToken, tokens } = aptosTestnet
 const [usdc] = tokens
 const stranger = () => addressOfBytes(randomBytes(32)) as Hex
 const apt = 10n ** 8n
 
-let directory: string
-let program: string
 let connection: Connection
 let node: AptosNode
 /** How far the chain's clock is ahead. */
@@ -37,13 +32,6 @@ let wallet: { id: string; address: Hex }
 let dropDatabase: () => Promise<void>
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bezant-aptos-'))
-  const compiled = await compileAll({ worker: 'testing/processes/worker-process.ts' }, directory, {
-    'src/chains/families.ts': 'testing/conformance/aptos/chain-families.ts',
-    'src/chains/networks/monad-testnet.ts': 'testing/conformance/aptos/network.ts',
-    'src/custody/families/index.ts': 'testing/conformance/aptos/custody-families.ts',
-  })
-  program = compiled.worker!
   const cloned = await cloneDatabase('seeded')
   connection = cloned.connection
   dropDatabase = cloned.drop
@@ -66,12 +54,11 @@ afterAll(async () => {
   await worker?.exited
   await node?.close()
   await dropDatabase?.()
-  await rm(directory, { recursive: true, force: true })
 })
 
 /** Starts a worker, on the database and the journal of those before it. */
 async function begin(): Promise<void> {
-  worker = await startWorker([program])
+  worker = await spawnWorker()
   const roles = ['api', 'indexer', 'transactions', 'tokens', 'reviews', 'webhooks'] as const
   await worker.open({ connection, rpcUrl: node.url, blockchain, roles, logLevel: 'error' })
   const url = (await worker.start())!

@@ -1,5 +1,6 @@
 import { aptosFamily } from '#chains/aptos/index'
 import { families } from '#chains/families'
+import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import { networkOf } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
 import { familyOfKey } from '#custody/families/index'
@@ -10,8 +11,7 @@ import { connectLedger, ledgerFamily } from '#testing/conformance/ledger/family'
 import { ledgerKeys } from '#testing/conformance/ledger/keys'
 import { monadTestnet as ledgerNetwork } from '#testing/conformance/ledger/network'
 import { openLedgerNode } from '#testing/conformance/ledger/node'
-import { aptosChainOf, aptosKeys } from '#testing/nodes/aptos-chain'
-import { aptosTestnet } from '#testing/nodes/aptos-network'
+import { aptosChainOf } from '#testing/nodes/aptos-chain'
 import { startTestChains } from '#testing/platform/chain'
 import { type ChainUnderTest, describeChain } from './describe-chain.ts'
 
@@ -83,7 +83,7 @@ describeChain(
     return {
       chain,
       declaration: aptosFamily,
-      keys: aptosKeys,
+      keys: familyOfKey({ family: 'aptos' }),
       token: aptosTestnet.tokens[0]!.address,
       funds: 10n ** 8n,
       fund: async (address, amountAtomic, token) => {

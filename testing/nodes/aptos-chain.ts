@@ -1,13 +1,12 @@
-import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
 import { addressOfKey } from '#chains/aptos/encoding/addresses'
 import { aptosFamily } from '#chains/aptos/index'
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
 import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { ChainInput } from '#chains/family'
-import type { Family } from '#custody/families/family'
+import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import type { Hex } from '#lib/hex'
-import { aptosTestnet } from './aptos-network.ts'
 
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -22,22 +21,10 @@ export function aptosKey(secret: Uint8Array = randomBytes(32)) {
   }
 }
 
-/** Keys as custody has them, with signatures that tell their public key. */
-export const aptosKeys: Family = {
-  derive: async (_, seed, indexes) =>
-    indexes.map((index) => {
-      const privateKey = createHash('sha256').update(seed).update(String(index)).digest()
-      return { index, privateKey, address: aptosKey(privateKey).address }
-    }),
-  addressOf: (_, privateKey) => aptosKey(privateKey).address,
-  sign: (_, payload, privateKey) => aptosKey(privateKey).signed(payload),
-  digestOf: (payload) => createHash('sha256').update(payload).digest(),
-}
-
 export type AptosKey = ReturnType<typeof aptosKey>
 
 export const aptosChainOf = (rpcUrls: readonly string[], input: Partial<ChainInput> = {}): Chain =>
-  aptosFamily.connect({
+  aptosFamily.connect!({
     network: aptosTestnet,
     rpcUrl: rpcUrls[0]!,
     rpcUrls,

@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'
 
 /** Payable currencies and their chains: those that this server is connected to, of the key's environment. */
@@ -5,7 +6,10 @@ export function supportedCurrencies(ctx: Ctx) {
   const networks = ctx.chains
     .list()
     .map(({ network }) => network)
-    .filter(({ environment }) => environment === ctx.entity.environment)
+    .filter(
+      ({ blockchain, environment }) =>
+        environment === ctx.entity.environment && capabilitiesOf(blockchain).businessAccount,
+    )
   return ['USD', 'EUR'].flatMap((currency) => {
     const blockchains = networks
       .filter(({ tokens }) => tokens.some((token) => token.currency === currency))

@@ -130,6 +130,6 @@ export const aptosFamily: FamilyDeclaration = {
   signing: aptosSigning,
   derives: false,
   userWallets: true,
-  hasLocalChains: false,
+  hasLocalChains: true,
   connect: createAptosChain,
 }

@@ -226,5 +226,7 @@ export const evmFamily: FamilyDeclaration = {
   derives: true,
   userWallets: true,
   hasLocalChains: true,
+  // Enough for a whole backlog.
+  localInFlightMax: 4_000,
   connect: createEvmChain,
 }

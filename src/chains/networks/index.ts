@@ -1,5 +1,7 @@
 import { suggest } from '#lib/suggest'
 import type { Environment, NetworkOf } from '../network.ts'
+import { aptos } from './aptos.ts'
+import { aptosTestnet } from './aptos-testnet.ts'
 import { arb } from './arb.ts'
 import { arbSepolia } from './arb-sepolia.ts'
 import { avax } from './avax.ts'
@@ -42,6 +44,8 @@ const all = [
   lineaSepolia,
   zks,
   zksSepolia,
+  aptos,
+  aptosTestnet,
 ] as const
 
 export type NetworkName = (typeof all)[number]['blockchain']

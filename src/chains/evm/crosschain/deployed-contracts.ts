@@ -33,10 +33,11 @@ export const crosschainContracts: Readonly<Record<Environment, CrosschainContrac
   },
 }
 
-/** A network that has a domain, and with it cross-chain messages. */
+/** A network that has a domain and contracts of cross-chain messages that this program knows. */
 export type CrosschainNetwork = Network & { domain: number }
 
-export const hasDomain = (network: Network): network is CrosschainNetwork => network.domain !== undefined
+export const hasDomain = (network: Network): network is CrosschainNetwork =>
+  network.family === 'evm' && network.domain !== undefined
 
 /** The runtime code of the contracts as they stand at these addresses on the chain of a domain, without proxies. */
 export function crosschainCodeOf(

@@ -1,3 +1,4 @@
+import { localAptosEurcAddress } from '#chains/network'
 import type { Hex } from '#lib/hex'
 import { readLongAddress, shortName } from './addresses.ts'
 
@@ -34,7 +35,16 @@ const usdc: FungibleAsset = {
   isRegulated: true,
 }
 
-export const assets: readonly FungibleAsset[] = [apt, usdc]
+/** The issuer has no such token on Aptos. */
+const eurc: FungibleAsset = {
+  metadata: localAptosEurcAddress,
+  name: 'EURC',
+  symbol: 'EURC',
+  decimals: 6,
+  isRegulated: true,
+}
+
+export const assets: readonly FungibleAsset[] = [apt, usdc, eurc]
 
 export const assetAt = (metadata: string): FungibleAsset | undefined =>
   assets.find((asset) => asset.metadata === metadata)

@@ -1,7 +1,6 @@
-import type { NetworkOf } from '#chains/network'
-import type { Network } from '#chains/networks/index'
+import { localAptosEurcAddress, type NetworkOf } from '../network.ts'
 
-const network: NetworkOf<'APTOS-TESTNET'> = {
+export const aptosTestnet: NetworkOf<'APTOS-TESTNET'> = {
   blockchain: 'APTOS-TESTNET',
   family: 'aptos',
   environment: 'TEST',
@@ -22,6 +21,15 @@ const network: NetworkOf<'APTOS-TESTNET'> = {
       decimals: 6,
       address: '0x69091fbab5f7d635ee7ac5098cf0c1efbe31d68fec0f2cd565e8d168daf52832',
     },
+    {
+      id: '755cc333-7a67-5797-a2d2-17c940c803d4',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: localAptosEurcAddress,
+      localOnly: true,
+    },
   ],
   confirmations: 1,
   domain: 9,
@@ -30,6 +38,3 @@ const network: NetworkOf<'APTOS-TESTNET'> = {
   inFlightMax: 100,
   blockTimeMs: 250,
 }
-
-/** The test network of Aptos, which no configuration can name yet. */
-export const aptosTestnet = network as unknown as Network
