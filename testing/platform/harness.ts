@@ -48,6 +48,8 @@ export type HarnessOptions = {
   blockTimeMs?: number
   gasLimit?: bigint
   config?: Partial<Config>
+  /** Nodes of further chains, which the test runs and ends itself. */
+  furtherNodes?: ContextInput['nodes']
   /** Settings of a chain's node that differ from the defaults, such as the address of a proxy or its limits. */
   node?: (chain: TestChain) => Promise<Partial<ContextInput['nodes'][number]>>
 }
@@ -108,7 +110,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   }
   const config = readConfig(settings, {})
   const log = testLog(config.logLevel)
-  const nodes = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
+  const own = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
+  const nodes = [...own, ...(options.furtherNodes ?? [])]
   const pinCost = { memoryKib: 64, passes: 1 }
   const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
   const { ctx, close, renewKeys } = await openContext(opened)

@@ -1,7 +1,7 @@
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { expect } from 'vitest'
 import { type Wallet, type World, worldOf } from '#testing/builders/world'
-import { type Harness, openHarness } from './harness.ts'
+import { type Harness, type HarnessOptions, openHarness } from './harness.ts'
 import type { HttpAnswer } from './tenant.ts'
 
 /** A funded wallet that signs, by HTTP and by the published client. */
@@ -17,8 +17,10 @@ export type SigningHarness = {
   refused(operation: string, fields: Record<string, unknown>, code: number, location?: RegExp): Promise<void>
 }
 
-export async function openSigningHarness(): Promise<SigningHarness> {
-  const harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+export async function openSigningHarness(
+  options: Pick<HarnessOptions, 'furtherNodes'> = {},
+): Promise<SigningHarness> {
+  const harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'], ...options })
   const world = worldOf(harness)
   const wallet = await world.fundedWallet()
   const { apiKey, entitySecret, url } = harness

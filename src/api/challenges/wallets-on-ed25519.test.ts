@@ -9,16 +9,19 @@ import {
   unsignedTransaction,
 } from '#testing/builders/solana-transactions'
 import { type Wallet, type World, worldOf } from '#testing/builders/world'
+import { openLocalAptos } from '#testing/nodes/local-aptos'
 import { approved, newSession, type PageSession, pin, questions, shownChallenge } from '#testing/pages/page'
 import { type Harness, openHarness } from '#testing/platform/harness'
 
+let aptosChain: Awaited<ReturnType<typeof openLocalAptos>>
 let harness: Harness
 let world: World
 let client: ReturnType<typeof initiateUserControlledWalletsClient>
 let session: PageSession
 
 beforeAll(async () => {
-  harness = await openHarness()
+  aptosChain = await openLocalAptos()
+  harness = await openHarness({ furtherNodes: [aptosChain.connected] })
   world = worldOf(harness)
   client = initiateUserControlledWalletsClient({ apiKey: harness.apiKey, baseUrl: harness.url })
   session = await newSession(world)
@@ -28,7 +31,10 @@ beforeAll(async () => {
   })
   await approved(world, session, data!.challengeId!, [['N', pin], ...questions])
 })
-afterAll(() => harness?.close())
+afterAll(async () => {
+  await harness?.close()
+  await aptosChain?.node.close()
+})
 
 async function walletOn(blockchain: string): Promise<Wallet & { initialPublicKey?: string }> {
   const { userToken } = session

@@ -10,6 +10,7 @@ import {
   solanaPrograms,
   unsignedTransaction,
 } from '#testing/builders/solana-transactions'
+import { openLocalAptos } from '#testing/nodes/local-aptos'
 import { openSigningHarness, type SigningHarness } from '#testing/platform/signing-harness'
 
 type Shown = {
@@ -22,6 +23,7 @@ type Shown = {
 }
 type Family = 'aptos' | 'solana' | 'near'
 
+let aptosChain: Awaited<ReturnType<typeof openLocalAptos>>
 let kit: SigningHarness
 let wallets: Record<Family, Shown>
 
@@ -54,12 +56,16 @@ async function create(changes: Record<string, unknown> = {}) {
 }
 
 beforeAll(async () => {
-  kit = await openSigningHarness()
+  aptosChain = await openLocalAptos()
+  kit = await openSigningHarness({ furtherNodes: [aptosChain.connected] })
   const made = (await create()).body.data.wallets as Shown[]
   const on = (name: string) => made.find(({ blockchain }) => blockchain === name)!
   wallets = { aptos: on('APTOS-TESTNET'), solana: on('SOL-DEVNET'), near: on('NEAR-TESTNET') }
 })
-afterAll(() => kit?.harness.close())
+afterAll(async () => {
+  await kit?.harness.close()
+  await aptosChain?.node.close()
+})
 
 describe('wallets on Ed25519', () => {
   it('have the addresses and public keys of their chains, and are listed by blockchain', async () => {
@@ -85,7 +91,7 @@ describe('wallets on Ed25519', () => {
     expect(addresses.has(wallets.near.address)).toBe(false)
   })
 
-  it('are no smart accounts, share no address and hold nothing here', async () => {
+  it('are no smart accounts, share no address and hold nothing where nothing is connected', async () => {
     const { http } = kit.harness
     const smart = await create({ blockchains: ['NEAR-TESTNET'], accountType: 'SCA' })
     expect([smart.status, smart.body.code]).toEqual([400, 155507])
@@ -95,7 +101,7 @@ describe('wallets on Ed25519', () => {
       { body: {} },
     )
     expect([derived.status, derived.body.code]).toEqual([400, 155510])
-    for (const { id, blockchain } of Object.values(wallets)) {
+    for (const { id, blockchain } of [wallets.solana, wallets.near]) {
       const asked = await Promise.all([
         http('GET', `/v1/w3s/wallets/${id}/balances`),
         http('GET', `/v1/w3s/wallets/${id}/nfts`),

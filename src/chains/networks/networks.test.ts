@@ -10,7 +10,7 @@ import {
   isVirtual,
   walletBlockchains,
 } from '../blockchains.ts'
-import { localEurcAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
+import { localEurcAddress, tokenAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
 import { networkOf, networkOfBusinessChain, networks } from './index.ts'
 
 /** The ids that the API's clients hard-code; every other id is computed. */
@@ -27,6 +27,9 @@ const wellKnownIds: Record<string, string> = {
   'BASE-SEPOLIA:USDC': 'bdf128b4-827b-5267-8f9e-243694989b5f',
   'MONAD-TESTNET:USDC': '17fe0589-b511-546c-9eff-84087524f47e',
   'UNI:USDC': '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
+  'APTOS:USDC': '298eebe2-3131-5183-b528-f925f70848d0',
+  'APTOS-TESTNET:USDC': 'e3cbdafc-42c3-58cc-ae4c-b31dbb10354c',
+  'APTOS-TESTNET:APT-TESTNET': 'd457a992-b109-50eb-b5aa-9ef4609e81d2',
   'ETH-SEPOLIA:ETH-SEPOLIA': '979869da-9115-5f7d-917d-12d434e56ae7',
   'ETH-SEPOLIA:EURC': 'c22b378a-843a-59b6-aaf5-bcba622729e6',
   'BASE-SEPOLIA:ETH-SEPOLIA': 'f2ab11ae-53fa-5373-86e5-8b38447b65fb',
@@ -55,6 +58,8 @@ const chainIds: Record<string, number> = {
   'LINEA-SEPOLIA': 59141,
   ZKS: 324,
   'ZKS-SEPOLIA': 300,
+  APTOS: 1,
+  'APTOS-TESTNET': 2,
 }
 
 function uuidV5(namespace: string, name: string): string {
@@ -85,19 +90,23 @@ describe('networks', () => {
     }
   })
 
-  test.each(networks)('$blockchain agrees with its name and holds checksummed addresses', (network) => {
-    const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET)$/.test(network.blockchain)
-    expect(network.environment).toBe(isTest ? 'TEST' : 'LIVE')
-    expect(networkOf(network.blockchain)).toBe(network)
-    expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)
-    for (const token of network.tokens) expect(token.address).toBe(getAddress(token.address))
-    const symbols = network.tokens.map((token) => token.symbol)
-    if (network.environment === 'TEST') expect(symbols).toEqual(['USDC', 'EURC'])
-    else
-      expect(network.tokens.some((token) => token.localOnly || token.address === localEurcAddress)).toBe(
-        false,
-      )
-  })
+  test.each(networks)(
+    '$blockchain agrees with its name and holds addresses as their issuer writes them',
+    (network) => {
+      const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET)$/.test(network.blockchain)
+      expect(network.environment).toBe(isTest ? 'TEST' : 'LIVE')
+      expect(networkOf(network.blockchain)).toBe(network)
+      expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)
+      for (const token of network.tokens)
+        expect(token.address).toBe(network.family === 'evm' ? getAddress(token.address) : tokenAddress(token))
+      const symbols = network.tokens.map((token) => token.symbol)
+      if (network.environment === 'TEST') expect(symbols).toEqual(['USDC', 'EURC'])
+      else
+        expect(network.tokens.some((token) => token.localOnly || token.address === localEurcAddress)).toBe(
+          false,
+        )
+    },
+  )
 
   test('no token id is used twice', () => {
     const ids = networks.flatMap((n) => [n.nativeToken.id, ...n.tokens.map((t) => t.id)])
@@ -106,7 +115,7 @@ describe('networks', () => {
 })
 
 test('the documents count the chains as they are', () => {
-  const local = networks.filter(({ environment }) => environment === 'TEST')
+  const local = networks.filter(({ environment, family }) => environment === 'TEST' && family === 'evm')
   const ofWallets = local.filter(({ blockchain }) =>
     (walletBlockchains as readonly string[]).includes(blockchain),
   )
