@@ -2,35 +2,50 @@ import { type Blockchain, familyOf, isVirtual } from './blockchains.ts'
 import { families } from './families.ts'
 import type { FamilyDeclaration } from './family.ts'
 
+/** The operations that a chain may lack, by the names of the API, and what each of them means. */
+export const chainCapabilities = {
+  userWallets: 'users can hold the keys of its wallets',
+  derive: 'a wallet can share the address of one on another blockchain',
+  smartAccounts: 'it has smart contract accounts',
+  contracts: 'contracts are deployed, imported, called and followed on it',
+  typedData: 'wallets sign typed data',
+  crosschain: 'it has cross-chain messages',
+  faucet: 'the faucet of a sandbox pays on it',
+  businessAccount:
+    'the business account receives, holds and pays coins on it: it takes them from addresses that hold no fee',
+} as const
+
+export type ChainCapability = keyof typeof chainCapabilities
+
 /** The operations that this program offers on a blockchain, once it is connected. */
-type Capabilities = {
+type Capabilities = Record<ChainCapability, boolean> & {
   /** The family of the keys of its accounts; `undefined` while custody derives none. */
   keys: FamilyDeclaration['keys'] | undefined
   /** This program connects to nodes of it; where it does not, wallets only sign, and hold nothing here. */
   connects: boolean
-  /** Users can hold the keys of its wallets. */
-  userWallets: boolean
-  /** Shares the address of a wallet on another blockchain. */
-  derive: boolean
-  /** Has smart contract accounts. */
-  smartAccounts: boolean
-  /** The faucet of a sandbox pays on it. */
-  faucet: boolean
-  /** The business account receives, holds and pays coins on it: it takes them from addresses that hold no fee. */
-  businessAccount: boolean
 }
 
-/** Capabilities follow from what the family declares; `signingOn` has what its wallets sign. Names that stand for any chain only sign. */
+/** Capabilities follow from what the family declares. Names that stand for any chain only sign. */
 export function capabilitiesOf(blockchain: Blockchain): Capabilities {
   const family = families[familyOf(blockchain)]
   const onChain = isVirtual(blockchain) ? undefined : family
+  const hasFacet = (facet: FamilyDeclaration['facets'][number]) => onChain?.facets.includes(facet) ?? false
   return {
     keys: family?.keys,
     connects: onChain?.connect !== undefined,
     userWallets: family?.userWallets ?? false,
     derive: family?.derives ?? false,
-    smartAccounts: onChain?.facets.includes('accounts') ?? false,
+    smartAccounts: hasFacet('accounts'),
+    contracts: hasFacet('contracts'),
+    typedData: family?.signing?.typedData !== undefined,
+    crosschain: hasFacet('crosschainPlanner'),
     faucet: onChain?.hasLocalChains ?? false,
-    businessAccount: onChain?.facets.includes('gather') ?? false,
+    businessAccount: hasFacet('gather'),
   }
+}
+
+/** The names of what a blockchain has. */
+export function capabilityNames(blockchain: Blockchain): ChainCapability[] {
+  const capabilities = capabilitiesOf(blockchain)
+  return (Object.keys(chainCapabilities) as ChainCapability[]).filter((name) => capabilities[name])
 }

@@ -1,12 +1,12 @@
 import { pathWith, read } from '../api/ask.ts'
-import type { ListedEntries, OperatorChain } from '../api/types.ts'
+import { type Capability, chainsWith } from '../api/chains.svelte.ts'
+import type { ListedEntries } from '../api/types.ts'
 
 type Choice = { value: string; title: string }
 
-/** The chains of the server. */
-export async function chainChoices(): Promise<Choice[]> {
-  const chains = await read<OperatorChain[]>('/operator/chains')
-  return chains.map(({ blockchain }) => ({ value: blockchain, title: blockchain }))
+/** The chains of the server, or those that have what an act needs. */
+export async function chainChoices(capability?: Capability): Promise<Choice[]> {
+  return (await chainsWith(capability)).map((value) => ({ value, title: value }))
 }
 
 export async function walletSetChoices(): Promise<Choice[]> {
@@ -20,13 +20,17 @@ export async function walletSetChoices(): Promise<Choice[]> {
 
 type ListedWallet = { id: string; address: string; name?: string; blockchain: string; custodyType: string }
 
-/** The newest wallets that the entity signs for, of all chains or of one. A choice names the chain too, and is read by `walletOf`. */
+/**
+ * The newest wallets that the entity signs for, on chains with contracts or on one of these. A choice names the chain too, and is read by
+ * `walletOf`.
+ */
 export async function walletChoices(blockchain?: string): Promise<Choice[]> {
+  const chains = blockchain ? [blockchain] : await chainsWith('contracts')
   const { wallets } = await read<{ wallets: ListedWallet[] }>(
     pathWith('/v1/w3s/wallets', { pageSize: '50', blockchain }),
   )
   return wallets
-    .filter(({ custodyType }) => custodyType === 'DEVELOPER')
+    .filter((wallet) => wallet.custodyType === 'DEVELOPER' && chains.includes(wallet.blockchain))
     .map((wallet) => ({
       value: `${wallet.id} ${wallet.blockchain}`,
       title: `${wallet.name || wallet.address} on ${wallet.blockchain}`,
@@ -118,6 +122,8 @@ export const screenedChoices: readonly Choice[] = Object.keys(screened).map((val
 
 /** The chains of the wallet product, for filters. */
 export const blockchains = [
+  'APTOS',
+  'APTOS-TESTNET',
   'ARB',
   'ARB-SEPOLIA',
   'AVAX',
@@ -130,8 +136,12 @@ export const blockchains = [
   'MATIC-AMOY',
   'MONAD',
   'MONAD-TESTNET',
+  'NEAR',
+  'NEAR-TESTNET',
   'OP',
   'OP-SEPOLIA',
+  'SOL',
+  'SOL-DEVNET',
   'UNI',
   'UNI-SEPOLIA',
 ] as const

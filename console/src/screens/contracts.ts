@@ -38,7 +38,7 @@ const importContract: Action<undefined> = {
     'Makes a contract that is on a chain known here: its functions can be called, and its events followed.',
   fields: [
     { name: 'name', title: 'Name' },
-    { name: 'blockchain', title: 'Blockchain', choices: chainChoices },
+    { name: 'blockchain', title: 'Blockchain', choices: () => chainChoices('contracts') },
     { name: 'address', title: 'Address' },
     {
       name: 'abiJson',

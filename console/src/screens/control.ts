@@ -138,7 +138,7 @@ export const screenings: ListScreen<Screening> = {
       about:
         'Asks the lists of this server about an address as the receiver of money, and keeps the decision.',
       fields: [
-        { name: 'chain', title: 'Chain', choices: chainChoices },
+        { name: 'chain', title: 'Chain', choices: () => chainChoices() },
         { name: 'address', title: 'Address' },
       ],
       async run(_, values) {

@@ -54,7 +54,7 @@ const lookUp: Action<undefined> = {
   icon: 'search',
   about: 'Shows the messages of any transaction with their attestations, as their receivers see them.',
   fields: [
-    { name: 'blockchain', title: 'Chain that burned', choices: chainChoices },
+    { name: 'blockchain', title: 'Chain that burned', choices: () => chainChoices('crosschain') },
     { name: 'transactionHash', title: 'Transaction hash', hint: '0x and 64 hexadecimal digits' },
   ],
   async run(_, { blockchain = '', transactionHash }) {
@@ -70,8 +70,8 @@ const fees: Action<undefined> = {
   about:
     'Shows what a burn costs: in basis points for each speed, and in millionths of a USDC for the delivery.',
   fields: [
-    { name: 'source', title: 'From', choices: chainChoices },
-    { name: 'destination', title: 'To', choices: chainChoices },
+    { name: 'source', title: 'From', choices: () => chainChoices('crosschain') },
+    { name: 'destination', title: 'To', choices: () => chainChoices('crosschain') },
   ],
   async run(_, { source = '', destination = '' }) {
     const [from, to] = [domainOf(source), domainOf(destination)]

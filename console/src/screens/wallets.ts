@@ -3,6 +3,7 @@ import { signingFields, withSecret } from '../api/entity-secret.ts'
 import { wordsOf } from '../format/text.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { session } from '../session.svelte.ts'
+import { hasCapability } from '../api/chains.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
 import { movementColumns } from './movements.ts'
 import { policiesPart } from './policies.ts'
@@ -78,7 +79,7 @@ const createWallets: Action<undefined> = {
   tone: 'primary',
   fields: withSecret([
     { name: 'walletSetId', title: 'Wallet set', choices: walletSetChoices },
-    { name: 'blockchain', title: 'Blockchain', choices: chainChoices },
+    { name: 'blockchain', title: 'Blockchain', choices: () => chainChoices() },
     {
       name: 'accountType',
       title: 'Account',
@@ -333,7 +334,7 @@ const signMessage: Action<Wallet> = {
   icon: 'pen-line',
   isOffered: ({ custodyType }) => custodyType === 'DEVELOPER',
   about:
-    'Signs a text with the key of this wallet (EIP-191). A signature can promise money: read what you sign.',
+    'Signs a text with the key of this wallet. A signature can promise money: read what you sign.',
   fields: withSecret([{ name: 'message', title: 'Message', isLong: true }]),
   async run(item, values) {
     const { data } = await ask<{ signature: string }>('POST', '/v1/w3s/developer/sign/message', {
@@ -348,7 +349,8 @@ const signMessage: Action<Wallet> = {
 const signTypedData: Action<Wallet> = {
   title: 'Sign typed data',
   icon: 'braces',
-  isOffered: ({ custodyType }) => custodyType === 'DEVELOPER',
+  isOffered: ({ blockchain, custodyType }) =>
+    custodyType === 'DEVELOPER' && hasCapability(blockchain, 'typedData'),
   about:
     'Signs typed data with the key of this wallet (EIP-712). Such a signature can move money by itself: read what you sign.',
   fields: withSecret([

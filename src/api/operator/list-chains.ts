@@ -1,4 +1,5 @@
 import { headOf } from '#api/sources/chain-head'
+import { capabilityNames } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import type { BlockRef } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
@@ -24,6 +25,7 @@ async function showChain(ctx: EngineCtx, chain: Chain) {
   return {
     blockchain,
     chainId,
+    capabilities: capabilityNames(blockchain),
     ...(head && { headNumber: head.number, headDate: formatInstant(head.timeMs) }),
     ...(indexed && { indexedNumber: indexed.number }),
     ...(final >= 0 && { finalNumber: final }),

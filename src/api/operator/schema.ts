@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { createDateField, dateField, idField } from '#api/fields'
+import { type ChainCapability, chainCapabilities } from '#chains/capabilities'
 import { accountKinds } from '#engines/ledger/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 import { chainStates } from './list-chains.ts'
@@ -46,10 +47,18 @@ const rpcSchema = Type.Object(
   { description: 'An endpoint of a node.' },
 )
 
+const capabilities = Object.keys(chainCapabilities) as ChainCapability[]
+const capabilityTexts = Object.entries(chainCapabilities)
+  .map(([name, about]) => `${name} (${about})`)
+  .join(', ')
+
 export const chainSchema = Type.Object(
   {
     blockchain: Type.String({ description: 'The blockchain.' }),
     chainId: Type.Integer({ description: 'The chain id of the network.' }),
+    capabilities: Type.Array(Type.Enum(capabilities), {
+      description: `The operations that the chain has, some of which others lack: ${capabilityTexts}.`,
+    }),
     headNumber: optional(
       Type.Integer({ description: 'The newest block of the node; absent while it does not answer.' }),
     ),
