@@ -1,9 +1,9 @@
 import { ask } from '../api/ask.ts'
+import { hasCapability } from '../api/chains.svelte.ts'
 import { signingFields, withSecret } from '../api/entity-secret.ts'
 import { wordsOf } from '../format/text.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { session } from '../session.svelte.ts'
-import { hasCapability } from '../api/chains.svelte.ts'
 import { blockchains, chainChoices, feeLevels, tokenChoices, walletSetChoices } from './choices.ts'
 import { movementColumns } from './movements.ts'
 import { policiesPart } from './policies.ts'
@@ -333,8 +333,7 @@ const signMessage: Action<Wallet> = {
   title: 'Sign message',
   icon: 'pen-line',
   isOffered: ({ custodyType }) => custodyType === 'DEVELOPER',
-  about:
-    'Signs a text with the key of this wallet. A signature can promise money: read what you sign.',
+  about: 'Signs a text with the key of this wallet. A signature can promise money: read what you sign.',
   fields: withSecret([{ name: 'message', title: 'Message', isLong: true }]),
   async run(item, values) {
     const { data } = await ask<{ signature: string }>('POST', '/v1/w3s/developer/sign/message', {

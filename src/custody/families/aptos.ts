@@ -16,7 +16,7 @@ const keys = onEd25519({
  * m/44'/637'/i'/0'/0'. An address is the hash of the public key and the scheme, until the account rotates its key. It does not tell the
  * key, so that a signature is both: 32 bytes of the public key, and 64 that it signed.
  */
-export const aptos: Family = {
+export const aptosKeys: Family = {
   ...keys,
   sign: (signer, payload, privateKey) =>
     Buffer.concat([publicKeyOfEd25519(privateKey), keys.sign(signer, payload, privateKey)]),

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import { hexOf } from '#lib/hex'
 import { addressBytes, sha3, zeroAccount } from './addresses.ts'
-import type { SignedTransaction, TransactionSigner } from './codec.ts'
+import type { ReadTransaction, TransactionSigner } from './codec.ts'
 import { refused } from './errors.ts'
 
 const prefixOf = (type: string) => sha3(Buffer.from(`APTOS::${type}`))
@@ -15,7 +15,7 @@ const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 export const transactionHash = (bytes: Buffer): Hex => hexOf(sha3(transactionPrefix, Buffer.from([0]), bytes))
 
 /** Throws unless each signer signed the message that the transaction wants of it. */
-export function checkSignatures(transaction: SignedTransaction): void {
+export function checkSignatures(transaction: ReadTransaction): void {
   const { signer, feePayer } = transaction
   if (!feePayer) {
     requireSignature(signer, [messageOf(transaction)])
@@ -30,7 +30,7 @@ export function checkSignatures(transaction: SignedTransaction): void {
 }
 
 /** Whether a signer of the transaction signed it, which simulations refuse: their bytes could be sent. */
-export function isSigned(transaction: SignedTransaction): boolean {
+export function isSigned(transaction: ReadTransaction): boolean {
   const { signer, feePayer } = transaction
   if (!feePayer) return hasSigned(signer, messageOf(transaction))
   const message = feePayerMessage(transaction, feePayer.address)
@@ -45,10 +45,10 @@ export function authenticationKey(signer: TransactionSigner): Hex | undefined {
     : hexOf(sha3(Buffer.from([0, 32]), signer.publicKey, Buffer.from([2])))
 }
 
-const messageOf = ({ rawBytes }: SignedTransaction) => Buffer.concat([rawPrefix, rawBytes])
+const messageOf = ({ rawBytes }: ReadTransaction) => Buffer.concat([rawPrefix, rawBytes])
 
 /** The message of both signers: the variant 1, the transaction, no further signers, and the address of the payer. */
-const feePayerMessage = ({ rawBytes }: SignedTransaction, payer: string) =>
+const feePayerMessage = ({ rawBytes }: ReadTransaction, payer: string) =>
   Buffer.concat([withDataPrefix, Buffer.from([1]), rawBytes, Buffer.from([0]), addressBytes(payer)])
 
 function requireSignature(signer: TransactionSigner, messages: readonly Buffer[]): void {

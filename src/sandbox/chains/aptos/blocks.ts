@@ -1,6 +1,6 @@
 import { type Hex, hexOf } from '#lib/hex'
 import { addressBytes, sha3 } from './addresses.ts'
-import type { SignedTransaction } from './codec.ts'
+import type { ReadTransaction } from './codec.ts'
 import type { ExecutionOutcome } from './execute.ts'
 import type { StateWrite } from './state.ts'
 
@@ -12,7 +12,7 @@ export type LedgerTransaction = {
   timestampUs: bigint
 } & (
   | { kind: 'genesis' | 'metadata' | 'epilogue' }
-  | { kind: 'user'; transaction: SignedTransaction; outcome: ExecutionOutcome; writes: StateWrite[] }
+  | { kind: 'user'; transaction: ReadTransaction; outcome: ExecutionOutcome; writes: StateWrite[] }
 )
 
 export type UserTransaction = Extract<LedgerTransaction, { kind: 'user' }>

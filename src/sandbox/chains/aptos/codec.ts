@@ -86,7 +86,7 @@ const authenticator = bcs.enum('TransactionAuthenticator', {
   singleSender: accountAuthenticator,
 })
 
-const signedTransaction = bcs.struct('SignedTransaction', { raw: rawTransaction, authenticator })
+const signedTransaction = bcs.struct('ReadTransaction', { raw: rawTransaction, authenticator })
 
 /** A function with its type arguments as text and its arguments as the bytes of each. */
 export type FunctionCall = { name: string; typeArguments: string[]; arguments: Buffer[] }
@@ -96,7 +96,7 @@ export type TransactionSigner =
   | { scheme: 'ed25519' | 'single'; publicKey: Buffer; signature: Buffer }
   | { scheme: 'none' }
 
-export type SignedTransaction = {
+export type ReadTransaction = {
   sender: Hex
   sequence: bigint
   call: FunctionCall
@@ -112,8 +112,8 @@ export type SignedTransaction = {
 }
 
 /** Decodes a signed transaction; throws for bytes that are none, are not canonical, or are followed by others. */
-export function decodeSignedTransaction(bytes: Buffer): SignedTransaction {
-  const { raw, authenticator } = decode(signedTransaction, bytes, 'SignedTransaction')
+export function decodeSignedTransaction(bytes: Buffer): ReadTransaction {
+  const { raw, authenticator } = decode(signedTransaction, bytes, 'ReadTransaction')
   const call = raw.payload.entryFunction
   if (!call) throw unsupported(`the payload ${raw.payload.$kind}`, 'an entry function')
   const { chainId } = raw
@@ -133,7 +133,7 @@ export function decodeSignedTransaction(bytes: Buffer): SignedTransaction {
 
 /** Splits a list of signed transactions into the bytes of each. */
 export function splitTransactions(bytes: Buffer): Buffer[] {
-  const list = decode(bcs.vector(signedTransaction), bytes, 'Vec<SignedTransaction>')
+  const list = decode(bcs.vector(signedTransaction), bytes, 'Vec<ReadTransaction>')
   return list.map((item) => Buffer.from(signedTransaction.serialize(item).toBytes()))
 }
 
@@ -173,7 +173,7 @@ function tagText(tag: RawTag): string {
   return `${shortAddress(longAddress(address))}::${module}::${name}${inner}`
 }
 
-function signersOf(all: RawAuthenticator): Pick<SignedTransaction, 'signer' | 'feePayer'> {
+function signersOf(all: RawAuthenticator): Pick<ReadTransaction, 'signer' | 'feePayer'> {
   if (all.ed25519) return { signer: ed25519Signer(all.ed25519) }
   if (all.singleSender) return { signer: signerOf(all.singleSender) }
   if (!all.feePayer) throw unsupported(`the authenticator ${all.$kind}`, 'Ed25519, SingleKey or FeePayer')
@@ -202,7 +202,7 @@ const ed25519Signer = ({ publicKey, signature }: RawSignature): TransactionSigne
 
 function keyAndSignature(publicKey: Uint8Array, signature: Uint8Array) {
   if (publicKey.length !== 32 || signature.length !== 64)
-    throw malformed('SignedTransaction', 'a public key has 32 bytes and a signature 64')
+    throw malformed('ReadTransaction', 'a public key has 32 bytes and a signature 64')
   return { publicKey: Buffer.from(publicKey), signature: Buffer.from(signature) }
 }
 

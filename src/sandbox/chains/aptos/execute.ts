@@ -1,6 +1,6 @@
 import { apt } from './assets.ts'
 import { authenticationKey } from './authenticate.ts'
-import type { SignedTransaction } from './codec.ts'
+import type { ReadTransaction } from './codec.ts'
 import type { PrologueRefusal } from './errors.ts'
 import { callFunction } from './functions.ts'
 import { type GasStatement, gasLimits, gasOf, noWork } from './gas.ts'
@@ -20,11 +20,11 @@ const u64Max = 2n ** 64n - 1n
 export const sequenceOf = (state: StateReader, address: string): bigint =>
   state.get('accounts', address)?.sequence ?? 0n
 
-const feePayerOf = ({ sender, feePayer }: SignedTransaction) => feePayer?.address ?? sender
+const feePayerOf = ({ sender, feePayer }: ReadTransaction) => feePayer?.address ?? sender
 
 /** Returns the rule that a transaction breaks before it is executed, in the order in which nodes look. */
 export function findRefusal(
-  transaction: SignedTransaction,
+  transaction: ReadTransaction,
   state: StateReader,
   { nowS, chainId }: { nowS: bigint; chainId: number },
 ): PrologueRefusal | undefined {
@@ -48,17 +48,17 @@ export function findRefusal(
   return canPay(transaction, state) ? undefined : 'INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE'
 }
 
-export const canPay = (transaction: SignedTransaction, state: StateReader): boolean =>
+export const canPay = (transaction: ReadTransaction, state: StateReader): boolean =>
   balanceIn(state, feePayerOf(transaction), apt.metadata) >= transaction.maxGas * transaction.gasPrice
 
 /** The most gas that the payer of a transaction can buy, up to the bound of the node. */
-export function affordableGas(transaction: SignedTransaction, state: StateReader): bigint {
+export function affordableGas(transaction: ReadTransaction, state: StateReader): bigint {
   const units = balanceIn(state, feePayerOf(transaction), apt.metadata) / (transaction.gasPrice || 1n)
   return units < gasLimits.maxGasMax ? units : gasLimits.maxGasMax
 }
 
 /** Executes a transaction that no rule refuses; a failed payload changes nothing but the sequence and the fee. */
-export function execute(transaction: SignedTransaction, changes: StateChanges): ExecutionOutcome {
+export function execute(transaction: ReadTransaction, changes: StateChanges): ExecutionOutcome {
   const { sender, sequence, call, maxGas, gasPrice } = transaction
   const work = noWork()
   ensureAccount({ changes, work }, sender)
@@ -85,7 +85,7 @@ export function execute(transaction: SignedTransaction, changes: StateChanges): 
 }
 
 function charge(
-  transaction: SignedTransaction,
+  transaction: ReadTransaction,
   changes: StateChanges,
   gas: GasStatement,
   { isSuccess, vmStatus, events }: Omit<ExecutionOutcome, 'gasUnits'>,

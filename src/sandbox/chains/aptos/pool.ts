@@ -1,9 +1,9 @@
-import type { SignedTransaction } from './codec.ts'
+import type { ReadTransaction } from './codec.ts'
 import { NodeError } from './errors.ts'
 import { sequenceOf } from './execute.ts'
 import type { StateReader } from './state.ts'
 
-export type Pending = { transaction: SignedTransaction; hash: string; arrivedMs: number }
+export type Pending = { transaction: ReadTransaction; hash: string; arrivedMs: number }
 
 /** Transactions that wait for a block, by sender and sequence. */
 export type TransactionPool = {
@@ -61,7 +61,7 @@ export function createPool(): TransactionPool {
 }
 
 /** Only a dearer transaction that is otherwise the same takes the place of another. */
-function requireDearer(current: SignedTransaction, next: SignedTransaction): void {
+function requireDearer(current: ReadTransaction, next: ReadTransaction): void {
   const isSame =
     JSON.stringify(current.call) === JSON.stringify(next.call) &&
     current.expiryS === next.expiryS &&

@@ -3,7 +3,7 @@ import { type Hex, hexOf } from '#lib/hex'
 import { shortAddress } from './addresses.ts'
 import { assetAt } from './assets.ts'
 import { type LedgerBlock, type LedgerTransaction, rootHashOf, type UserTransaction } from './blocks.ts'
-import type { FunctionCall, SignedTransaction, TransactionSigner } from './codec.ts'
+import type { FunctionCall, ReadTransaction, TransactionSigner } from './codec.ts'
 import { decodeValue, entryFunctions } from './functions.ts'
 import type { ChainEvent } from './movements.ts'
 import type { AccountState, StateWrite, StoreState } from './state.ts'
@@ -18,7 +18,7 @@ export const showBlock = (block: LedgerBlock): RestJson => ({
   last_version: String(block.lastVersion),
 })
 
-export function showPending(transaction: SignedTransaction, hash: string): RestJson {
+export function showPending(transaction: ReadTransaction, hash: string): RestJson {
   return { type: 'pending_transaction', hash, ...showRequest(transaction) }
 }
 
@@ -84,7 +84,7 @@ export const showExecuted = ({
   timestamp: String(timestampUs),
 })
 
-const showRequest = (transaction: SignedTransaction): RestJson => ({
+const showRequest = (transaction: ReadTransaction): RestJson => ({
   sender: shortAddress(transaction.sender),
   sequence_number: String(transaction.sequence),
   max_gas_amount: String(transaction.maxGas),
@@ -118,7 +118,7 @@ export function showValue(value: unknown): unknown {
   return typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value) ? shortAddress(value) : value
 }
 
-function showSignature({ signer, feePayer }: SignedTransaction): RestJson {
+function showSignature({ signer, feePayer }: ReadTransaction): RestJson {
   if (!feePayer) return showSigner(signer)
   return {
     type: 'fee_payer_signature',
