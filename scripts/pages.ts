@@ -116,7 +116,8 @@ on it, its own counted. The chains of a sandbox, which are local, count one.
 
 ${table(headings, rows)}
 
-An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all.
+An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all. The
+local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain).
 A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
 

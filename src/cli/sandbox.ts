@@ -29,7 +29,10 @@ export const sandboxCommand: Command = {
        bezant sandbox snapshot ACTION … save and restore the state of a sandbox that runs
        bezant sandbox reset             return it to the state of its first start
 
-Each of the latter has its own --help.`,
+Each of the latter has its own --help.
+
+Chains of EVM are real nodes. That of APTOS-TESTNET is simulated by this program, because no node of
+it can be installed: transfers of coins follow the rules of the network, and other code does not run.`,
   options: {
     json: { type: 'boolean', about: 'Print one line of JSON when ready; logs go to standard error.' },
     ephemeral: {
@@ -262,7 +265,8 @@ const notificationNotes = {
 
 function banner(answer: SandboxAnswer, targets: Targets, isExposed: boolean): string {
   const chains = answer.chains.map(
-    ({ blockchain, chainId, rpcUrl }) => `  ${blockchain.padEnd(13)} ${String(chainId).padEnd(9)} ${rpcUrl}`,
+    ({ blockchain, chainId, rpcUrl, isSimulated }) =>
+      `  ${blockchain.padEnd(13)} ${String(chainId).padEnd(9)} ${rpcUrl}${isSimulated ? ' (simulated)' : ''}`,
   )
   return `
 Bezant sandbox is ready.

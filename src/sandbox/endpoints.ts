@@ -13,6 +13,12 @@ const chainSchema = Type.Object(
       { USDC: text('The contract of USDC.'), EURC: text('The contract of EURC.') },
       { description: 'The contracts of the stablecoins.' },
     ),
+    isSimulated: Type.Optional(
+      Type.Boolean({
+        description:
+          'True where the sandbox simulates the node, because none of the network can be installed.',
+      }),
+    ),
   },
   { title: 'SandboxChain', description: 'A local chain.' },
 )

@@ -152,7 +152,7 @@ type OwnInput = Pick<LabInput, 'faults' | 'place' | 'rootKey' | 'renewKeys' | 's
 
 /** Opens what a sandbox has beyond a server in production. */
 function openOwnParts(ctx: EngineCtx, { answer, ...input }: OwnInput, undo: (() => Promise<unknown>)[]) {
-  const faucet = openFaucet(ctx)
+  const faucet = openFaucet(ctx, input.chains)
   undo.push(faucet.stop)
   const engines = openSandboxEngines(ctx, faucet, webhookFaults(input.faults, callerOf(ctx.config)))
   const catchers = openCatchers(ctx, () => answer.url)
@@ -193,7 +193,12 @@ async function startServers(
 
 /** The nodes as the platform asks them, by a path of its own: rules of faults tell its calls from those of others. */
 const nodesOf = ({ chains }: LocalChains) =>
-  chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl: `${rpcUrl}${platformPath}`, local: true }))
+  chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl: platformUrl(rpcUrl), local: true }))
+
+function platformUrl(rpcUrl: string): string {
+  const { origin, pathname } = new URL(rpcUrl)
+  return `${origin}${platformPath}${pathname.replace(/\/$/, '')}`
+}
 
 /** The answer without its addresses, which are known once the servers listen. */
 function answerOf(
@@ -210,11 +215,12 @@ function answerOf(
     docs: '',
     challengeUrl: '',
     ...(certificate !== undefined && { certificate }),
-    chains: chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
+    chains: chains.map(({ blockchain, chainId, rpcUrl, tokens, isSimulated }) => ({
       blockchain,
       chainId,
       rpcUrl,
       tokens,
+      ...(isSimulated && { isSimulated }),
     })),
   }
 }

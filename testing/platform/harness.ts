@@ -116,7 +116,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
   const { ctx, close, renewKeys } = await openContext(opened)
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
-  const faucet = openFaucet(ctx)
+  const faucet = openFaucet(ctx, local.local)
   undo.push(faucet.stop)
   const faults = openFaults({ nowMs: () => ctx.clock.nowMs(), blockchains })
   const engines = openSandboxEngines(ctx, faucet, webhookFaults(faults, callerOf(config)))

@@ -35,7 +35,8 @@ export async function mineEverywhere(): Promise<string> {
 }
 
 export async function reorgEverywhere(): Promise<string> {
-  const chains = await chainsOf()
+  const chains = (await chainsOf()).filter(({ operations }) => operations.includes('reorg'))
+  if (chains.length === 0) throw new Error('No chain of this sandbox has reorgs: their blocks are final.')
   const results = await Promise.allSettled(
     chains.map(({ blockchain }) =>
       ask<{ returned: string[] }>('POST', `/sandbox/chains/${blockchain}/reorg`, { depth: 1 }),

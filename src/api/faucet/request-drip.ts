@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { SandboxCtx } from '#api/sandbox-ctx'
 import { unusableChain } from '#api/sources/usable-chains'
-import { parseAddress } from '#chains/address'
+import { addressForm, isReserved, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
@@ -47,10 +47,10 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
 
 function addressOf(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
-  if (address && !/^0x0{40}$/.test(address)) return address
+  if (address && !isReserved(blockchain, address)) return address
   throw invalid({
     at: 'address',
-    reason: `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,
+    reason: `must be an address of ${blockchain} that is not reserved: ${addressForm(blockchain)}`,
     value: text,
   })
 }

@@ -15,7 +15,8 @@ export const labChainCommand: Command = {
 mine adds blocks, also to a chain that is paused. pause keeps transactions unmined until resume or
 mine. interval mines every so many seconds, and 0 each transaction at once again. base-fee sets the
 fee of the next blocks in gwei. reorg replaces the newest blocks by empty ones and returns when the
-platform has followed. drop removes an unmined transaction from the node.`,
+platform has followed. drop removes an unmined transaction from the node. A chain whose blocks are
+final, such as APTOS-TESTNET, has no base-fee and no reorg.`,
   takesArguments: true,
   options: {
     blocks: { type: 'string', value: 'N', about: 'Number of blocks.', default: '1' },
@@ -50,7 +51,7 @@ type ChainRow = {
   mining: string
   intervalS?: number
   unmined: number
-  baseFeeGwei: string
+  baseFeeGwei?: string
   rpcUrl: string
 }
 type ReorgRow = {

@@ -11,7 +11,12 @@ export type TestChainState = {
   isPaused: boolean
   intervalS?: number
   unmined: number
-  baseFeeGwei: string
+  /** Absent where the chain has no base fee. */
+  baseFeeGwei?: string
+  /** Whether the sandbox simulates the node, because none of the network can be installed. */
+  isSimulated: boolean
+  /** The operations that the chain has: `baseFee`, `reorg` and `impersonate` are refused where it lacks them. */
+  operations: string[]
 }
 
 export type ChainReorg = {
@@ -34,7 +39,7 @@ export type TestCoin = 'NATIVE' | 'USDC' | 'EURC'
 export type ChainHandle = {
   blockchain: string
   chainId: number
-  /** The address of its node, for JSON-RPC over HTTP and WebSocket. */
+  /** The address of its node: JSON-RPC over HTTP and WebSocket, or the REST interface of Aptos. */
   rpcUrl: string
   /** The contracts of the stablecoins. */
   tokens: { USDC: string; EURC: string }

@@ -1,10 +1,10 @@
-import type { LocalChain } from '../chains/index.ts'
+import { requireEvm } from '../chains/abilities.ts'
+import { hexQuantity } from '../chains/evm-chain.ts'
+import type { LocalChain, LocalHead } from '../chains/local-chain.ts'
 import type { BaseFees } from './base-fee.ts'
 import type { ChainControl } from './control.ts'
-import { hexQuantity } from './control.ts'
 import { mineEvery, type PausedModes, pauseMining } from './mine.ts'
 import { type Fate, type Replaced, reorganiseAt } from './reorg.ts'
-import type { LocalHead } from './state.ts'
 
 /** Changes of a chain that a rule makes after a block: each runs after what was asked for earlier on the chain. */
 export type ChainActs = {
@@ -13,8 +13,8 @@ export type ChainActs = {
     chain: LocalChain,
     at: LocalHead & { depth: number; transactions: Fate },
   ): Promise<Replaced | undefined>
-  /** Sets the base fee of the next blocks. */
-  baseFee(chain: LocalChain, wei: bigint, blocks: number): Promise<void>
+  /** Multiplies the base fee of the newest block, for the next blocks. */
+  baseFee(chain: LocalChain, times: number, blocks: number): Promise<void>
   pause(chain: LocalChain): Promise<void>
   mineEvery(chain: LocalChain, seconds: number): Promise<void>
   /** Sets the gas of the blocks from the next one on. */
@@ -24,11 +24,14 @@ export type ChainActs = {
 export function chainActs(control: ChainControl, fees: BaseFees, modes: PausedModes): ChainActs {
   const { ctx, inTurn } = control
   return {
-    reorg: (chain, at) => inTurn(chain, () => reorganiseAt(ctx, chain, at)),
-    baseFee: (chain, wei, blocks) => inTurn(chain, () => fees.setWei(chain, wei, blocks)),
+    reorg: (chain, at) => inTurn(chain, () => reorganiseAt(ctx, requireEvm(chain, 'reorg'), at)),
+    baseFee: (chain, times, blocks) =>
+      inTurn(chain, () => fees.multiply(requireEvm(chain, 'base-fee'), times, blocks)),
     pause: (chain) => inTurn(chain, () => pauseMining(chain, modes)),
     mineEvery: (chain, seconds) => inTurn(chain, () => mineEvery(chain, seconds)),
     gasLimit: (chain, gas) =>
-      inTurn(chain, async () => void (await chain.ask('evm_setBlockGasLimit', [hexQuantity(gas)]))),
+      inTurn(chain, async () => {
+        await requireEvm(chain, 'gas-limit').ask('evm_setBlockGasLimit', [hexQuantity(gas)])
+      }),
   }
 }

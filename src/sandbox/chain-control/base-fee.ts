@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
-import type { LocalChain } from '../chains/index.ts'
-import { hexQuantity } from './control.ts'
+import { hexQuantity } from '../chains/evm-chain.ts'
+import type { EvmLocalChain } from '../chains/local-chain.ts'
 import { gweiDecimals } from './state.ts'
 
 const gweiMax = 1_000_000n
@@ -11,9 +11,9 @@ const lookEveryMs = 50
 
 export type BaseFees = {
   /** Sets the base fee of the next blocks. */
-  set(chain: LocalChain, gwei: string, blocks: number): Promise<void>
-  /** Sets it to an amount in wei, at most that of `set`. */
-  setWei(chain: LocalChain, wei: bigint, blocks: number): Promise<void>
+  set(chain: EvmLocalChain, gwei: string, blocks: number): Promise<void>
+  /** Sets it to a multiple of that of the newest block, at most the highest of `set`. */
+  multiply(chain: EvmLocalChain, times: number, blocks: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function openBaseFees(): BaseFees {
     hold?.end.abort()
     await hold?.done
   }
-  const setWei = async (chain: LocalChain, wei: bigint, blocks: number) => {
+  const setWei = async (chain: EvmLocalChain, wei: bigint, blocks: number) => {
     const fee = hexQuantity(wei < weiMax ? wei : weiMax)
     await release(chain.blockchain)
     const head = Number(await chain.ask('eth_blockNumber'))
@@ -37,15 +37,30 @@ export function openBaseFees(): BaseFees {
   }
   return {
     set: async (chain, gwei, blocks) => setWei(chain, weiOf(gwei), blocks),
-    setWei,
+    multiply: async (chain, times, blocks) => {
+      const wei = await baseFeeOf(chain)
+      await setWei(chain, (wei * BigInt(Math.round(times * 1_000))) / 1_000n, blocks)
+    },
     stop: async () => void (await Promise.all([...holds.keys()].map(release))),
   }
+}
+
+/** The base fee that a factor applies to, at least: that of an idle chain sinks to almost nothing. */
+const multipliedMinWei = 1_000_000_000n
+
+async function baseFeeOf(chain: EvmLocalChain): Promise<bigint> {
+  const { baseFeePerGas } = await chain.ask<{ baseFeePerGas: string }>('eth_getBlockByNumber', [
+    'latest',
+    false,
+  ])
+  const wei = BigInt(baseFeePerGas)
+  return wei > multipliedMinWei ? wei : multipliedMinWei
 }
 
 const setNext = 'anvil_setNextBlockBaseFeePerGas'
 
 /** Sets the fee again after each block up to the one before `last`, also while a node is started again. */
-async function hold(chain: LocalChain, fee: string, last: number, from: number, signal: AbortSignal) {
+async function hold(chain: EvmLocalChain, fee: string, last: number, from: number, signal: AbortSignal) {
   for (let head = from; head < last && !signal.aborted; ) {
     await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
     const now = Number(await chain.ask('eth_blockNumber').catch(() => head))

@@ -64,5 +64,3 @@ export const explainNode =
 /** The first line of a message, without the full stop at its end. */
 export const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '')
-
-export const hexQuantity = (value: number | bigint): string => `0x${value.toString(16)}`

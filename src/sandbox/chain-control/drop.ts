@@ -1,5 +1,6 @@
 import { invalid } from '#lib/errors'
 import { isHex } from '#lib/hex'
+import { lackOf } from '../chains/abilities.ts'
 import type { LocalChain } from '../chains/index.ts'
 
 /** Removes a transaction from the pool of the node. */
@@ -17,13 +18,12 @@ export async function dropTransaction(chain: LocalChain, txHash: string): Promis
       value: txHash,
       kind: 'notFound',
     })
-  const found = await chain.ask<{ blockNumber: string | null } | null>('eth_getTransactionByHash', [txHash])
-  if (!found) throw unknown()
-  if (found.blockNumber !== null)
-    throw invalid({
-      at: 'txHash',
-      reason: `is in block ${Number(found.blockNumber)} already: a reorg with transactions "drop" removes it from there`,
-      value: txHash,
-    })
-  if ((await chain.ask('anvil_dropTransaction', [txHash])) === null) throw unknown()
+  const dropped = await chain.drop(txHash)
+  if (dropped === 'unknown') throw unknown()
+  if (dropped === 'dropped') return
+  const remedy =
+    lackOf(chain.blockchain, 'reorg') === undefined
+      ? 'a reorg with transactions "drop" removes it from there'
+      : 'it is final there'
+  throw invalid({ at: 'txHash', reason: `is in block ${dropped} already: ${remedy}`, value: txHash })
 }

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import type { RequestScope } from '#runtime/scope'
+import { requireEvm } from '../chains/abilities.ts'
 import type { LocalChain } from '../chains/index.ts'
 import type { BaseFees } from './base-fee.ts'
 import { type ChainControl, explainNode } from './control.ts'
@@ -34,6 +35,8 @@ type About<Body> = {
   body?: Body
   /** Default: the state of the chain. */
   response?: TSchema
+  /** Whether only some chains have it. */
+  isRare?: true
 }
 
 type Act<Body> = (
@@ -50,7 +53,7 @@ export function chainControlEndpoints(
   /** Declares an operation on one chain, which runs after the earlier ones on it, and shows the chain unless it returns something. */
   const on = <Body extends TObject | undefined = undefined>(
     name: string,
-    about: About<Body>,
+    { isRare, ...about }: About<Body>,
     act: Act<Body>,
   ): Endpoint<never> =>
     endpoint<RequestScope, typeof localChainParams, undefined, TObject | undefined>({
@@ -60,7 +63,7 @@ export function chainControlEndpoints(
       method: 'POST',
       path: `/sandbox/chains/{blockchain}/${name}`,
       params: localChainParams,
-      errors: ['notFound', 'unavailable'],
+      errors: ['notFound', 'unavailable', ...(isRare ? ['blockchainUnsupportedForOperation' as const] : [])],
       verb: async (_, { params, body }) => {
         const chain = control.chain(params.blockchain)
         return control.inTurn(chain, async () => (await act(chain, body as never)) ?? showChain(chain))
@@ -159,17 +162,19 @@ const blockEndpoints = (on: On, control: ChainControl, fees: BaseFees): Endpoint
     'base-fee',
     {
       operationId: 'setSandboxBaseFee',
+      isRare: true,
       summary: 'Set the base fee',
       description:
         'Sets the base fee of the next block, or of several. Transactions that offer less wait. After that the fee moves by an eighth per block at most, by the rule of the chain. It is set again a moment after each block, so blocks that follow each other within 0.1 seconds may have a lower one.',
       body: baseFeeBody,
     },
-    (chain, { gwei, blocks = 1 }) => fees.set(chain, gwei, blocks),
+    (chain, { gwei, blocks = 1 }) => fees.set(requireEvm(chain, 'base-fee'), gwei, blocks),
   ),
   on(
     'reorg',
     {
       operationId: 'reorganiseSandboxChain',
+      isRare: true,
       summary: 'Make a reorg',
       description:
         'Replaces the newest blocks by empty ones. Their transactions return to the pool and are mined after them, or are dropped; the platform sends its own again in either case. Answers when the platform has followed: payments, transactions and balances are those of the new branch.',
@@ -177,7 +182,7 @@ const blockEndpoints = (on: On, control: ChainControl, fees: BaseFees): Endpoint
       response: reorgSchema,
     },
     (chain, { depth, transactions = 'return', newBlocks }) =>
-      reorganise(control.ctx, chain, { depth, transactions, newBlocks }),
+      reorganise(control.ctx, requireEvm(chain, 'reorg'), { depth, transactions, newBlocks }),
   ),
   on(
     'drop',
@@ -194,12 +199,13 @@ const blockEndpoints = (on: On, control: ChainControl, fees: BaseFees): Endpoint
     'impersonate',
     {
       operationId: 'sendAsSandboxAddress',
+      isRare: true,
       summary: 'Send from any address',
       description:
         'Sends a payment or a call from any address without its key, such as a sanctioned one. The address pays the gas: give it coins first. Answers once a block includes it, or at once with `unmined` while the chain is paused.',
       body: impersonateBody,
       response: sentSchema,
     },
-    (chain, body) => sendAs(control, chain, body),
+    (chain, body) => sendAs(control, requireEvm(chain, 'impersonate'), body),
   ),
 ]

@@ -3,8 +3,9 @@ import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
 import { invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
-import type { LocalChain } from '../chains/index.ts'
-import { type ChainControl, hexQuantity, messageOf } from './control.ts'
+import { hexQuantity } from '../chains/evm-chain.ts'
+import type { EvmLocalChain } from '../chains/local-chain.ts'
+import { type ChainControl, messageOf } from './control.ts'
 import { type MinedState, untilMined } from './mined.ts'
 import { addressOf, atomicOf, type Coin, coinOf, engineChain } from './payment.ts'
 
@@ -19,7 +20,7 @@ type ImpersonateRequest = {
 /** Sends a transaction from an address without its key. */
 export async function sendAs(
   { ctx }: ChainControl,
-  chain: LocalChain,
+  chain: EvmLocalChain,
   asked: ImpersonateRequest,
 ): Promise<{ txHash: string } & MinedState> {
   const through = engineChain(ctx, chain.blockchain)
@@ -56,7 +57,7 @@ function callOf(chain: Chain, { transfer, call }: ImpersonateRequest): { at: str
   return { at: 'call', call: { to: addressOf(chain, 'call.to', to), valueAtomic, data: data as Hex } }
 }
 
-async function requireGasCoins(chain: LocalChain, from: Address): Promise<void> {
+async function requireGasCoins(chain: EvmLocalChain, from: Address): Promise<void> {
   if (BigInt(await chain.ask<string>('eth_getBalance', [from, 'latest'])) > 0n) return
   throw invalid({
     at: 'address',

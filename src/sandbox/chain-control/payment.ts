@@ -1,4 +1,4 @@
-import { parseAddress } from '#chains/address'
+import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { type TokenSymbol, tokenAddress } from '#chains/network'
@@ -20,10 +20,10 @@ export function engineChain({ chains }: Pick<EngineCtx, 'chains'>, blockchain: s
 
 export function addressOf({ network }: Chain, at: string, text: string): Address {
   const address = parseAddress(network.blockchain, text)
-  if (address && !/^0x0{40}$/.test(address)) return address
+  if (address && !/^0x0+$/.test(address)) return address
   throw invalid({
     at,
-    reason: `must be an address of ${network.blockchain}: 0x and 40 hexadecimal digits, checksummed`,
+    reason: `must be an address of ${network.blockchain}, and not zero: ${addressForm(network.blockchain)}`,
     value: text,
   })
 }

@@ -7,11 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHashAt, haveAllProcessedBlock } from '#engines/indexer/index'
 import { ApiError, invalid } from '#lib/errors'
-import type { LocalChain } from '../chains/index.ts'
-import { hexQuantity } from './control.ts'
+import { hexQuantity } from '../chains/evm-chain.ts'
+import type { EvmLocalChain, LocalHead } from '../chains/local-chain.ts'
 import { minedWithinMs, untilMined } from './mined.ts'
 import { sendInPlaceOf, transactionsOfOthers } from './replacements.ts'
-import { blockOf, type LocalHead, localHead, miningOf } from './state.ts'
 
 export const depthMax = 64
 
@@ -27,15 +26,15 @@ export type Replaced = {
 }
 type Reorg = Replaced & { head: LocalHead }
 
-export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Reorg> {
+export async function reorganise(ctx: EngineCtx, chain: EvmLocalChain, asked: ReorgRequest): Promise<Reorg> {
   const replaced = await chain.withoutMining(() => replaceBlocks(ctx, chain, asked))
   // A timer makes the next block when it is due.
-  if ((await miningOf(chain)).mining === 'each_transaction') {
+  if ((await chain.pace()) === 'each_transaction') {
     const deadlineMs = performance.now() + minedWithinMs
     const waiting = [...replaced.returned, ...replaced.replaced.map(({ by }) => by)]
     for (const hash of waiting) await untilMined(chain, hash, deadlineMs)
   }
-  const { number, hash } = await localHead(chain)
+  const { number, hash } = await chain.head()
   const head = { number, hash }
   await untilFollowed(ctx, chain, head)
   return { ...replaced, head }
@@ -44,12 +43,12 @@ export async function reorganise(ctx: EngineCtx, chain: LocalChain, asked: Reorg
 /** Replaces a block with those above it and `depth - 1` below it, as far as the node can. Undefined where it was replaced before. */
 export const reorganiseAt = async (
   ctx: EngineCtx,
-  chain: LocalChain,
+  chain: EvmLocalChain,
   { number, hash, depth, transactions }: LocalHead & { depth: number; transactions: Fate },
 ): Promise<Replaced | undefined> =>
   chain.withoutMining(async () => {
-    const head = await localHead(chain)
-    if (head.number < number || (await blockOf(chain, number)).hash !== hash) return undefined
+    const head = await chain.head()
+    if (head.number < number || (await chain.hashAt(number)) !== hash) return undefined
     const most = Math.min(depthMax, head.number - chain.loadedTo())
     const above = head.number - number
     if (most <= above) throw new Error(`block ${number} of ${chain.blockchain} is too old to be replaced`)
@@ -57,9 +56,9 @@ export const reorganiseAt = async (
     return replaceBlocks(ctx, chain, { depth: wanted, transactions, newBlocks: undefined })
   })
 
-async function replaceBlocks(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequest): Promise<Replaced> {
+async function replaceBlocks(ctx: EngineCtx, chain: EvmLocalChain, asked: ReorgRequest): Promise<Replaced> {
   const { depth, transactions, newBlocks = depth } = asked
-  const { number: height } = await localHead(chain)
+  const { number: height } = await chain.head()
   requireDepth(chain, depth, height)
   if (newBlocks < depth)
     throw invalid({
@@ -88,12 +87,20 @@ async function replaceBlocks(ctx: EngineCtx, chain: LocalChain, asked: ReorgRequ
   }
 }
 
+type ReplacedBlock = { number: string; hash: string; transactions: string[] }
+
+async function blockOf(chain: EvmLocalChain, number: number): Promise<ReplacedBlock> {
+  const block = await chain.ask<ReplacedBlock | null>('eth_getBlockByNumber', [hexQuantity(number), false])
+  if (block) return block
+  throw new Error(`it has no block ${number}`)
+}
+
 /** Puts empty blocks in place of these. The node gives them the same times: in place of empty ones, they would be the same blocks. */
-async function putOthers(chain: LocalChain, blocks: readonly { number: string; hash: string }[]) {
+async function putOthers(chain: EvmLocalChain, blocks: readonly { number: string; hash: string }[]) {
   const reorg = ['anvil_reorg', [blocks.length, []]] as const
   await chain.ask(...reorg)
   const [lowest] = blocks
-  if ((await blockOf(chain, Number(lowest!.number))).hash !== lowest!.hash) return
+  if ((await chain.hashAt(Number(lowest!.number))) !== lowest!.hash) return
   const usual = await chain.ask<string>('eth_coinbase')
   await chain.ask('anvil_setCoinbase', [`0x${randomBytes(20).toString('hex')}`])
   try {
@@ -103,7 +110,7 @@ async function putOthers(chain: LocalChain, blocks: readonly { number: string; h
   }
 }
 
-function requireDepth({ blockchain, loadedTo }: LocalChain, depth: number, height: number): void {
+function requireDepth({ blockchain, loadedTo }: EvmLocalChain, depth: number, height: number): void {
   const most = Math.max(0, height - loadedTo())
   if (depth <= most) return
   const reason =
@@ -116,7 +123,10 @@ function requireDepth({ blockchain, loadedTo }: LocalChain, depth: number, heigh
 }
 
 /** The signed bytes of the transactions, in their order. */
-async function rawTransactions(chain: LocalChain, hashes: readonly string[]): Promise<Map<string, string>> {
+async function rawTransactions(
+  chain: EvmLocalChain,
+  hashes: readonly string[],
+): Promise<Map<string, string>> {
   const raws = new Map<string, string>()
   for (const hash of hashes) {
     const raw = await chain.ask<string | null>('eth_getRawTransactionByHash', [hash])
@@ -126,7 +136,7 @@ async function rawTransactions(chain: LocalChain, hashes: readonly string[]): Pr
 }
 
 /** Whether the node has the transaction in its pool again; it refuses those that it took without a signature. */
-const isAccepted = (chain: LocalChain, raw: string): Promise<boolean> =>
+const isAccepted = (chain: EvmLocalChain, raw: string): Promise<boolean> =>
   chain.ask('eth_sendRawTransaction', [raw]).then(
     () => true,
     (error) => /already (known|imported)/i.test(String(error)),
@@ -139,7 +149,7 @@ const lookEveryMs = 10
 /** Waits until the blocks up to the head are indexed, and every engine has processed them: a chain on a timer goes on meanwhile. */
 async function untilFollowed(
   { database }: EngineCtx,
-  { blockchain }: LocalChain,
+  { blockchain }: EvmLocalChain,
   head: LocalHead,
 ): Promise<void> {
   const deadlineMs = performance.now() + followedWithinMs

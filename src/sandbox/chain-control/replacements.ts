@@ -5,7 +5,7 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
-import type { LocalChain } from '../chains/index.ts'
+import type { EvmLocalChain } from '../chains/local-chain.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 
 type SentByOther = { hash: string; from: string; nonce: string }
@@ -13,7 +13,7 @@ type SentByOther = { hash: string; from: string; nonce: string }
 /** The transactions whose sender is neither of the platform nor of its faucet, in their order. */
 export async function transactionsOfOthers(
   { database }: EngineCtx,
-  chain: LocalChain,
+  chain: EvmLocalChain,
   hashes: readonly string[],
 ): Promise<SentByOther[]> {
   const sent: SentByOther[] = []
@@ -31,7 +31,7 @@ export async function transactionsOfOthers(
 
 /** Sends for each a payment of nothing from the sender to itself, with the same nonce; one that the node refuses is left out. */
 export async function sendInPlaceOf(
-  chain: LocalChain,
+  chain: EvmLocalChain,
   transactions: readonly SentByOther[],
 ): Promise<{ txHash: string; by: string }[]> {
   const replaced: { txHash: string; by: string }[] = []

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { formatAmount } from '#lib/amounts'
-import type { LocalChain } from '../chains/index.ts'
+import { type RareAct, rareActsOf } from '../chains/abilities.ts'
+import type { EvmLocalChain, LocalChain } from '../chains/local-chain.ts'
 
 /** Decimals of an amount in gwei: the base fee counts in wei. */
 export const gweiDecimals = 9
@@ -23,31 +24,28 @@ export const chainStateSchema = Type.Object(
     unmined: Type.Integer({
       description: 'The number of transactions that the node has and no block includes.',
     }),
-    baseFeeGwei: Type.String({ description: 'The base fee of the next block, in gwei.' }),
+    baseFeeGwei: Type.Optional(
+      Type.String({ description: 'The base fee of the next block, in gwei; absent where there is none.' }),
+    ),
+    isSimulated: Type.Boolean({
+      description: 'Whether the sandbox simulates the node, because none of the network can be installed.',
+    }),
+    operations: Type.Array(Type.String({ description: 'The last word of the path of an operation.' }), {
+      description: 'The operations of this chain, below its path.',
+    }),
   },
   { title: 'SandboxChainState', description: 'A local chain as it is now.' },
 )
 
 type LocalChainState = Static<typeof chainStateSchema>
-type MiningState = Pick<LocalChainState, 'mining' | 'isPaused' | 'intervalS'>
-export type LocalHead = { number: number; hash: string }
-type DatedHead = LocalHead & { timestampS: number }
-
-type ReadBlock = {
-  number: string
-  hash: string
-  timestamp: string
-  baseFeePerGas: string
-  transactions: string[]
-}
 
 export async function showChain(chain: LocalChain): Promise<LocalChainState> {
-  const { blockchain, chainId, rpcUrl } = chain
-  const [head, mining, pool, fees] = await Promise.all([
-    localHead(chain),
-    miningOf(chain),
-    chain.ask<{ pending: string; queued: string }>('txpool_status'),
-    chain.ask<{ baseFeePerGas: string[] }>('eth_feeHistory', ['0x1', 'latest', []]),
+  const { blockchain, chainId, rpcUrl, isSimulated } = chain
+  const [head, pace, unmined, baseFeeGwei] = await Promise.all([
+    chain.head(),
+    chain.pace(),
+    chain.waiting(),
+    chain.evm && baseFeeOf(chain.evm),
   ])
   return {
     blockchain,
@@ -55,34 +53,22 @@ export async function showChain(chain: LocalChain): Promise<LocalChainState> {
     rpcUrl,
     headNumber: head.number,
     headHash: head.hash,
-    ...mining,
-    unmined: Number(pool.pending) + Number(pool.queued),
-    baseFeeGwei: formatAmount(BigInt(fees.baseFeePerGas.at(-1)!), gweiDecimals),
+    mining: typeof pace === 'number' ? 'interval' : pace,
+    isPaused: pace === 'paused',
+    ...(typeof pace === 'number' && { intervalS: pace }),
+    unmined,
+    ...(baseFeeGwei !== undefined && { baseFeeGwei }),
+    isSimulated,
+    operations: [...commonOperations, ...rareActsOf(blockchain).filter(isOperation)],
   }
 }
 
-/** Returns a block by its number, or the newest; a node whose state was reverted past a reorg has no newest block. */
-export async function blockOf(chain: LocalChain, at: 'latest' | number): Promise<ReadBlock> {
-  const tag = at === 'latest' ? at : `0x${at.toString(16)}`
-  const block = await chain.ask<ReadBlock | null>('eth_getBlockByNumber', [tag, false])
-  if (block) return block
-  throw new Error(`it has no block ${at}`)
-}
+const commonOperations = ['mine', 'pause', 'resume', 'interval', 'drop']
 
-export async function localHead(chain: LocalChain): Promise<DatedHead> {
-  const { number, hash, timestamp } = await blockOf(chain, 'latest')
-  return { number: Number(number), hash, timestampS: Number(timestamp) }
-}
+/** Whether an act is an operation of its own: the gas limit is set by faults alone. */
+const isOperation = (act: RareAct) => act !== 'gas-limit'
 
-export async function miningOf(chain: LocalChain): Promise<MiningState> {
-  const { blockTimeMs } = chain
-  if (chain.isTimed() && blockTimeMs !== undefined)
-    return { mining: 'interval', isPaused: false, intervalS: blockTimeMs / 1000 }
-  const [minesEach, intervalS] = await Promise.all([
-    chain.ask<boolean>('anvil_getAutomine'),
-    chain.ask<number | null>('anvil_getIntervalMining'),
-  ])
-  if (minesEach) return { mining: 'each_transaction', isPaused: false }
-  if (intervalS) return { mining: 'interval', isPaused: false, intervalS }
-  return { mining: 'paused', isPaused: true }
+async function baseFeeOf({ ask }: EvmLocalChain): Promise<string> {
+  const { baseFeePerGas } = await ask<{ baseFeePerGas: string[] }>('eth_feeHistory', ['0x1', 'latest', []])
+  return formatAmount(BigInt(baseFeePerGas.at(-1)!), gweiDecimals)
 }

@@ -1,37 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Blockchain } from '#chains/blockchains'
-import type { TokenSymbol } from '#chains/network'
+import type { ChainFamily } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import type { Log } from '#runtime/log/log'
 import { startWatchdog } from '../end-processes-after-kill.ts'
-import { type SupervisedChain, startChain } from './chain.ts'
+import { startAptosChain } from './aptos-chain.ts'
+import { startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
+import { evmChain } from './evm-chain.ts'
+import type { LocalChain, StartedChain } from './local-chain.ts'
 import { persistentKeeper } from './persistent.ts'
 import { type PortFile, portFileIn } from './port-file.ts'
-import type { Intercept } from './proxy.ts'
 import type { StateKeeper } from './state-keeper.ts'
 
+export type { LocalChain } from './local-chain.ts'
 export type { Intercept } from './proxy.ts'
-
-export type LocalChain = {
-  blockchain: Blockchain
-  chainId: number
-  /** The published address, HTTP and WebSocket. Changes made through it survive restarts. */
-  rpcUrl: string
-  /** The node's own address; changes made through it are lost if the node is killed. A restart of the node changes it. */
-  readonly nodeUrl: string
-  /** The node's process id; it changes with a restart too. */
-  readonly pid: number
-  tokens: Record<TokenSymbol, `0x${string}`>
-  /** Sets a hook that can delay, drop or answer every request to `rpcUrl`; undefined removes it. */
-  intercept(hook: Intercept | undefined): void
-  /** Time between blocks that the chain was started with; undefined where it mines each transaction at once. */
-  blockTimeMs: number | undefined
-  /** The directory with the files of the chain; undefined of one that keeps none, of which there are no snapshots. */
-  directory: string | undefined
-} & Pick<SupervisedChain, 'ask' | 'loadedTo' | 'isTimed' | 'withoutMining' | 'copyTo' | 'halt'>
 
 export type LocalChains = {
   chains: LocalChain[]
@@ -57,29 +41,17 @@ export type LocalChainsOptions = {
 
 const defaultGasLimit = 30_000_000n
 
-/** Starts one node per network, all at once, each with its official chain id, its stablecoins and a funded faucet. */
+/** Starts one node per network, all at once, each with its official chain id, its stablecoins and coins to give away. */
 export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
-  const { keeperOf, directoryOf, portOf, release } = options.ephemeral
-    ? ephemeralKeepers(options)
-    : persistentKeepers(options)
-  const { blockTimeMs, log } = options
-  const starting = options.networks.map(async (network) => {
-    const port = portOf(network)
-    const chain = await startChain({
-      network,
-      keeper: keeperOf(network),
-      blockTimeMs,
-      proxyPort: port.read(),
-      log,
-    })
-    port.write(Number(new URL(chain.rpcUrl).port))
-    return chain
-  })
-  const results = await Promise.allSettled(starting)
-  const chains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const keepers = options.ephemeral ? ephemeralKeepers(options) : persistentKeepers(options)
+  const { log } = options
+  const results = await Promise.allSettled(
+    options.networks.map(async (network) => starterOf(network)(network, options, keepers)),
+  )
+  const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const stop = async () => {
-    const stopped = await Promise.allSettled(chains.map((chain) => chain.stop()))
-    release()
+    const stopped = await Promise.allSettled(started.map((each) => each.stop()))
+    keepers.release()
     for (const result of stopped) if (result.status === 'rejected') throw result.reason
   }
   const failed = results.find((result) => result.status === 'rejected')
@@ -88,10 +60,31 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
     throw failed.reason
   }
   return {
-    chains: chains.map((chain) => published(chain, blockTimeMs, directoryOf(chain.network))),
-    persist: async () => void (await Promise.all(chains.map((chain) => chain.persist()))),
+    chains: started.map(({ chain }) => chain),
+    persist: async () => void (await Promise.all(started.map((each) => each.persist()))),
     stop,
   }
+}
+
+type Starter = (network: Network, options: LocalChainsOptions, keepers: Keepers) => Promise<StartedChain>
+
+/** How the chains of each family start. */
+const starters: { readonly [family in ChainFamily]?: Starter } = {
+  evm: async (network, { blockTimeMs, log }, { portOf, keeperOf, directoryOf }) => {
+    const port = portOf(network)
+    const keeper = keeperOf(network)
+    const supervised = await startChain({ network, keeper, blockTimeMs, proxyPort: port.read(), log })
+    port.write(Number(new URL(supervised.rpcUrl).port))
+    return evmChain({ supervised, blockTimeMs, directory: directoryOf(network) })
+  },
+  aptos: (network, { blockTimeMs, log }, { directoryOf }) =>
+    startAptosChain({ network, blockTimeMs, directory: directoryOf(network), log }),
+}
+
+const starterOf = ({ blockchain, family }: Network): Starter => {
+  const start = starters[family]
+  if (start) return start
+  throw new Error(`There is no local chain of ${blockchain}: leave it out of --chains`)
 }
 
 type Keepers = {
@@ -163,36 +156,5 @@ function persistentKeepers(options: LocalChainsOptions): Keepers {
     directoryOf,
     portOf: (network) => portFileIn(directoryOf(network)),
     release: watched.dismiss,
-  }
-}
-
-function published(
-  chain: SupervisedChain,
-  blockTimeMs: number | undefined,
-  directory: string | undefined,
-): LocalChain {
-  const { network, ask, loadedTo, isTimed, withoutMining, copyTo, halt } = chain
-  return {
-    blockchain: network.blockchain,
-    chainId: network.chainId,
-    rpcUrl: chain.rpcUrl,
-    get nodeUrl() {
-      return chain.nodeUrl()
-    },
-    get pid() {
-      return chain.pid()
-    },
-    tokens: Object.fromEntries(
-      network.tokens.map((token) => [token.symbol, token.address]),
-    ) as LocalChain['tokens'],
-    intercept: chain.intercept,
-    blockTimeMs,
-    ask,
-    loadedTo,
-    isTimed,
-    withoutMining,
-    directory,
-    copyTo,
-    halt,
   }
 }

@@ -13,7 +13,24 @@ import { mayChange } from './requests.ts'
 import { postToNode, type Reply } from './rpc.ts'
 
 /** A request before the node receives it. `forward` asks the node, as often as wanted. */
-type InterceptedCall = { body: Buffer; path: string; forward: (body: Buffer) => Promise<string> }
+type InterceptedCall = {
+  body: Buffer
+  path: string
+  forward: (body: Buffer) => Promise<string>
+  /** Set where the interface of the node is REST. */
+  rest?: RestCall
+}
+
+/** A request by REST: its method and documented path, and the answer of the node, or that of one with these faults. */
+export type RestCall = {
+  route: string
+  /** The transaction that it sends or asks about. */
+  txHash?: string | undefined
+  answer(lies?: {
+    lagBlocks?: number
+    losesTransactions?: boolean
+  }): Promise<{ status: number; body: string }>
+}
 
 /**
  * The fate of a request: 'forward' it, 'drop' the connection unanswered, let it 'hang', or answer with a body of one's own, of
@@ -201,7 +218,8 @@ const forwardTo = (options: ProxyOptions) => async (body: Buffer) => {
   return reply.body.toString()
 }
 
-function sendVerdict(
+/** Sends an answer in place of that of the node. */
+export function sendVerdict(
   outgoing: ServerResponse,
   { body, status = 200, headers, cutAfter }: Exclude<Verdict, string>,
 ): void {

@@ -15,6 +15,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
+import type { LocalChain } from '../chains/index.ts'
 import { faucetAccount } from '../constants.ts'
 import {
   type CallQueue,
@@ -43,8 +44,14 @@ const tokensPerDrip = 20n
 
 const waitingMax = 1_000
 
-/** Opens the faucet, whose account has native coins and minter rights in every local chain's genesis. */
-export function openFaucet({ database, chains, clock, custody, log }: EngineCtx): SandboxFaucet {
+/**
+ * Opens the faucet. Its account has native coins and minter rights in the genesis of every local chain, but for those whose node
+ * pays new coins itself, of which `locals` has the controls.
+ */
+export function openFaucet(
+  { database, chains, clock, custody, log }: EngineCtx,
+  locals: readonly LocalChain[] = [],
+): SandboxFaucet {
   const sender: FaucetSender = {
     database,
     chains,
@@ -60,10 +67,15 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
     resending = undefined
     await last?.stop()
   }
-  const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
+  const pay = async (blockchain: string, address: Address, coinsOf: (chain: Chain) => PaidCoin[]) => {
     const chain = chains.find(blockchain)
     if (!chain) throw new ApiError('chainNotStarted')
-    const measured = await Promise.all(callsOn(chain).map((call) => measure(chain, sender.key.address, call)))
+    const coins = coinsOf(chain)
+    const node = locals.find((local) => local.blockchain === blockchain)
+    if (node?.mint) return mintEach(node.mint, address, coins)
+    const measured = await Promise.all(
+      coins.map((coin) => measure(chain, sender.key.address, callOf(chain, address, coin))),
+    )
     const queue = queues.get(blockchain) ?? { waiting: [], running: false }
     queues.set(blockchain, queue)
     if (queue.waiting.length >= waitingMax)
@@ -84,40 +96,54 @@ export function openFaucet({ database, chains, clock, custody, log }: EngineCtx)
       isStopped = true
       return pause()
     },
-    drip: (blockchain, address, what) => pay(blockchain, (chain) => callsOf(chain, address, what)),
+    drip: (blockchain, address, what) => pay(blockchain, address, (chain) => coinsOfDrip(chain, what)),
     mint: async (blockchain, address, currency, amountAtomic) => {
       const isOf = (token: NetworkToken) => token.currency === currency
-      const [hash] = await pay(blockchain, (chain) => [mintOn(chain, address, isOf, amountAtomic)])
+      const [hash] = await pay(blockchain, address, (chain) => [tokenOf(chain, isOf, amountAtomic)])
       return hash!
     },
     pay: async (blockchain, address, token, amountAtomic) => {
-      const [hash] = await pay(blockchain, (chain) =>
+      const [hash] = await pay(blockchain, address, (chain) =>
         token === 'NATIVE'
-          ? [chain.payments.transferCall(address, amountAtomic)]
-          : [mintOn(chain, address, ({ symbol }) => symbol === token, amountAtomic)],
+          ? [{ token: undefined, amountAtomic }]
+          : [tokenOf(chain, ({ symbol }) => symbol === token, amountAtomic)],
       )
       return hash!
     },
   }
 }
 
-function mintOn(
-  { network }: Chain,
+/** An amount of a token, or of the native coin when absent. */
+type PaidCoin = { token: Address | undefined; amountAtomic: bigint }
+
+async function mintEach(
+  mint: NonNullable<LocalChain['mint']>,
   address: Address,
+  coins: readonly PaidCoin[],
+): Promise<Hex[]> {
+  const hashes: Hex[] = []
+  for (const { token, amountAtomic } of coins) hashes.push(await mint(address, amountAtomic, token))
+  return hashes
+}
+
+const callOf = ({ payments }: Chain, address: Address, { token, amountAtomic }: PaidCoin): Call =>
+  token === undefined ? payments.transferCall(address, amountAtomic) : mintCall(token, address, amountAtomic)
+
+function tokenOf(
+  { network }: Chain,
   isWanted: (token: NetworkToken) => boolean,
   amountAtomic?: bigint,
-): Call {
+): PaidCoin {
   const token = network.tokens.find(isWanted)
   if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no such coin.`)
   const dripAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
-  return mintCall(tokenAddress(token), address, amountAtomic ?? dripAtomic)
+  return { token: tokenAddress(token), amountAtomic: amountAtomic ?? dripAtomic }
 }
 
-function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
-  const { network, payments } = chain
-  const calls = what.tokens.map((symbol) => mintOn(chain, address, (token) => token.symbol === symbol))
-  const nativeAtomic = nativePerDrip * 10n ** BigInt(network.nativeToken.decimals)
-  return what.native ? [...calls, payments.transferCall(address, nativeAtomic)] : calls
+function coinsOfDrip(chain: Chain, what: Drip): PaidCoin[] {
+  const coins = what.tokens.map((symbol) => tokenOf(chain, (token) => token.symbol === symbol))
+  const amountAtomic = nativePerDrip * 10n ** BigInt(chain.network.nativeToken.decimals)
+  return what.native ? [...coins, { token: undefined, amountAtomic }] : coins
 }
 
 async function measure(chain: Chain, from: Address, call: Call): Promise<FaucetCall> {

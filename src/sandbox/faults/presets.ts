@@ -9,7 +9,7 @@ rules:
 rules:
 - name: lost-sends
   on: node
-  match: { caller: platform, method: eth_sendRawTransaction }
+  match: { caller: platform, method: [eth_sendRawTransaction, POST /v1/transactions] }
   when: { chance: 0.3 }
   do: { reply: acceptThenTimeOut }
 - name: bad-gateway

@@ -5,6 +5,7 @@ import { nearest } from '#lib/suggest'
 import { levelsMax } from '#runtime/http/bounds'
 import { checkOf } from '#runtime/http/validate'
 import { delayMs } from '../durations.ts'
+import { lackedActs } from './lacked-acts.ts'
 import {
   type FaultPlan,
   type FaultPoint,
@@ -102,6 +103,7 @@ function problemsOfRule(rule: unknown, at: string, blockchains: readonly string[
       ? unmetWords({ on: on as FaultPoint, match }, `${at}.match`, blockchains)
       : []),
     ...(act === undefined ? [] : refusals(check.do, act, `${at}.do`)),
+    ...(blockchains ? lackedActs({ on: on as FaultPoint, match, act }, `${at}.do`, blockchains) : []),
   ]
 }
 

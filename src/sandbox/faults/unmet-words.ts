@@ -1,11 +1,14 @@
 import { endpoints, topics } from '#api/index'
 import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
 import { networks } from '#chains/networks/index'
 import { notificationTypes } from '#engines/webhooks/index'
 import type { FieldError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { slipsBetween, suggest } from '#lib/suggest'
 import { createNearestOperations } from '#runtime/http/nearest-operation'
+import { nodeInterfaceOf } from '../chains/abilities.ts'
+import { nodeRoutes } from '../chains/aptos/routes.ts'
 import { untriggeredTopics } from '../triggers/untriggered-topics.ts'
 import { hasMethodPrefix, nodeMethods } from './node/node-methods.ts'
 import type { FaultPoint } from './plan-schema.ts'
@@ -24,10 +27,15 @@ export function unmetWords(
   blockchains: readonly string[],
 ): FieldError[] {
   const unmets = unmetOf[on] as Readonly<Record<string, Unmet>>
+  const { blockchain } = match as { blockchain?: unknown }
+  const isNamed = [blockchain].flat().every((word) => typeof word === 'string')
+  const named = isNamed ? blockchains.filter((name) => isWord(blockchain as string | string[], name)) : []
   return Object.entries(match).flatMap(([member, value]) => {
     const words: unknown[] = [value].flat()
     if (!Object.hasOwn(unmets, member) || !words.every((word) => typeof word === 'string')) return []
-    return [...unmets[member]!(words as string[], blockchains)].map(([place, reason]) => {
+    // Nodes of the chains that a rule names have other methods than those of the rest.
+    const concerned = member === 'method' && named.length > 0 ? named : blockchains
+    return [...unmets[member]!(words as string[], concerned)].map(([place, reason]) => {
       const location = `${at}.${member}${Array.isArray(value) ? `[${place}]` : ''}`
       return {
         error: 'invalid_value' as const,
@@ -73,11 +81,22 @@ const unmetRoute = each((word) => {
   return `is no operation of the API: ${remedy}`
 })
 
-const unmetMethod = each((word) => {
-  if (matchesOne(word, nodeMethods)) return undefined
-  const slip = slipOf(word, nodeMethods)
-  if (slip === undefined && hasMethodPrefix(word)) return undefined
-  return `is no method of a node: ${slip === undefined ? 'write one such as eth_sendRawTransaction' : `did you mean ${slip}?`}`
+/** The methods and documented paths of nodes whose interface is REST. */
+const restMethods = nodeRoutes
+  .filter(({ documented }) => documented.startsWith('/v1'))
+  .map(({ method, documented }) => `${method} ${documented}`)
+
+const unmetMethod = each((word, blockchains) => {
+  const interfaces = new Set(blockchains.map((name) => nodeInterfaceOf(name as Blockchain)))
+  const known = [
+    ...(interfaces.has('json-rpc') ? nodeMethods : []),
+    ...(interfaces.has('rest') ? restMethods : []),
+  ]
+  if (matchesOne(word, known)) return undefined
+  const slip = slipOf(word, known)
+  if (slip === undefined && interfaces.has('json-rpc') && hasMethodPrefix(word)) return undefined
+  const example = interfaces.has('json-rpc') ? 'eth_sendRawTransaction' : 'POST /v1/transactions'
+  return `is no method of a node: ${slip === undefined ? `write one such as ${example}` : `did you mean ${slip}?`}`
 })
 
 const isSent = (topic: string) =>

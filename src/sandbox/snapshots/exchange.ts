@@ -1,6 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
-import { blockOf } from '../chain-control/state.ts'
 import type { LocalChain } from '../chains/index.ts'
 import { noteDatabases } from '../own-database.ts'
 import { withMaintenance } from './maintenance.ts'
@@ -104,8 +103,8 @@ async function swapWith(
 async function requireHeads({ chains }: StateParts, { chains: heads }: Manifest): Promise<void> {
   const check = async ({ blockchain, number, hash }: Manifest['chains'][number]) => {
     const chain = chains.find((each) => each.blockchain === blockchain)!
-    const found = await blockOf(chain, number)
-    if (found.hash !== hash) throw new Error(`${blockchain} has another block ${number} than it had`)
+    if ((await chain.hashAt(number)) !== hash)
+      throw new Error(`${blockchain} has another block ${number} than it had`)
   }
   await Promise.all(heads.map(check))
 }

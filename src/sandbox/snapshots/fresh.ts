@@ -1,9 +1,6 @@
-import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
 import { openDatabase } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
-import { blockOf } from '../chain-control/state.ts'
 import { connectionTo, withMaintenance } from './maintenance.ts'
 import { databaseOf, freshName, type Manifest, nextSequence } from './shelf.ts'
 import { chainIn, describeState, type StateParts, sizeOfState, writeRootKey } from './state.ts'
@@ -19,8 +16,7 @@ export async function makeFresh(
   const { ctx, connection, chains, shelf } = state
   const id = await shelf.draft()
   const directory = shelf.directoryOf(id)
-  for (const { blockchain, directory: own } of chains)
-    await cp(join(own!, 'genesis.json'), join(chainIn(directory, blockchain), 'genesis.json'))
+  for (const chain of chains) await chain.copyGenesisTo(chainIn(directory, chain.blockchain))
   await writeRootKey(state, directory)
   await withMaintenance(connection, (maintenance) => maintenance.create(databaseOf(id)))
   const made = connectionTo(connection, databaseOf(id))
@@ -28,8 +24,7 @@ export async function makeFresh(
   const database = openDatabase(made, 4)
   await seed({ ...ctx, database, db: database }).finally(database.close)
   const heads = chains.map(async (chain) => {
-    const { hash } = await blockOf(chain, 0)
-    return { blockchain: chain.blockchain, number: 0, hash }
+    return { blockchain: chain.blockchain, number: 0, hash: await chain.hashAt(0) }
   })
   const manifest = {
     ...(await describeState(state)),

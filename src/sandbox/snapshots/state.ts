@@ -6,7 +6,6 @@ import { adoptCopy } from '#engines/transactions/journal/index'
 import { formatInstant } from '#lib/time'
 import { openAsOwner } from '#runtime/db/db'
 import { latestMigration } from '#runtime/db/migrate'
-import { localHead } from '../chain-control/state.ts'
 import type { LocalChain } from '../chains/index.ts'
 import { readContents } from '../store.ts'
 import { copyBeside, prepareBeside } from './beside.ts'
@@ -105,7 +104,7 @@ export async function describeState({
   chains,
 }: StateParts): Promise<Pick<Manifest, 'format' | 'savedDate' | 'version' | 'tables' | 'chains'>> {
   const heads = chains.map(async (chain) => {
-    const { number, hash } = await localHead(chain)
+    const { number, hash } = await chain.head()
     return { blockchain: chain.blockchain, number, hash }
   })
   return {

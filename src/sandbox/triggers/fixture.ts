@@ -1,5 +1,10 @@
 import type { Steps } from './steps.ts'
 
+export type FixtureNeed =
+  | 'modular wallets'
+  | 'payments of the business account'
+  | 'contracts, replacements and reorgs'
+
 /** Steps of the API and of the chain that make an event happen. */
 export type Fixture = {
   about: string
@@ -7,7 +12,7 @@ export type Fixture = {
   topics: readonly string[]
   /** Paths that can be set, with their usual values. Each fixture has `blockchain` too. */
   values?: Readonly<Record<string, string>>
-  /** Whether it needs the JSON-RPC of modular wallets, which not every chain has. */
-  modular?: true
+  /** The need that not every chain meets. */
+  needs?: FixtureNeed
   run(steps: Steps): Promise<void>
 }

@@ -90,7 +90,7 @@ function transferOf(steps: Steps) {
 
 const quantity = (decimal: string): Hex => `0x${BigInt(decimal).toString(16)}`
 
-const common = { values: { 'amounts.0': '0.5' }, modular: true } as const
+const common = { values: { 'amounts.0': '0.5' }, needs: 'modular wallets' } as const
 const paidOut = {
   ...common,
   topics: ['modularWallet.userOperation', 'modularWallet.outboundTransfer', 'modularWallet.inboundTransfer'],

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isAddressOn } from '#chains/address'
 import { type Network, requireNetwork } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
@@ -13,7 +14,7 @@ export type TriggerTarget = {
   /** The key of pages, which opens the JSON-RPC of modular wallets. */
   clientKey: string
   ctx: Pick<EngineCtx, 'chains'>
-  chains: readonly Pick<LocalChain, 'blockchain' | 'tokens'>[]
+  chains: readonly Pick<LocalChain, 'blockchain' | 'tokens' | 'evm'>[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
@@ -110,7 +111,9 @@ export function openSteps(target: TriggerTarget, values: TriggerValues, seed: st
     /** An address without a key; the same seed draws the same ones. */
     address: (): string => {
       drawn += 1
-      return `0x${createHash('sha256').update(`${seed} ${drawn}`).digest('hex').slice(0, 40)}`
+      const digits = createHash('sha256').update(`${seed} ${drawn}`).digest('hex')
+      const short = `0x${digits.slice(0, 40)}`
+      return isAddressOn(network.blockchain, short) ? short : `0x${digits}`
     },
     /** Waits until a resource has a state of these. */
     untilState: (path: string, read: (shown: StepAnswer) => string | undefined, ...states: string[]) =>

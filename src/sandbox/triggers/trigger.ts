@@ -1,17 +1,30 @@
 import { randomUUID } from 'node:crypto'
+import { capabilitiesOf } from '#chains/capabilities'
 import { networkOf } from '#chains/networks/index'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 import { businessFixtures } from './business.ts'
-import type { Fixture } from './fixture.ts'
+import type { Fixture, FixtureNeed } from './fixture.ts'
 import { modularWalletFixtures } from './modular-wallets.ts'
 import { openSteps, type TriggerTarget } from './steps.ts'
 import { untriggeredTopics } from './untriggered-topics.ts'
 import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
 
+type TriggerChain = TriggerTarget['chains'][number]
+
+const hasNeeds: Readonly<Record<FixtureNeed, (chain: TriggerChain) => boolean>> = {
+  'modular wallets': ({ blockchain }) => networkOf(blockchain)?.rpcPath !== undefined,
+  'payments of the business account': ({ blockchain }) =>
+    networkOf(blockchain) !== undefined && capabilitiesOf(blockchain).businessAccount,
+  'contracts, replacements and reorgs': ({ evm }) => evm !== undefined,
+}
+
+const needing = (needs: FixtureNeed, all: Readonly<Record<string, Fixture>>): Record<string, Fixture> =>
+  Object.fromEntries(Object.entries(all).map(([event, fixture]) => [event, { ...fixture, needs }]))
+
 const fixtures: Readonly<Record<string, Fixture>> = {
-  ...businessFixtures,
+  ...needing('payments of the business account', businessFixtures),
   ...walletFixtures,
   ...userFixtures,
   ...modularWalletFixtures,
@@ -29,10 +42,8 @@ export const listTriggers = (target: TriggerTarget) => ({
 })
 
 /** The names of the chains that a fixture can run on. */
-const blockchainsFor = ({ chains }: TriggerTarget, { modular }: Fixture): string[] =>
-  chains
-    .map(({ blockchain }) => blockchain)
-    .filter((blockchain) => !modular || networkOf(blockchain)?.rpcPath !== undefined)
+const blockchainsFor = ({ chains }: TriggerTarget, { needs }: Fixture): string[] =>
+  chains.filter((chain) => needs === undefined || hasNeeds[needs](chain)).map(({ blockchain }) => blockchain)
 
 const valuesOf = (target: TriggerTarget, fixture: Fixture): Record<string, string> => ({
   ...fixture.values,
@@ -77,11 +88,11 @@ function requireUsable(target: TriggerTarget, fixture: Fixture, value: string): 
   const usable = blockchainsFor(target, fixture)
   if (usable.includes(value)) return
   const isStarted = target.chains.some(({ blockchain }) => blockchain === value)
-  const problem = isStarted ? 'has no modular wallets' : 'is no chain of this sandbox'
+  const problem = isStarted ? `has no ${fixture.needs}` : 'is no chain of this sandbox'
   const remedy =
     usable.length > 0
       ? `choose from ${usable.join(', ')}`
-      : 'no chain of this sandbox has modular wallets, so start it with one that has them, such as BASE-SEPOLIA'
+      : `no chain of this sandbox has ${fixture.needs}, so start it with one that has them, such as BASE-SEPOLIA`
   throw invalid({ at: 'set.blockchain', reason: `${problem}: ${remedy}`, value })
 }
 

@@ -107,6 +107,8 @@ async function change(steps: Steps, what: 'accelerate' | 'cancel'): Promise<void
   }
 }
 
+const evmAlone = { needs: 'contracts, replacements and reorgs' } as const
+
 const challenge = (topic: string, about: string, run: Fixture['run'], values = {}): Fixture => ({
   about: `${about} The user approves it with a PIN.`,
   topics: [`challenges.${topic}`],
@@ -160,10 +162,9 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
     },
     amounts,
   ),
-  'challenge.contractExecution': challenge(
-    'contractExecution',
-    'A user calls a contract from a wallet.',
-    async (steps) => {
+  'challenge.contractExecution': {
+    ...evmAlone,
+    ...challenge('contractExecution', 'A user calls a contract from a wallet.', async (steps) => {
       const { session, walletId } = await fundedUser(steps)
       const call = {
         walletId,
@@ -174,18 +175,24 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
       }
       const [id] = await approve(steps, session, ['POST', 'transactions/contractExecution', call])
       await untilState(steps, steps.note('transaction', id!), 'COMPLETE')
-    },
-  ),
-  'challenge.accelerateTransaction': challenge(
-    'accelerateTransaction',
-    'A user accelerates a payment; the chain mines nothing for others meanwhile.',
-    (steps) => change(steps, 'accelerate'),
-    amounts,
-  ),
-  'challenge.cancelTransaction': challenge(
-    'cancelTransaction',
-    'A user cancels a payment; the chain mines nothing for others meanwhile.',
-    (steps) => change(steps, 'cancel'),
-    amounts,
-  ),
+    }),
+  },
+  'challenge.accelerateTransaction': {
+    ...evmAlone,
+    ...challenge(
+      'accelerateTransaction',
+      'A user accelerates a payment; the chain mines nothing for others meanwhile.',
+      (steps) => change(steps, 'accelerate'),
+      amounts,
+    ),
+  },
+  'challenge.cancelTransaction': {
+    ...evmAlone,
+    ...challenge(
+      'cancelTransaction',
+      'A user cancels a payment; the chain mines nothing for others meanwhile.',
+      (steps) => change(steps, 'cancel'),
+      amounts,
+    ),
+  },
 }

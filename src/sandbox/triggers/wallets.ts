@@ -136,7 +136,7 @@ async function reorganise(steps: Steps): Promise<void> {
 
 async function deny(steps: Steps): Promise<void> {
   const { id: walletId } = await fundedWallet(steps)
-  const id = await transfer(steps, walletId, `${steps.address().slice(0, 30)}999999999999`)
+  const id = await transfer(steps, walletId, `${steps.address().slice(0, -12)}999999999999`)
   await untilState(steps, id, 'DENIED')
 }
 
@@ -169,6 +169,7 @@ async function logEvent(steps: Steps): Promise<void> {
   }, 'the log is listed')
 }
 
+const evmAlone = { needs: 'contracts, replacements and reorgs' } as const
 const outbound = { topics: ['transactions.outbound', 'transactions.inbound'], values: amounts }
 
 export const walletFixtures: Readonly<Record<string, Fixture>> = {
@@ -185,24 +186,28 @@ export const walletFixtures: Readonly<Record<string, Fixture>> = {
   },
   'transaction.failed': {
     ...outbound,
+    ...evmAlone,
     values: {},
     about: 'A wallet executes a call that reverts.',
     run: fail,
   },
   'transaction.cancelled': {
     ...outbound,
+    ...evmAlone,
     about:
       'A transaction is cancelled while the chain is paused; the chain mines nothing for others meanwhile.',
     run: cancel,
   },
   'transaction.stuck': {
     ...outbound,
+    ...evmAlone,
     about:
       'Gas becomes expensive for some seconds, in which a transaction is stuck; then it is mined. The chain is paused meanwhile.',
     run: stick,
   },
   'transaction.reorged': {
     ...outbound,
+    ...evmAlone,
     about:
       'A block with a transaction is replaced, and the next one has it again. The chain is paused meanwhile.',
     run: reorganise,
@@ -213,6 +218,7 @@ export const walletFixtures: Readonly<Record<string, Fixture>> = {
     run: deny,
   },
   'contract.eventLog': {
+    ...evmAlone,
     about: 'A transfer is logged by USDC, of which the transfers are monitored.',
     topics: ['contracts.eventLog', 'transactions.outbound', 'transactions.inbound'],
     values: amounts,

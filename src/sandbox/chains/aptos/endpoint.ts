@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listenOnLoopback } from '../proxy.ts'
+import { type Intercept, listenOnLoopback, sendVerdict } from '../proxy.ts'
+import { transactionHash } from './authenticate.ts'
 import { errorStatuses, NodeError } from './errors.ts'
 import type { Ledger } from './ledger.ts'
 import { type LedgerView, viewOf } from './reads.ts'
@@ -32,15 +33,26 @@ export type AptosEndpoint = {
   port: number
   /** Sets its faults in place of earlier ones; an empty object ends them. */
   setFaults(faults: EndpointFaults): void
+  /** Sets a hook that can delay, drop or answer every request; undefined removes it. */
+  intercept(hook: Intercept | undefined): void
   close(): Promise<void>
 }
 
 const bodyMaxBytes = 1024 * 1024
 
-export async function openEndpoint(ledger: Ledger, wantedPort = 0): Promise<AptosEndpoint> {
+type ServedLedger = {
+  /** Resolves to the ledger once its files are open. */
+  ledger: () => Promise<Ledger>
+  faults: () => EndpointFaults
+  hook: () => Intercept | undefined
+}
+
+export async function openEndpoint(ledger: ServedLedger['ledger'], wantedPort = 0): Promise<AptosEndpoint> {
   let faults: EndpointFaults = {}
+  let hook: Intercept | undefined
+  const served = { ledger, faults: () => faults, hook: () => hook }
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
-    serve(ledger, () => faults, incoming, outgoing).catch(() => outgoing.destroy())
+    serve(served, incoming, outgoing).catch(() => outgoing.destroy())
   })
   await listenOnLoopback(server, wantedPort)
   const { port } = server.address() as AddressInfo
@@ -57,40 +69,76 @@ export async function openEndpoint(ledger: Ledger, wantedPort = 0): Promise<Apto
     setFaults: (next) => {
       faults = next
     },
+    intercept: (next) => {
+      hook = next
+    },
     close,
   }
 }
 
 async function serve(
-  ledger: Ledger,
-  faultsNow: () => EndpointFaults,
+  { ledger, faults: faultsNow, hook }: ServedLedger,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   const body = await readBody(incoming)
+  const open = await ledger()
   const faults = faultsNow()
-  const { pathname: asked, searchParams } = new URL(incoming.url ?? '/', 'http://node')
-  const pathname = asked.replace(/(?<=.)\/$/, '')
   const method = incoming.method ?? 'GET'
   if (method === 'OPTIONS') return void outgoing.writeHead(204, corsHeaders).end()
-  const instead = faults.answerInstead?.({ method, path: pathname })
-  if (instead === 'hang') return
-  if (instead === 'drop') return void incoming.socket.destroy()
-  const request = {
-    view: viewOf(ledger, faults),
-    viewNow: () => viewOf(ledger, faultsNow()),
-    isBehind: (faults.lagBlocks ?? 0) > 0,
-    losesTransactions: faults.losesTransactions ?? false,
+  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://node')
+  const path = ownPath(pathname)
+  const request = (lies: EndpointFaults): Omit<NodeRequest, 'params'> => ({
+    view: viewOf(open, { ...faults, ...lies }),
+    viewNow: () => viewOf(open, { ...faultsNow(), ...lies }),
+    isBehind: (lies.lagBlocks ?? faults.lagBlocks ?? 0) > 0,
+    losesTransactions: lies.losesTransactions ?? faults.losesTransactions ?? false,
     query: searchParams,
     contentType: incoming.headers['content-type'] ?? '',
     body: body ?? Buffer.alloc(0),
-  }
-  const answer = instead ?? (body ? await answerOf(method, pathname, request) : tooLarge)
-  const isSubmission = method === 'POST' && /^\/v1\/transactions(\/batch)?$/.test(pathname)
+  })
+  const answerAs = async (lies: EndpointFaults = {}) =>
+    body ? answerOf(method, path, request(lies)) : tooLarge
+  const verdict = await hook()?.({
+    body: body ?? Buffer.alloc(0),
+    path: pathname,
+    forward: async () => textOf((await answerAs()).json),
+    rest: {
+      route: routeOf(method, path) ?? `${method} ${path}`,
+      txHash: hashIn(method, path, body),
+      answer: async (lies) => {
+        const { status = 200, json } = await answerAs(lies)
+        return { status, body: textOf(json) }
+      },
+    },
+  })
+  const headers = () => headersOf(viewOf(open, faultsNow()))
+  if (typeof verdict === 'object') return sendVerdict(outgoing, { headers: headers(), ...verdict })
+  const instead =
+    verdict === 'hang' || verdict === 'drop' ? verdict : faults.answerInstead?.({ method, path })
+  if (instead === 'hang') return
+  if (instead === 'drop') return void incoming.socket.destroy()
+  const answer = instead ?? (await answerAs())
+  const isSubmission = method === 'POST' && /^\/v1\/transactions(\/batch)?$/.test(path)
   if (faults.dropsAnswers === 'always' || (faults.dropsAnswers === 'submissions' && isSubmission))
     return void incoming.socket.destroy()
-  outgoing.writeHead(answer.status ?? 200, headersOf(request.viewNow()))
+  outgoing.writeHead(answer.status ?? 200, headers())
   outgoing.end(textOf(answer.json))
+}
+
+/** The path without the one by which an asker is known, before `/v1`, and without a slash at its end. */
+const ownPath = (pathname: string) => pathname.replace(/^\/\w+(?=\/v1(?:\/|$))/, '').replace(/(?<=.)\/$/, '')
+
+/** The hash of the transaction that a request sends or asks about. */
+function hashIn(method: string, path: string, body: Buffer | undefined): string | undefined {
+  if (method === 'POST') return path === '/v1/transactions' && body ? transactionHash(body) : undefined
+  return /^\/v1\/transactions\/(?:wait_)?by_hash\/(0x[0-9a-fA-F]{64})$/.exec(path)?.[1]
+}
+
+/** The method and the documented path of a request; undefined of one that the node does not serve. */
+function routeOf(method: string, path: string): string | undefined {
+  const route = nodeRoutes.find((each) => each.method === method && each.path.test(path))
+  return route && `${method} ${route.documented}`
 }
 
 /** A number of 64 bits that is the whole answer is written with all its digits. */

@@ -8,13 +8,19 @@ import { portFileIn } from '../port-file.ts'
 import { apt } from './assets.ts'
 import { type AptosEndpoint, openEndpoint } from './endpoint.ts'
 import { type Order, orders } from './issuer.ts'
-import { memoryJournal, openLedgerJournal } from './journal.ts'
-import { forgetPending, type Ledger, latestBlock, mine, openLedger, pruneLedger } from './ledger.ts'
+import { type BlockMode, type LedgerTime, memoryJournal, openLedgerJournal } from './journal.ts'
+import {
+  forgetPending,
+  type Ledger,
+  latestBlock,
+  mine,
+  openLedger,
+  pruneLedger,
+  setLedgerTime,
+} from './ledger.ts'
+import { openMining } from './mining.ts'
 import { sendOrder } from './orders.ts'
 import { balanceIn, readState } from './state.ts'
-
-/** The moments of blocks: after each transaction and when one that waits has expired, on a timer also of nothing, or by `mine` alone. */
-type BlockMode = 'each_transaction' | 'by_hand' | { everyMs: number }
 
 type AptosNodeOptions = {
   /** 1 main, 2 test network, 4 local. */
@@ -40,7 +46,13 @@ export type AptosNode = AptosEndpoint & {
     timestampUs: bigint
     lastVersion: number
   }
+  /** The ledger as it is now; a halt replaces it. */
+  ledger(): Ledger
+  blocks(): BlockMode
+  /** Sets the mode, which outlives a restart of a kept ledger, as `setTime` does. */
   setBlocks(mode: BlockMode): void
+  /** Sets the time of the next blocks, at least that of the newest one. */
+  setTime(time: LedgerTime): void
   /** Mints APT or another asset, in a transaction whose hash it returns. */
   fund(address: Hex, amountAtomic: bigint, metadata?: Hex): Hex
   deny(metadata: Hex, address: Hex, isDenied: boolean): Hex
@@ -56,108 +68,101 @@ export type AptosNode = AptosEndpoint & {
   balanceOf(address: Hex, metadata?: Hex): bigint
   /** Copies the files that give the ledger as it is now to another directory. */
   copyTo(directory: string): void
+  /** Closes the files, so that others can take their place. Requests wait until the returned function has opened those. */
+  halt(): () => Promise<void>
 }
 
-/** Opens a ledger, kept or not, and serves it on a port of this machine. */
-export async function openAptosNode(options: AptosNodeOptions): Promise<AptosNode> {
-  const { chainId, directory, clock, port, blocks = 'each_transaction', log } = options
+type OpenLedger = { ledger: Ledger; mining: ReturnType<typeof openMining>; end(): void }
+
+/** Opens a ledger, kept or not, which makes blocks until it ends. */
+function openKept({
+  chainId,
+  directory,
+  clock,
+  blocks = 'each_transaction',
+  log,
+}: AptosNodeOptions): OpenLedger {
   const journal = directory === undefined ? memoryJournal() : openLedgerJournal(directory, chainId)
-  const endpoints: AptosEndpoint[] = []
-  const closeAll = async () => {
-    await Promise.all(endpoints.map((endpoint) => endpoint.close()))
-    journal.close()
-  }
   try {
     const ledger = openLedger(chainId, journal, clock)
     // Block 0 has no time: a first block has it from the clock.
     if (latestBlock(ledger).height === 0) mine(ledger)
-    const open = async (wanted?: number) => {
-      const endpoint = await openEndpoint(ledger, wanted)
-      endpoints.push(endpoint)
-      return endpoint
-    }
-    const remembered = directory === undefined ? undefined : portFileIn(directory)
-    const first = await open(port ?? remembered?.read())
-    remembered?.write(first.port)
     const mining = openMining(ledger, blocks, log)
-    const close = async () => {
+    const end = () => {
       mining.stop()
-      await closeAll()
+      journal.close()
     }
-    return { ...first, ...controlsOf(ledger), setBlocks: mining.set, openEndpoint: open, close }
+    return { ledger, mining, end }
   } catch (error) {
-    await closeAll()
+    journal.close()
     throw error
   }
 }
 
-function controlsOf(ledger: Ledger) {
-  const order = (wanted: Order) => sendOrder(ledger, wanted)
+/** Opens a ledger, kept or not, and serves it on a port of this machine. */
+export async function openAptosNode(options: AptosNodeOptions): Promise<AptosNode> {
+  const { directory, port } = options
+  let current = openKept(options)
+  let ready = Promise.resolve()
+  const endpoints: AptosEndpoint[] = []
+  const open = async (wanted?: number) => {
+    const endpoint = await openEndpoint(() => ready.then(() => current.ledger), wanted)
+    endpoints.push(endpoint)
+    return endpoint
+  }
+  const close = async () => {
+    current.mining.stop()
+    await Promise.all(endpoints.map((endpoint) => endpoint.close()))
+    current.end()
+  }
+  const halt = () => {
+    let resume: (opened: Promise<void>) => void = () => {}
+    ready = new Promise((resolve) => {
+      resume = resolve
+    })
+    ready.catch(() => undefined)
+    current.end()
+    return async () => {
+      const opening = Promise.resolve().then(() => {
+        current = openKept(options)
+      })
+      resume(opening)
+      await opening
+    }
+  }
+  try {
+    const remembered = directory === undefined ? undefined : portFileIn(directory)
+    const first = await open(port ?? remembered?.read())
+    remembered?.write(first.port)
+    return { ...first, ...controlsOf(() => current), halt, openEndpoint: open, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function controlsOf(current: () => OpenLedger) {
+  const ledger = () => current().ledger
+  const order = (wanted: Order) => sendOrder(ledger(), wanted)
   return {
-    mine: (options?: { isEmpty: boolean }) => mine(ledger, options),
+    ledger,
+    mine: (options?: { isEmpty: boolean }) => mine(ledger(), options),
+    blocks: () => current().mining.mode(),
+    setBlocks: (mode: BlockMode) => current().mining.set(mode),
+    setTime: (time: LedgerTime) => setLedgerTime(ledger(), time),
     fund: (address: Hex, amountAtomic: bigint, metadata = apt.metadata) =>
       order(orders.mint(metadata, address, amountAtomic)),
     deny: (metadata: Hex, address: Hex, isDenied: boolean) => order(orders.deny(metadata, address, isDenied)),
     pause: (metadata: Hex, isPaused: boolean) => order(orders.pause(metadata, isPaused)),
     emitCoinEvents: (address: Hex, kind: bigint) => order(orders.emitCoinEvents(address, kind)),
-    prune: (version: number) => pruneLedger(ledger, version),
-    forgetPool: (hash?: string) => forgetPending(ledger, hash),
-    copyTo: (copy: string) => ledger.journal.copyTo(copy),
-    pool: () => ledger.pool.all().map(({ hash }) => hash),
+    prune: (version: number) => pruneLedger(ledger(), version),
+    forgetPool: (hash?: string) => forgetPending(ledger(), hash),
+    copyTo: (copy: string) => ledger().journal.copyTo(copy),
+    pool: () =>
+      ledger()
+        .pool.all()
+        .map(({ hash }) => hash),
     balanceOf: (address: Hex, metadata = apt.metadata) =>
-      balanceIn(readState(ledger.state), address, metadata),
+      balanceIn(readState(ledger().state), address, metadata),
   }
-}
-
-/** The wait between two looks for transactions that expired where blocks follow transactions. */
-const expiryCheckMs = 1000
-
-/** Makes blocks by the mode that is set. */
-function openMining(ledger: Ledger, first: BlockMode, log?: Pick<Log, 'error'>) {
-  let mode: BlockMode = 'by_hand'
-  let timer: NodeJS.Timeout | undefined
-  let soon: NodeJS.Immediate | undefined
-  const attempt = (work: () => void) => {
-    try {
-      work()
-    } catch (error) {
-      log?.error({ err: error }, 'the simulated Aptos node did not make a block')
-    }
-  }
-  // A block comes after the answer to the transaction, and has all that arrived meanwhile.
-  const mineSoon = () => {
-    if (mode !== 'each_transaction') return
-    soon ??= setImmediate(() => {
-      soon = undefined
-      attempt(() => {
-        while (ledger.pool.ready(readState(ledger.state)).length > 0) mine(ledger)
-      })
-    })
-  }
-  // A transaction that waits for another one expires in a block, which shows senders that it is dead.
-  const mineExpired = () => {
-    if (hasExpired(ledger)) attempt(() => mine(ledger))
-  }
-  const stop = () => {
-    clearInterval(timer)
-    clearImmediate(soon)
-    soon = undefined
-  }
-  const set = (next: BlockMode) => {
-    stop()
-    mode = next
-    if (next === 'each_transaction') timer = setInterval(mineExpired, expiryCheckMs)
-    else if (next !== 'by_hand') timer = setInterval(() => attempt(() => mine(ledger)), next.everyMs)
-    mineSoon()
-  }
-  ledger.listeners.add((change) => {
-    if (change === 'pool') mineSoon()
-  })
-  set(first)
-  return { set, stop }
-}
-
-function hasExpired(ledger: Ledger): boolean {
-  const nowS = BigInt(Math.floor(ledger.clock() / 1000))
-  return ledger.pool.all().some(({ transaction }) => transaction.expiryS <= nowS)
 }

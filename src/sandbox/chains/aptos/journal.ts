@@ -6,6 +6,12 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createJsonLines, openJsonLines } from '../json-lines.ts'
 
+/** The moments of blocks: after each transaction and when one that waits has expired, on a timer also of nothing, or by `mine` alone. */
+export type BlockMode = 'each_transaction' | 'by_hand' | { everyMs: number }
+
+/** The lead of the time of blocks over the clock of the node; or the instant at which it stands still, since 1970. */
+export type LedgerTime = { aheadMs: number } | { heldMs: number }
+
 export type LedgerEntry =
   /** First line. */
   | { kind: 'head'; chainId: number }
@@ -14,6 +20,8 @@ export type LedgerEntry =
   | { kind: 'drop'; hashes: string[] }
   | { kind: 'block'; timestampUs: string; hashes: string[]; hash: string }
   | { kind: 'prune'; version: number }
+  | { kind: 'blocks'; mode: BlockMode }
+  | { kind: 'time'; time: LedgerTime }
 
 export type LedgerJournal = {
   /** Returns the entries that the file had when it was opened, once. */

@@ -17,7 +17,7 @@ import { NodeError, refused } from './errors.ts'
 import { affordableGas, type ExecutionOutcome, execute, findRefusal, sequenceOf } from './execute.ts'
 import { noWork } from './gas.ts'
 import { issuerAddress, issuerFundsOctas } from './issuer.ts'
-import type { LedgerJournal } from './journal.ts'
+import type { BlockMode, LedgerJournal, LedgerTime } from './journal.ts'
 import { mintAsset } from './movements.ts'
 import { createPool, isForgotten, type Pending, type TransactionPool } from './pool.ts'
 import {
@@ -44,6 +44,10 @@ export type Ledger = {
   oldestVersion: number
   oldestHeight: number
   journal: LedgerJournal
+  /** The mode of blocks that was set, which outlives a restart. */
+  blockMode: BlockMode | undefined
+  time: LedgerTime
+  /** Milliseconds since 1970, by which blocks get their time. */
   clock(): number
   /** Functions that are called after a block and after a transaction has joined the pool. */
   listeners: Set<(change: 'block' | 'pool') => void>
@@ -63,7 +67,9 @@ export function openLedger(chainId: number, journal: LedgerJournal, clock: () =>
     oldestVersion: 0,
     oldestHeight: 0,
     journal,
-    clock,
+    blockMode: undefined,
+    time: { aheadMs: 0 },
+    clock: () => ('heldMs' in ledger.time ? ledger.time.heldMs : clock() + ledger.time.aheadMs),
     listeners: new Set(),
   }
   writeGenesis(ledger)
@@ -135,6 +141,16 @@ export const forgetPending = (ledger: Ledger, hash?: string): void =>
     ledger,
     ledger.pool.all().filter((pending) => hash === undefined || pending.hash === hash),
   )
+
+export function setBlockMode(ledger: Ledger, mode: BlockMode): void {
+  ledger.journal.append({ kind: 'blocks', mode })
+  ledger.blockMode = mode
+}
+
+export function setLedgerTime(ledger: Ledger, time: LedgerTime): void {
+  ledger.journal.append({ kind: 'time', time })
+  ledger.time = time
+}
 
 /** Forgets the history before a version. */
 export function pruneLedger(ledger: Ledger, version: number): void {
@@ -286,6 +302,8 @@ function replay(ledger: Ledger): void {
       ledger.pool.add({ transaction, hash: transactionHash(bytes), arrivedMs: entry.atMs })
     } else if (entry.kind === 'drop') for (const hash of entry.hashes) ledger.pool.remove(hash)
     else if (entry.kind === 'prune') applyPrune(ledger, entry.version)
+    else if (entry.kind === 'blocks') ledger.blockMode = entry.mode
+    else if (entry.kind === 'time') ledger.time = entry.time
     else if (entry.kind === 'block') {
       const only = entry.hashes.flatMap((hash) => ledger.pool.find(hash) ?? [])
       const { hash, height } = makeBlock(ledger, BigInt(entry.timestampUs), { only, isReplay: true })

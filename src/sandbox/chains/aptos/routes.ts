@@ -48,18 +48,22 @@ export type NodeAnswer = { status?: number; json: unknown }
 
 type NodeRoute = {
   method: 'GET' | 'POST'
+  /** The path as it is documented, with parameters in braces. */
+  documented: string
   path: RegExp
   answer(request: NodeRequest): NodeAnswer | Promise<NodeAnswer>
 }
 
 const get = (path: string, read: (request: NodeRequest) => unknown): NodeRoute => ({
   method: 'GET',
+  documented: path,
   path: patternOf(path),
   answer: (request) => ({ json: read(request) }),
 })
 
 const post = (path: string, answer: NodeRoute['answer']): NodeRoute => ({
   method: 'POST',
+  documented: path,
   path: patternOf(path),
   answer,
 })
@@ -92,6 +96,7 @@ export const nodeRoutes: readonly NodeRoute[] = [
   get('/v1/transactions/by_hash/{hash}', readByHash),
   {
     method: 'GET',
+    documented: '/v1/transactions/wait_by_hash/{hash}',
     path: patternOf('/v1/transactions/wait_by_hash/{hash}'),
     answer: async (request) => ({ json: await waitByHash(request) }),
   },

@@ -1,9 +1,9 @@
 import type { EngineCtx } from '#engines/ctx'
 import type { ChainActs } from '../../chain-control/index.ts'
-import { blockOf } from '../../chain-control/state.ts'
 import type { LocalChain } from '../../chains/index.ts'
 import { createGate } from '../../chains/read-write-lock.ts'
 import type { Faults } from '../faults.ts'
+import { lackedBy } from '../lacked-acts.ts'
 import type { FaultRule } from '../plan-schema.ts'
 import { isWord } from '../rules.ts'
 import { type BlockFollower, type MinedBlock, openFollower } from './follow-blocks.ts'
@@ -59,8 +59,9 @@ export function openChainFaults({ ctx, chains, faults, acts }: ChainFaultsInput)
   return { pause, resume, stop: pause }
 }
 
-const concerns = ({ match = {} }: FaultRule<'chain'>, { blockchain }: LocalChain) =>
-  isWord(match.blockchain, blockchain)
+/** Whether a rule is met on a chain: one that lacks what it does goes on as it is. */
+const concerns = ({ match = {}, do: act }: FaultRule<'chain'>, { blockchain }: LocalChain) =>
+  isWord(match.blockchain, blockchain) && lackedBy(act, blockchain) === undefined
 
 type Meeting = Pick<ChainFaultsInput, 'ctx' | 'faults' | 'acts'>
 
@@ -102,9 +103,6 @@ const transactionsFor = ({ match = {}, entityId }: FaultRule<'chain'>, { transac
       (entityId === undefined || entityIds.includes(entityId)),
   )
 
-/** The base fee that a factor applies to, at least: that of an idle chain sinks to almost nothing. */
-const baseFeeMinWei = 1_000_000_000n
-
 /** Does what a rule says; what it concerned is noted with the hit. Returns the hashes of transactions that it made. */
 async function doToChain(
   acts: ChainActs,
@@ -115,10 +113,8 @@ async function doToChain(
   const { reorg, baseFee, pause, intervalS, gasLimit } = rule.do
   if (baseFee) {
     const { times, blocks = 1 } = baseFee
-    const { baseFeePerGas } = await blockOf(chain, 'latest')
-    const wei = BigInt(baseFeePerGas) > baseFeeMinWei ? BigInt(baseFeePerGas) : baseFeeMinWei
     note({ lastBlock: String(number + blocks) })
-    await acts.baseFee(chain, (wei * BigInt(Math.round(times * 1_000))) / 1_000n, blocks)
+    await acts.baseFee(chain, times, blocks)
   }
   if (gasLimit !== undefined) await acts.gasLimit(chain, gasLimit)
   if (intervalS !== undefined) await acts.mineEvery(chain, intervalS)

@@ -3,7 +3,6 @@ import { canonicalBetween, canonicalHead, haveAllProcessedBlock } from '#engines
 import { hearNotices } from '#runtime/pg-notifications'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
-import { blockOf, localHead } from '../../chain-control/state.ts'
 import type { LocalChain } from '../../chains/index.ts'
 import { type BlockTransaction, transactionsOf } from './transactions-of.ts'
 
@@ -83,10 +82,10 @@ function readBlocks(
 
 /** The newest blocks that the chain has already: none of them counts. */
 async function blocksSoFar(chain: LocalChain): Promise<BlocksSoFar> {
-  const { number: head } = await localHead(chain)
+  const { number: head } = await chain.head()
   const from = Math.max(0, head - reach + 1)
   const numbers = Array.from({ length: head - from + 1 }, (_, index) => from + index)
-  const blocks = await Promise.all(numbers.map((number) => blockOf(chain, number)))
-  const known = new Map(blocks.map(({ hash, number }) => [hash, Number(number)]))
+  const hashes = await Promise.all(numbers.map(chain.hashAt))
+  const known = new Map(hashes.map((hash, index) => [hash, numbers[index]!]))
   return { known, head }
 }

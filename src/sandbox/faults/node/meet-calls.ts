@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isHex } from '#lib/hex'
-import type { Intercept, Verdict } from '../../chains/proxy.ts'
+import type { Intercept, RestCall, Verdict } from '../../chains/proxy.ts'
 import { delayMs, waitMs } from '../../durations.ts'
 import type { Faults } from '../faults.ts'
 import type { FaultRule } from '../plan-schema.ts'
@@ -9,27 +9,47 @@ import { seededRandom } from '../seeded-random.ts'
 import type { Exchange, ProxiedAnswer, ProxiedCall, ProxiedReply } from './exchange.ts'
 import { type CallFault, type Fault, type FaultContext, hashOf, readFaults } from './node-faults.ts'
 import { faultsByReply } from './node-replies.ts'
+import { restFaultOf } from './rest-faults.ts'
 
 /** The path by which the platform itself asks its nodes, so that rules can tell its calls from those of others. */
 export const platformPath = '/platform'
 
+/** A request to a node, as rules see it. */
+type AskedNode = {
+  methods: readonly string[]
+  /** The transactions that it sends or asks about. */
+  about: { txHash?: string }
+  /** Whether the interface of the node has what a rule answers. */
+  takes(rule: FaultRule<'node'>): boolean
+  /** The fate by a rule; undefined where it leaves the answer alone. */
+  meet(rule: FaultRule<'node'>, memoryOf: MemoryOf): Promise<Verdict> | undefined
+}
+/** Returns the memory of the fault of a rule. */
+type MemoryOf = (rule: FaultRule<'node'>) => Map<string, unknown>
+
 /** Meets the calls to the node of a chain, before the node or after it did what it was asked. */
 export function nodeFaults(faults: Faults, blockchain: string): Intercept {
   const memory = new Map<string, Map<string, unknown>>()
+  const memoryOf: MemoryOf = ({ name }) => {
+    const kept = memory.get(name) ?? new Map<string, unknown>()
+    memory.set(name, kept)
+    return kept
+  }
   /** The end of the outage of a rule, in the time of this process. */
   const outages = new Map<string, number>()
-  return async ({ body, path, forward }) => {
-    const requests = requestsIn(body)
-    if (!requests) return 'forward'
-    const caller = path.startsWith(platformPath) ? 'platform' : 'user'
-    const methods = [...new Set(requests.calls.map(({ method }) => method))]
+  return async (call) => {
+    const asked = call.rest ? askedByRest(call.rest) : askedByRpc(call, faults)
+    if (!asked) return 'forward'
+    const { methods, about } = asked
+    const caller = call.path.startsWith(platformPath) ? 'platform' : 'user'
     const hits = faults.meet(
       'node',
-      ({ match = {} }) =>
-        isWord(match.blockchain, blockchain) &&
-        isWord(match.caller, caller) &&
-        methods.some((method) => isWord(match.method, method)),
-      () => ({ blockchain, caller, method: methods.join(', '), ...transactionsIn(requests.calls) }),
+      (rule) =>
+        isWord(rule.match?.blockchain, blockchain) &&
+        isWord(rule.match?.caller, caller) &&
+        methods.some((method) => isWord(rule.match?.method, method)) &&
+        asked.takes(rule),
+      () => ({ blockchain, caller, method: methods.join(', '), ...about }),
     )
     for (const { rule } of hits) if (rule.do.delay !== undefined) await sleep(waitMs(rule.do.delay))
     const nowMs = performance.now()
@@ -40,19 +60,38 @@ export function nodeFaults(faults: Faults, blockchain: string): Intercept {
         outages.set(rule.name, nowMs + delayMs(outage))
         return 'drop'
       }
+      const verdict = asked.meet(rule, memoryOf)
+      if (verdict) return verdict
+    }
+    return 'forward'
+  }
+}
+
+const askedByRest = (call: RestCall): AskedNode => ({
+  methods: [call.route],
+  about: call.txHash === undefined ? {} : { txHash: call.txHash },
+  takes: ({ do: act }) => act.reply === undefined || restFaultOf(act, call) !== undefined,
+  meet: ({ do: act }) => restFaultOf(act, call)?.(call),
+})
+
+function askedByRpc({ body, forward }: Parameters<Intercept>[0], faults: Faults): AskedNode | undefined {
+  const requests = requestsIn(body)
+  if (!requests) return undefined
+  return {
+    methods: [...new Set(requests.calls.map(({ method }) => method))],
+    about: transactionsIn(requests.calls),
+    takes: () => true,
+    meet: (rule, memoryOf) => {
       const fault = faultOf(rule)
-      if (!fault) continue
-      const kept = memory.get(rule.name) ?? new Map<string, unknown>()
-      memory.set(rule.name, kept)
+      if (!fault) return undefined
       const exchange = exchangeOf(requests, forward)
       const context = {
         random: seededRandom(faults.seed()),
         ask: exchange.forward,
-        memory: kept,
+        memory: memoryOf(rule),
       } as FaultContext
-      return verdictOf(await replyOf(fault, exchange, context, rule), requests.batch)
-    }
-    return 'forward'
+      return replyOf(fault, exchange, context, rule).then((reply) => verdictOf(reply, requests.batch))
+    },
   }
 }
 
