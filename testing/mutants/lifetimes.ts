@@ -69,6 +69,12 @@ export const lifetimeMutants: readonly Mutant[] = [
         '8e15, expiredMax',
       ),
       edit(lifetimes, 'Math.floor(own.last.timeMs / 1_000) < expiresMs / 1_000', 'own.last.timeMs < 0'),
+      // The database refuses a proof by a block of an earlier time.
+      edit(
+        lifetimes,
+        'block: { number, hash: blockHash, timeMs }',
+        'block: { number, hash: blockHash, timeMs: expiresMs }',
+      ),
     ],
     test: ofExpiry('lives.ts', 'is made again and paid once when the node lost it'),
   },
