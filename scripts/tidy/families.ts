@@ -69,3 +69,13 @@ export const familyWordRule: Rule = {
           : [`${path} speaks of EVM (${words.exec(text)![0]}): let a facet of the chain say it`]
       }),
 }
+
+export const familySuiteRule: Rule = {
+  name: 'the suite of families names none of them',
+  why: 'A further family gives it an object, and changes nothing in it.',
+  check: (repository) =>
+    repository.matching(/^testing\/families\/suite\/.*\.ts$/).flatMap(({ path, text }) => {
+      const named = /evm|aptos|solana|ethereum|anvil/i.exec(text)?.[0]
+      return named ? [`${path} names ${named}: ask the object of the family for it`] : []
+    }),
+}

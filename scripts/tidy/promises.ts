@@ -1,13 +1,15 @@
 import { mutants } from '#testing/mutants/mutants'
 import { placesOf } from '#testing/mutants/tokens'
 import type { Repository, Rule } from './repository.ts'
+import { hasTests } from './words.ts'
 
 const page = 'docs/reliability.md'
 
 /** Property numbers in the names of tests, by file. */
 function provenIn(repository: Repository): Map<number, Set<string>> {
   const found = new Map<number, Set<string>>()
-  for (const { path, text } of repository.matching(/^(src|testing)\/.*\.test\.ts$/))
+  const files = repository.matching(/^(src|testing)\/.*\.ts$/).filter(({ path }) => hasTests(path))
+  for (const { path, text } of files)
     for (const [, number] of text.matchAll(/['"`]property (\d+):/g))
       found.set(Number(number), (found.get(Number(number)) ?? new Set()).add(path))
   return found
@@ -33,8 +35,8 @@ export const promiseRule: Rule = {
       return missing.map((file) => `${page} does not name ${file} for property ${number}`)
     })
     const unproven = [...sections].flatMap(([number, section]) =>
-      [...section.matchAll(/`([\w./-]+\.test\.ts)`/g)]
-        .filter(([, file]) => !proven.get(number)?.has(file!))
+      [...section.matchAll(/`([\w./-]+\.ts)`/g)]
+        .filter(([, file]) => hasTests(file!) && !proven.get(number)?.has(file!))
         .map(([, file]) => `${page} names ${file} for property ${number}, which has no test of that name`)
         .concat(proven.has(number) ? [] : [`${page} lists property ${number}, which no test proves`]),
     )
@@ -71,9 +73,9 @@ export const mutantRule: Rule = {
       ...edits
         .filter(({ file, from }) => placesOf(fileOf(file), from).length !== 1)
         .map(({ file, from }) => `${name}: ${file} does not have exactly one: ${from}`),
-      ...(fileOf(test.file).text.includes(test.title)
+      ...(fileOf(test.suite ?? test.file).text.includes(test.title)
         ? []
-        : [`${name}: no test "${test.title}" in ${test.file}`]),
+        : [`${name}: no test "${test.title}" in ${test.suite ?? test.file}`]),
     ])
   },
 }

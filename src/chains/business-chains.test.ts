@@ -161,7 +161,7 @@ it.each([
   ['BASE', '0x036cbd53842c5426634e7929541ec2318f3dcf7e'],
   ['SOL', '1'.repeat(32)],
   ['APTOS', '0x1'],
-  ['APTOS', `0x${'0'.repeat(64)}`],
+  ['APTOS', '0x0'],
   ['SUI', `0x${'0'.repeat(63)}2`],
   ['ALGO', `${'A'.repeat(52)}Y5HFKQ`],
   ['XLM', `G${'A'.repeat(52)}WHF`],

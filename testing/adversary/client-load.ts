@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { networks } from '#chains/networks/index'
+import { networkOf } from '#chains/networks/index'
 import { sandboxEntitySecret } from '#sandbox/credentials'
 import { type HttpAnswer, seal } from '#testing/platform/tenant'
 import type { PlannedTransfer } from './schedule.ts'
-import { blockchain, type SeededDatabase, tenantAt } from './seeded-database.ts'
+import { type PlannedWallet, type SeededDatabase, tenantAt } from './seeded-database.ts'
 import type { Accepted } from './verdict.ts'
 import type { Slot } from './worker-pool.ts'
 
@@ -18,9 +18,6 @@ export type ClientLoad = {
   /** Cancels the transfers whose fee is too low for any block, unless they were refused for certain. */
   cancelUnderpriced(): Promise<void>
 }
-
-const { nativeToken, tokens } = networks.find((network) => network.blockchain === blockchain)!
-const usdc = tokens.find(({ symbol }) => symbol === 'USDC')!
 
 /** Time after which a client whose API is frozen asks another one. */
 const patienceMs = 2_500
@@ -55,13 +52,13 @@ export function openClientLoad({ wallets, publicKey }: SeededDatabase, slots: re
 
   async function submit(planned: PlannedTransfer): Promise<void> {
     const wallet = wallets[planned.wallet]!
-    const answer = await ask(`${path}/transfer`, planned.api, bodyOf(planned, wallet.id))
+    const answer = await ask(`${path}/transfer`, planned.api, bodyOf(planned, wallet))
     if (answer.status > 299) {
       load.refused.push(planned)
       return void load.defects.push(`a transfer was refused: ${answer.status} ${answer.text}`)
     }
     const { id } = answer.body.data
-    load.accepted.push({ id, planned, from: wallet.address })
+    load.accepted.push({ id, planned, from: wallet })
     if (!planned.later) return
     await sleep(planned.later.afterMs)
     await replace(id, planned, planned.later.verb)
@@ -90,10 +87,11 @@ export function openClientLoad({ wallets, publicKey }: SeededDatabase, slots: re
   return load
 }
 
-function bodyOf(planned: PlannedTransfer, walletId: string): object {
+function bodyOf(planned: PlannedTransfer, { id: walletId, blockchain }: PlannedWallet): object {
   const { coin, amountAtomic, to: destinationAddress, flaw } = planned
-  const [tokenId, decimals] =
-    coin === 'USDC' ? [usdc.id, usdc.decimals] : [nativeToken.id, nativeToken.decimals]
+  const { nativeToken, tokens } = networkOf(blockchain)!
+  const usdc = tokens.find(({ symbol }) => symbol === 'USDC')!
+  const { id: tokenId, decimals } = coin === 'USDC' ? usdc : nativeToken
   const amounts = [`0.${amountAtomic.toString().padStart(decimals, '0')}`]
   const fee =
     flaw === 'low-price'

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const drawnIt = drawnTests(1, 2)
 
-describe('the crash matrix', () => {
+describe('property 227: the crash matrix, with wallets of two families', () => {
   drawnIt(
     'property 1: every accepted transfer moves its value once, or fails and moves nothing',
     async () => {

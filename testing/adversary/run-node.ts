@@ -1,9 +1,11 @@
 import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { type RunAptosNode, startRunAptosNode } from './run-aptos-node.ts'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
 
-/** The node of one run, with funded wallets. */
+/** The nodes of one run, with funded wallets. */
 export type RunNode = {
   chain: TestChain
+  aptos: RunAptosNode
   /** Mines on a timer until the next call, or each transaction at once when undefined. */
   mineEvery(blockTimeMs: number | undefined): Promise<void>
   stop(): Promise<void>
@@ -14,13 +16,15 @@ const funds = { native: 100n * 10n ** 18n, usdc: 1_000n * 10n ** 6n }
 /** Number of blocks above the funding, so that no reorg of a run reaches it. */
 const blocksAbove = 4
 
-/** Starts a node, funds the wallets on it, and mines nothing until requested. */
+/** Starts the nodes, funds the wallets on them, and makes no block of a transaction until requested. */
 export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode> {
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
+  const aptos = await startRunAptosNode(wallets)
   const chain = chains[0]!
   let timer: NodeJS.Timeout | undefined
   const mineEvery = async (blockTimeMs: number | undefined) => {
     clearInterval(timer)
+    aptos.mineEvery(blockTimeMs)
     await chain.setAutomine(blockTimeMs === undefined)
     if (blockTimeMs === undefined) return
     let isMining = false
@@ -36,7 +40,8 @@ export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode
     }, blockTimeMs)
   }
   // The first also mints the tokens that all are paid from; the others fit into one block, which is less to follow.
-  for (const [index, { address }] of wallets.entries()) {
+  const funded = wallets.filter((wallet) => wallet.blockchain === blockchain)
+  for (const [index, { address }] of funded.entries()) {
     await chain.send(address, funds.usdc, 'USDC')
     if (index === 0) await chain.setAutomine(false)
     await chain.send(address, funds.native)
@@ -44,10 +49,12 @@ export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode
   await chain.mine(blocksAbove)
   return {
     chain,
+    aptos,
     mineEvery,
     stop: async () => {
       clearInterval(timer)
       await stop()
+      await aptos.close()
     },
   }
 }

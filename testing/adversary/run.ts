@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { cloneOf } from '#testing/databases/database-clone'
@@ -47,7 +48,8 @@ export async function runSchedule(
   const database = openDatabase(clone.connection, 2)
   const { rpcUrl } = node.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
-  const platform = { connection: clone.connection, rpcUrl, blockchain, dataDir } as const
+  const others = [{ blockchain: aptosTestnet.blockchain, rpcUrl: node.aptos.node.url }]
+  const platform = { connection: clone.connection, rpcUrl, blockchain, others, dataDir } as const
   // An API costs as much as the other roles: one is enough unless the failpoint is in it.
   const roles = plans.map((_, index) =>
     index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
@@ -71,6 +73,7 @@ export async function runSchedule(
       injectFaults(node, pool, faults).then(() => (doing = 'requesting transfers')),
     ])
     doing = 'resuming and replacing the workers'
+    node.aptos.settle()
     await pool.endFaults()
     faultsMs = performance.now() - startedMs
     doing = 'waiting for the end of all transfers'
@@ -80,9 +83,10 @@ export async function runSchedule(
     await node.mineEvery(never)
     doing = 'waiting until no block of a transfer can be rewound'
     await node.chain.mine(grantsKeptBlocks)
+    for (let block = 0; block < grantsKeptBlocks; block++) node.aptos.node.mine()
     await untilSettled(database, node, load)
     doing = 'comparing with the chain'
-    const found = await defectsOf(database, node.chain, wallets, load.accepted, load.refused)
+    const found = await defectsOf(database, node, wallets, load.accepted, load.refused)
     defects.push(...load.defects, ...found)
     doing = 'stopping the workers'
     await pool.stop()
@@ -129,6 +133,8 @@ const engines = ['indexer', 'transactions', 'treasury'] as const
 const isIntake = (point: Failpoint) => point === 'before-request-commit' || point === 'after-request-commit'
 /** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65
+/** More than the life of a transaction that expires. */
+const lifeMs = 620_000
 /** One day between blocks, in milliseconds. */
 const never = 86_400_000
 
@@ -145,25 +151,31 @@ const untilFunded = (database: Database, { wallets }: SeededDatabase) =>
 /** Waits until everything has ended. Returns undefined, or the unfinished work when time runs out. */
 async function untilSettled(
   database: Database,
-  { chain }: RunNode,
+  node: RunNode,
   load: ClientLoad,
 ): Promise<string | undefined> {
   const startedMs = performance.now()
   let isPatient = true
+  let passes = 0
   for (;;) {
-    const left = await unsettled(database, chain)
+    const left = await unsettled(database, node)
     const waitedMs = performance.now() - startedMs
     if (!left || waitedMs > settleWithinMs) return left
     if (isPatient && waitedMs > patienceMs) {
       isPatient = false
       await load.cancelUnderpriced()
     }
+    // A node may have lost transactions: others follow when they are dead.
+    if (waitedMs > (passes + 1) * patienceMs) {
+      passes += 1
+      node.aptos.pass(lifeMs)
+    }
     await sleep(200)
   }
 }
 
 async function injectFaults(
-  { chain }: RunNode,
+  { chain, aptos }: RunNode,
   { slots }: WorkerPool,
   faults: readonly ScheduledFault[],
 ): Promise<void> {
@@ -174,5 +186,7 @@ async function injectFaults(
     if (fault.kind === 'wipe') await chain.rpc('anvil_dropAllTransactions')
     if (fault.kind === 'kill') slots[fault.worker]!.kill()
     if (fault.kind === 'freeze') slots[fault.worker]!.freeze()
+    if (fault.kind === 'clock') aptos.pass(fault.byMs)
+    if ('forMs' in fault) aptos.fail(fault.kind, fault.forMs)
   }
 }

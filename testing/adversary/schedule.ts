@@ -22,12 +22,19 @@ export type PlannedTransfer = {
   later?: { verb: 'cancel' | 'accelerate'; afterMs: number }
 }
 
+/** A fault of the node of a chain whose transactions expire. */
+export type ExpiringNodeFault = 'answers-lost' | 'submissions-lost' | 'pool-forgotten'
+
 /** A fault of a machine or of the chain, `atMs` milliseconds after the start. */
 export type ScheduledFault =
   | { kind: 'reorg'; atMs: number; depth: number }
   | { kind: 'wipe'; atMs: number }
   | { kind: 'kill'; atMs: number; worker: number }
   | { kind: 'freeze'; atMs: number; worker: number }
+  /** Of the node whose transactions expire. */
+  | { kind: ExpiringNodeFault; atMs: number; forMs: number }
+  /** The time of the blocks whose transactions expire goes forward. */
+  | { kind: 'clock'; atMs: number; byMs: number }
 
 export type Schedule = {
   seed: number
@@ -67,9 +74,10 @@ const foreignPoints: readonly Failpoint[] = [
   'before-flow-commit',
 ]
 
-/** Wallets that are keys; one more, the last, is a smart account. */
+/** Wallets that are keys; one more is a smart account, and the last one is on Aptos. */
 export const walletCount = 3
-export const smartAccount = walletCount
+const smartAccount = walletCount
+const onAptos = walletCount + 1
 export const workerCount = 2
 
 /** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
@@ -120,17 +128,19 @@ function blockTimeOf(random: SeededRandom, replaces: boolean): number | undefine
 function transferOf(random: SeededRandom, seed: number, index: number, point: Failpoint): PlannedTransfer {
   const replaces = replacing.includes(point)
   const flawed = random.below(20)
-  const wallet = random.below(walletCount + 1)
+  const wallet = random.below(walletCount + 2)
   const isKey = wallet !== smartAccount
   const coin = isKey && random.oneIn(5) ? ('native' as const) : ('USDC' as const)
   const made: PlannedTransfer = {
     wallet,
     api: random.below(workerCount),
-    to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index)).toString(16).padStart(40, 'c')}`,
+    to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index))
+      .toString(16)
+      .padStart(wallet === onAptos ? 64 : 40, 'c')}`,
     amountAtomic: BigInt(1 + index),
     coin,
     flaw:
-      coin === 'native' || !isKey
+      coin === 'native' || !isKey || wallet === onAptos
         ? 'none'
         : flawed === 0
           ? 'little-gas'
@@ -154,5 +164,12 @@ function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): Sched
   for (let count = random.below(3); count > 0; count--) faults.push({ kind: 'wipe', atMs: at() })
   if (random.oneIn(3)) faults.push({ kind: 'kill', atMs: at(), worker: random.below(workerCount) })
   if (random.oneIn(12)) faults.push({ kind: 'freeze', atMs: at(), worker: random.below(workerCount) })
+  for (let count = random.below(4); count > 0; count--) {
+    const kind = (['answers-lost', 'submissions-lost', 'pool-forgotten'] as const)[random.below(3)]!
+    faults.push({ kind, atMs: at(), forMs: random.between(100, 1_500) })
+  }
+  // About the life of a transaction: some expire, others are included just before.
+  for (let count = random.below(3); count > 0; count--)
+    faults.push({ kind: 'clock', atMs: at(), byMs: random.between(300_000, 650_000) })
   return faults.sort((one, other) => one.atMs - other.atMs)
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { Blockchain } from '#chains/blockchains'
+import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { cloneOf } from '#testing/databases/database-clone'
 import { testRootKey } from '#testing/databases/template'
+import { openLocalAptos } from '#testing/nodes/local-aptos'
 import { startTestChains } from '#testing/platform/chain'
 import { testLog } from '#testing/platform/log'
 import { type Tenant, tenantOf } from '#testing/platform/tenant'
@@ -11,7 +14,12 @@ import { walletCount } from './schedule.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
 
-export type PlannedWallet = { id: string; address: string; accountType: 'EOA' | 'SCA' }
+export type PlannedWallet = {
+  id: string
+  address: string
+  accountType: 'EOA' | 'SCA'
+  blockchain: Blockchain
+}
 
 /** The database that each run gets a copy of: it contains the wallets and has no open connections. */
 export type SeededDatabase = {
@@ -35,12 +43,13 @@ export const tenantAt = (url: string): Tenant => tenantOf(url, account)
 export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
   const { name, connection, drop } = await cloneOf(runServer, 'seeded')
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
+  const aptos = await openLocalAptos()
   const context = await openContext({
     config: readConfig({ port: 0, databaseConnectionsMax: 4 }, {}),
     log: testLog(),
     connection,
     rootKey: testRootKey,
-    nodes: [{ blockchain, rpcUrl: chains[0]!.rpcUrl, local: true }],
+    nodes: [{ blockchain, rpcUrl: chains[0]!.rpcUrl, local: true }, aptos.connected],
   })
   const api = await startApi(context.ctx)
   try {
@@ -53,16 +62,25 @@ export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
         ...body,
       })
     const { walletSet } = await post('/v1/w3s/developer/walletSets', { name: 'Adversary' })
-    const walletsOf = async (accountType: 'EOA' | 'SCA', count: number): Promise<PlannedWallet[]> => {
-      const body = { walletSetId: walletSet.id, blockchains: [blockchain], count, accountType }
+    const walletsOf = async (
+      on: Blockchain,
+      accountType: 'EOA' | 'SCA',
+      count: number,
+    ): Promise<PlannedWallet[]> => {
+      const body = { walletSetId: walletSet.id, blockchains: [on], count, accountType }
       return (await post('/v1/w3s/developer/wallets', body)).wallets
     }
-    const wallets = [...(await walletsOf('EOA', walletCount)), ...(await walletsOf('SCA', 1))]
+    const wallets = [
+      ...(await walletsOf(blockchain, 'EOA', walletCount)),
+      ...(await walletsOf(blockchain, 'SCA', 1)),
+      ...(await walletsOf(aptosTestnet.blockchain, 'EOA', 1)),
+    ]
     return { runServer, template: name, wallets, publicKey, drop }
   } finally {
     await api.stop()
     await context.close()
     await stop()
+    await aptos.node.close()
   }
 }
 

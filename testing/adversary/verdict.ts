@@ -1,20 +1,25 @@
+import { tokenAddress } from '#chains/network'
+import { networkOf } from '#chains/networks/index'
+import type { Hex } from '#lib/hex'
 import { type Database, sql } from '#runtime/db/db'
 import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
-import type { TestChain } from '#testing/platform/chain'
+import { aptosPayments } from '#testing/nodes/aptos-oracle'
 import { openOracle } from '#testing/platform/oracle'
+import type { RunNode } from './run-node.ts'
 import type { PlannedTransfer } from './schedule.ts'
 import { blockchain, type PlannedWallet } from './seeded-database.ts'
 
-/** An accepted transfer and its source address. */
-export type Accepted = { id: string; planned: PlannedTransfer; from: string }
+/** An accepted transfer and the wallet that pays it. */
+export type Accepted = { id: string; planned: PlannedTransfer; from: PlannedWallet }
 
 type Row = { id: string; state: string; txHash: string | null }
 
 const terminal = ['COMPLETE', 'FAILED', 'CANCELLED', 'DENIED']
 
 /** Describes the work still under way; undefined when all has ended and every block is followed. */
-export async function unsettled(database: Database, chain: TestChain): Promise<string | undefined> {
+export async function unsettled(database: Database, { chain, aptos }: RunNode): Promise<string | undefined> {
   const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+  const heads = [hash, await aptos.headHash()]
   const left = await database.one<{
     open: number
     attempts: number
@@ -23,17 +28,18 @@ export async function unsettled(database: Database, chain: TestChain): Promise<s
   }>(sql`select
     (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
     (select count(*) from attempts where state in ('signed', 'sent')) as attempts,
-    (select coalesce(max(step), 0) from block_steps)
-      - coalesce((select step from step_cursors where engine = 'transactions'), 0) as behind,
-    (select count(*) from blocks where canonical and hash = ${hash}) as known`)
+    (select coalesce(sum(newest.step - coalesce(cursors.step, 0)), 0)::int
+      from (select blockchain, max(step) as step from block_steps group by 1) newest
+      left join step_cursors cursors on cursors.blockchain = newest.blockchain and cursors.engine = 'transactions') as behind,
+    (select count(*) from blocks where canonical and hash = any(${heads}::text[])) as known`)
   const { open, attempts, behind, known } = left
-  if (open + attempts + behind === 0 && known === 1) return undefined
+  if (open + attempts + behind === 0 && known === heads.length) return undefined
   const states = await database.all<{ kind: string; state: string; n: number }>(
     sql`select 'transactions' as kind, state, count(*) as n from transactions where transaction_type = 'OUTBOUND'
       group by 2 union all select 'attempts', state, count(*) from attempts group by 2 order by 1, 2`,
   )
   const shown = states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
-  return `${shown}; ${behind} steps behind; the head is ${known ? '' : 'un'}known`
+  return `${shown}; ${behind} steps behind; ${known} of ${heads.length} heads are known`
 }
 
 /**
@@ -42,14 +48,17 @@ export async function unsettled(database: Database, chain: TestChain): Promise<s
  */
 export async function defectsOf(
   database: Database,
-  chain: TestChain,
+  { chain, aptos }: RunNode,
   wallets: readonly PlannedWallet[],
   accepted: readonly Accepted[],
   refused: readonly PlannedTransfer[],
 ): Promise<string[]> {
   const oracle = openOracle(chain.rpcUrl)
   const ours = new Set(wallets.map(({ address }) => address.toLowerCase()))
-  const moved = (await oracle.transfers()).filter(({ from }) => ours.has(from))
+  const moved = [
+    ...(await oracle.transfers()).filter(({ from }) => ours.has(from)),
+    ...(await aptosPayments(aptos.node.url, [...ours])),
+  ]
   const rows = await database.all<Row>(
     sql`select id, state, tx_hash from transactions where transaction_type = 'OUTBOUND'`,
   )
@@ -57,7 +66,7 @@ export async function defectsOf(
   const movedTo = (to: string) => moved.filter((each) => each.to === to.toLowerCase())
   const defects = accepted.flatMap((one) => {
     const row = byId.get(one.id)
-    return row ? wrongIn(one, row, movedTo(one.planned.to), chain) : [`${one.id} was accepted and is gone`]
+    return row ? wrongIn(one, row, movedTo(one.planned.to)) : [`${one.id} was accepted and is gone`]
   })
   for (const { to } of refused)
     if (movedTo(to).length > 0) defects.push(`${to} was paid although it was refused`)
@@ -66,16 +75,16 @@ export async function defectsOf(
     if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
       defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
   // A smart account sends no transactions of its own.
-  for (const { address } of wallets.filter(({ accountType }) => accountType === 'EOA'))
+  const keys = wallets.filter((each) => each.accountType === 'EOA' && each.blockchain === blockchain)
+  for (const { address } of keys)
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
-  return [...defects, ...(await wrongInBooks(database, chain, wallets))]
+  return [...defects, ...(await wrongInBooks(database, { chain, aptos }, wallets))]
 }
 
 function wrongIn(
   { id, planned, from }: Accepted,
   { state, txHash }: Row,
   moved: { from: string; token?: string; amountAtomic: bigint; txHash: string }[],
-  chain: TestChain,
 ): string[] {
   const name = `${id} (${planned.coin}, ${planned.flaw}${planned.later ? `, ${planned.later.verb}` : ''}, ${state})`
   const due = state === 'COMPLETE' ? 1 : 0
@@ -83,11 +92,11 @@ function wrongIn(
   if (moved.length !== due) return [`${name} moved ${moved.length} times`]
   const [one] = moved
   if (!one) return []
-  const token = planned.coin === 'USDC' ? chain.tokens.USDC.toLowerCase() : undefined
+  const token = planned.coin === 'USDC' ? usdcOn(from.blockchain) : undefined
   return [
     ...(one.amountAtomic === planned.amountAtomic ? [] : [`${name} moved ${one.amountAtomic}`]),
     ...(one.token === token ? [] : [`${name} moved ${one.token}`]),
-    ...(one.from === from.toLowerCase() ? [] : [`${name} was paid by ${one.from}`]),
+    ...(one.from === from.address.toLowerCase() ? [] : [`${name} was paid by ${one.from}`]),
     ...(one.txHash === txHash ? [] : [`${name} shows ${txHash}, moved by ${one.txHash}`]),
   ]
 }
@@ -95,7 +104,7 @@ function wrongIn(
 /** Checks that no hold or grant is left, no nonce served two intents, and the books equal the chain. */
 async function wrongInBooks(
   database: Database,
-  chain: TestChain,
+  { chain, aptos }: Pick<RunNode, 'chain' | 'aptos'>,
   wallets: readonly PlannedWallet[],
 ): Promise<string[]> {
   const defects: string[] = []
@@ -111,20 +120,28 @@ async function wrongInBooks(
     where state <> 'rejected' group by address, nonce having count(distinct transaction_id) > 1`)
   for (const { address, nonce } of shared)
     defects.push(`nonce ${nonce} of ${address} was used by several intents`)
-  const booked = await ledgerBalances(database, blockchain)
   const oracle = openOracle(chain.rpcUrl)
-  for (const { address } of wallets) {
+  const balanceOn = (on: string, address: string, token?: string) =>
+    on === blockchain
+      ? oracle.balanceOf(address, token)
+      : Promise.resolve(aptos.node.balanceOf(address as Hex, token as Hex | undefined))
+  for (const wallet of wallets) {
+    const { address } = wallet
+    const booked = await ledgerBalances(database, wallet.blockchain)
+    const { symbol: native } = networkOf(wallet.blockchain)!.nativeToken
     for (const [symbol, token] of [
-      ['USDC', chain.tokens.USDC],
-      ['ETH', undefined],
+      ['USDC', usdcOn(wallet.blockchain)],
+      [native, undefined],
     ] as const) {
-      const key = Object.keys(booked).find(
-        (each) => each.startsWith(address.toLowerCase()) && each.includes(symbol),
+      const books = booked[`${address.toLowerCase()} ${symbol}`] ?? '0'
+      const owned = await balanceOn(wallet.blockchain, address, token).catch((error) =>
+        defects.push(error.message),
       )
-      const owned = await oracle.balanceOf(address, token).catch((error) => defects.push(error.message))
-      const books = key ? booked[key] : '0'
       if (String(owned) !== books) defects.push(`${address} owns ${owned} ${symbol}, the ledger has ${books}`)
     }
   }
   return defects
 }
+
+/** The address of USDC on a blockchain, in stored form. */
+const usdcOn = (on: string) => tokenAddress(networkOf(on)!.tokens.find(({ symbol }) => symbol === 'USDC')!)

@@ -4,8 +4,10 @@ import { until } from '#testing/platform/until'
 import type { World } from './world.ts'
 
 /** A new user under an id that no other user has. */
-export const makeUser = (world: World, userId = `user-${randomUUID()}`): Promise<{ id: string }> =>
-  world.call('POST', '/v1/w3s/users', { userId })
+export const makeUser = (
+  world: Pick<World, 'call'>,
+  userId = `user-${randomUUID()}`,
+): Promise<{ id: string }> => world.call('POST', '/v1/w3s/users', { userId })
 
 /** The id by which lists continue after a user. */
 export const internalIdOf = async ({ harness, tenant }: World, userId: string): Promise<string> =>

@@ -1,6 +1,10 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
 const lifetimes = 'src/chains/aptos/payments/lifetimes.ts'
+const ofExpiry = (suite: string, title: string) => ({
+  ...proof('testing/families/aptos.test.ts', title),
+  suite: `testing/families/suite/${suite}`,
+})
 const ofLife = (title: string) => proof('src/chains/aptos/lifetimes.test.ts', title)
 
 /** The ends of what expires: bugs here sign anew while the first bytes can be executed, or were. */
@@ -53,6 +57,25 @@ export const lifetimeMutants: readonly Mutant[] = [
         'return deathProof === null && signedAt < 0 ? { expiresMs, signedAt } : newLife(ctx, chain)',
       ),
     ],
-    test: proof('testing/conformance/aptos-family.test.ts', 'raises the price'),
+    test: ofExpiry('payments.ts', 'raises the price'),
+  },
+  {
+    name: 'made-again-alive',
+    about: 'bytes are called dead, and made again, while a block can still have them',
+    edits: [
+      edit(
+        'src/engines/transactions/sequence/expire.ts',
+        'final.last.timeMs, expiredMax',
+        '8e15, expiredMax',
+      ),
+      edit(lifetimes, 'Math.floor(own.last.timeMs / 1_000) < expiresMs / 1_000', 'own.last.timeMs < 0'),
+      // The database refuses a proof by a block of an earlier time.
+      edit(
+        lifetimes,
+        'block: { number, hash: blockHash, timeMs }',
+        'block: { number, hash: blockHash, timeMs: expiresMs }',
+      ),
+    ],
+    test: ofExpiry('lives.ts', 'is made again and paid once when the node lost it'),
   },
 ]

@@ -1,8 +1,8 @@
 /** Replaces one piece of code of one file. `from` is matched by its tokens and must be there exactly once. */
 export type Edit = { file: string; from: string; to: string }
 
-/** A test file and a part of the test's full name. */
-export type Proof = { file: string; title: string }
+/** A test file and a part of the test's full name; `suite` is the file of that test where another one runs it. */
+export type Proof = { file: string; title: string; suite?: string }
 
 /** A bug that a programmer could introduce, and the test that must fail because of it. */
 export type Mutant = { name: string; about: string; edits: readonly Edit[]; test: Proof }

@@ -4,6 +4,9 @@ import { makeUser } from '#testing/builders/users'
 import type { World } from '#testing/builders/world'
 import { type HttpAnswer, httpAs } from '#testing/platform/tenant'
 
+/** The parts of a world that pages need. */
+export type PageWorld = Pick<World, 'call'> & { harness: Pick<World['harness'], 'url'> }
+
 /** What a page knows of its user. */
 export type PageSession = { userId: string; userToken: string; encryptionKey: string }
 
@@ -19,14 +22,14 @@ export const questions: readonly Field[] = [
 ]
 
 /** A session of the user, or of a new one. */
-export async function newSession(world: World, userId?: string): Promise<PageSession> {
+export async function newSession(world: PageWorld, userId?: string): Promise<PageSession> {
   const user = userId ?? (await makeUser(world)).id
   return { userId: user, ...(await world.call('POST', '/v1/w3s/users/token', { userId: user })) }
 }
 
 /** The page's requests, which send no API key. */
 export const askPage = (
-  { harness }: World,
+  { harness }: PageWorld,
   { userToken }: Pick<PageSession, 'userToken'>,
   method: 'GET' | 'POST',
   path: string,
@@ -41,7 +44,7 @@ export const askPage = (
 type Shown = any
 
 /** What the page shows of a challenge. */
-export async function shownChallenge(world: World, session: PageSession, id: string): Promise<Shown> {
+export async function shownChallenge(world: PageWorld, session: PageSession, id: string): Promise<Shown> {
   const { status, body, text } = await askPage(world, session, 'GET', id)
   expect(status, text).toBe(200)
   return body.data
@@ -68,7 +71,7 @@ export function sealFields(
 
 /** Approves a challenge with these fields, by default with the PIN. */
 export async function approve(
-  world: World,
+  world: PageWorld,
   session: PageSession,
   id: string,
   fields: readonly Field[] = [['P', pin]],
@@ -80,7 +83,7 @@ export async function approve(
 
 /** Approves a challenge, which must succeed; returns what the page shows then. */
 export async function approved(
-  world: World,
+  world: PageWorld,
   session: PageSession,
   id: string,
   fields?: readonly Field[],

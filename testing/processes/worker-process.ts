@@ -9,6 +9,7 @@ import { type Context, openContext, startApi, startAttester, startAttesterEngine
 import { startAttestation } from '#engines/attestation/index'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer } from '#engines/indexer/index'
+import { startReconciler } from '#engines/indexer/reconciliation/index'
 import { startFlow } from '#engines/ledger/flow/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
@@ -32,6 +33,7 @@ export type Role =
   | 'flow'
   | 'indexer'
   | 'histories'
+  | 'reconciler'
   | 'reviews'
   | 'transactions'
   | 'tokens'
@@ -42,6 +44,8 @@ export type Role =
 export type WorkerOptions = {
   connection: Connection
   rpcUrl: string
+  /** All endpoints of its chain, which then is none of this machine: their answers are compared. */
+  rpcUrls?: readonly string[] | undefined
   blockchain: Blockchain
   /** Further chains. */
   others?: readonly { blockchain: Blockchain; rpcUrl: string }[]
@@ -92,7 +96,8 @@ async function open(given: WorkerOptions): Promise<void> {
   options = given
   const { hostOffMs = 0 } = options
   Date.now = () => trueNowMs() + hostOffMs
-  const { connection, rpcUrl, blockchain, others = [] } = options
+  const { connection, rpcUrl, rpcUrls, blockchain, others = [] } = options
+  const local = rpcUrls === undefined
   context = await openContext({
     config: readConfig(
       {
@@ -109,7 +114,8 @@ async function open(given: WorkerOptions): Promise<void> {
     log: createLog(options.logLevel ?? 'fatal'),
     connection,
     rootKey: options.rootKeyHex === undefined ? testRootKey : Buffer.from(options.rootKeyHex, 'hex'),
-    nodes: [{ blockchain, rpcUrl }, ...others].map((node) => ({ ...node, local: true })),
+    nodes: [{ blockchain, rpcUrl, rpcUrls, local }, ...others.map((node) => ({ ...node, local: true }))],
+    inspects: !local,
   })
 }
 
@@ -119,6 +125,7 @@ async function start(): Promise<{ url?: string }> {
   const { roles } = options
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('histories')) running.push(startHistories(ctx))
+  if (roles.includes('reconciler')) running.push(startReconciler(ctx))
   const transactions = roles.includes('transactions')
     ? startTransactionWorker(ctx, journaledResources)
     : undefined

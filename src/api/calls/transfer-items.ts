@@ -3,6 +3,7 @@ import type { Chain } from '#chains/chain'
 import { tokensOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import type { TokenStandard } from '#chains/facets/tokens'
+import { ValueProblem } from '#chains/invalid-value'
 import type { Ctx } from '#engines/ctx'
 import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { invalid, notFound } from '#lib/errors'
@@ -38,7 +39,20 @@ export async function requireLeaving(
     units: [{ id: token.id, amountAtomic: atomic }],
     amountTexts: [text],
     nftTokenIds: undefined,
-    call: (chain, { to }) => chain.payments.transferCall(to, atomic, token.address ?? undefined),
+    call: (chain, { to }) => {
+      try {
+        return chain.payments.transferCall(to, atomic, token.address ?? undefined)
+      } catch (error) {
+        if (!(error instanceof ValueProblem)) throw error
+        throw invalid({
+          at: 'amounts[0]',
+          reason: error.reason,
+          value: text,
+          kind: 'amountsInvalid',
+          error: 'max_value',
+        })
+      }
+    },
   }
 }
 

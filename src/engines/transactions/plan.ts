@@ -82,12 +82,13 @@ async function simulate(
       if (row.isDeferred) return { row, plan: undefined, reverts: false }
       const kind = kindOf(row)
       const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
-      const own = known ?? estimateOf(ctx, chain, row)
+      const fee = feeOf(row, suggestion, chain)
+      const own = known ?? estimateOf(ctx, chain, row, fee)
       if (!known) kinds.set(kind, own)
       const shared = await own
       // The failure of the first of a kind proves nothing about the others: their recipients may differ.
-      const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row) : shared
-      const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
+      const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row, fee) : shared
+      const plan = planOf(row, fee, estimate)
       if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
       else undecidedTimesOn(chain).ended(row.id)
       return { row, plan, reverts: estimate.kind === 'reverted' }
@@ -178,7 +179,12 @@ function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain)
   return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
 }
 
-async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction): Promise<Estimate> {
+async function estimateOf(
+  ctx: EngineCtx,
+  chain: Chain,
+  row: WaitingTransaction,
+  fee: Fee,
+): Promise<Estimate> {
   // The contract that it upgrades to may not exist before the treasury bundles it, nor the account itself.
   if (row.newCore !== null) return { kind: 'gas', gas: row.gasLimit! }
   const isTransfer = row.operation === 'TRANSFER'
@@ -194,7 +200,7 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
   if (isCoin)
     return { kind: 'gas', gas: chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins') }
-  return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
+  return { kind: (await lacksCoins(ctx, chain, row, fee)) ? 'poor' : 'unknown', message }
 }
 
 /**
@@ -227,17 +233,18 @@ async function explained(
   return { kind: 'reverted', message: again.kind === 'reverted' ? again.message : message }
 }
 
-/** Whether the sender has too little at the last applied block; a node behind that block may just not know of its coins. */
-async function lacksCoins(
-  ctx: EngineCtx,
-  chain: Chain,
-  { address, callValue }: WaitingTransaction,
-): Promise<boolean> {
+/**
+ * Whether the sender has too little at the last applied block for its coins and the least gas of any such call; a node behind that
+ * block may just not know of its coins.
+ */
+async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction, fee: Fee): Promise<boolean> {
+  const { address, callValue } = row
+  const neededAtomic = callValue + costOf({ fee, gasLimit: chain.offers.intrinsicGas(callOf(row)) })
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
   const reading = chain.balances.of(address, undefined, head)
   return reading.then(
-    (coins) => coins < callValue,
+    (coins) => coins < neededAtomic,
     () => false,
   )
 }

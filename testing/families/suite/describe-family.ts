@@ -1,0 +1,39 @@
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { describeUsers, describeWebhooks } from './clients.ts'
+import { describeControls } from './controls.ts'
+import { describeCrashes } from './crashes.ts'
+import { describeEndpoints } from './endpoints.ts'
+import type { FamilyUnderTest } from './family-under-test.ts'
+import { describeDisplacement, describeExpiry } from './lives.ts'
+import { describePayments } from './payments.ts'
+import { type FamilyPlatform, openFamilyPlatform } from './platform.ts'
+import { describeRefusals } from './refusals.ts'
+
+/** The members of `FamilyUnderTest` that its chains have: tests are collected before it is opened. */
+type FamilyTraits = { expires: boolean; displaces: boolean }
+
+/** The promises about wallets that every family keeps over HTTP. */
+export function describeFamily(
+  name: string,
+  open: () => Promise<FamilyUnderTest>,
+  { expires, displaces }: FamilyTraits,
+): void {
+  describe(`property 224: wallets of ${name}`, () => {
+    let platform: FamilyPlatform
+    const run = () => platform
+    beforeAll(async () => {
+      platform = await openFamilyPlatform(open)
+    })
+    afterEach(() => platform?.settle())
+    afterAll(() => platform?.close())
+    describePayments(run)
+    describeRefusals(run)
+    describeControls(run)
+    describeWebhooks(run)
+    describeUsers(run)
+    describeCrashes(run)
+    if (expires) describeExpiry(run)
+    if (displaces) describeDisplacement(run)
+    describeEndpoints(run)
+  })
+}

@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Failpoint } from '#runtime/scheduling/failpoints'
+import { until } from '#testing/platform/until'
+import { drawn, drawnTests } from '#testing/runner/drawn'
+import type { FamilyPlatform, FamilyWallet } from './platform.ts'
+
+/** The failpoints of bytes that are made again. */
+const ofRemaking: readonly Failpoint[] = [
+  'before-signature',
+  'before-replacement-send',
+  'before-send',
+  'before-send-answer',
+]
+
+/** Transactions that expire end by blocks that the program has read, and by nothing that a node says. */
+export function describeExpiry(run: () => FamilyPlatform): void {
+  describe('property 218: a transaction that expires', () => {
+    let wallet: FamilyWallet
+    beforeAll(async () => {
+      wallet = await run().fundedWallet()
+    })
+    const drawnIt = drawnTests(2, 4)
+    const chain = () => run().family.lifetimes!
+    const wish = (amount: string) => ({ from: wallet, to: run().family.stranger(), amount })
+    const hashOf = async (id: string): Promise<string> => (await run().read(id)).txHash
+
+    /** A transfer that the node says to have taken, and lost; no block comes by itself. */
+    async function lost(amount: string) {
+      const { family, transfer, reaches } = run()
+      const wanted = wish(amount)
+      await family.blocks.hold()
+      family.node.loseTransactions(true)
+      const id = await transfer(wanted)
+      await reaches(id, 'SENT')
+      return { id, wanted, first: await hashOf(id) }
+    }
+    const othersAreSigned = (id: string, first: string) =>
+      until(async () => (await hashOf(id)) !== first, 'other bytes are signed')
+
+    drawnIt(
+      'is made again and paid once when the node lost it: dead by a block after its expiry, and not before',
+      async () => {
+        const { family, reaches, expectPaid } = run()
+        const { id, wanted, first } = await lost('3')
+        chain().pass(chain().lifeMs - 10_000)
+        await family.blocks.mine()
+        // By the clock of the chain alone, and before its block: nothing is dead.
+        chain().pass(30_000)
+        family.node.loseTransactions(false)
+        chain().sayExpired(true)
+        await untilSentAgain()
+        expect(await hashOf(id)).toBe(first)
+        chain().sayExpired(false)
+        chain().forgetPool()
+        await family.blocks.mine()
+        await othersAreSigned(id, first)
+        await family.blocks.release()
+        await reaches(id, 'COMPLETE')
+        await expectPaid(id, wanted)
+      },
+    )
+
+    drawnIt(
+      'was paid when a block took it just before its expiry, though its node says that it has expired',
+      async () => {
+        const { family, transfer, reaches, expectPaid } = run()
+        const wanted = wish('4')
+        await family.blocks.hold()
+        const id = await transfer(wanted)
+        await reaches(id, 'SENT')
+        const first = await hashOf(id)
+        chain().sayExpired(true)
+        await untilSentAgain()
+        family.node.dropAnswers('all')
+        chain().pass(chain().lifeMs - 5_000)
+        await family.blocks.mine()
+        chain().pass(60_000)
+        await family.blocks.mine()
+        chain().sayExpired(false)
+        family.node.dropAnswers('none')
+        await family.blocks.release()
+        await reaches(id, 'COMPLETE')
+        expect(await hashOf(id)).toBe(first)
+        await expectPaid(id, wanted)
+      },
+    )
+
+    drawnIt('is cancelled only when it is dead, and moves nothing then', async () => {
+      const { family, usdc, reaches, control } = run()
+      const { id, wanted, first } = await lost('5')
+      await control(id, 'cancel')
+      await family.blocks.mine()
+      expect(await hashOf(id)).toBe(first)
+      chain().pass(chain().lifeMs + 20_000)
+      await family.blocks.mine()
+      await othersAreSigned(id, first)
+      family.node.loseTransactions(false)
+      await family.blocks.release()
+      await reaches(id, 'CANCELLED')
+      expect(await family.balanceOf(wanted.to, usdc.address)).toBe(0n)
+    })
+
+    drawnIt('is paid once though its worker dies while it makes other bytes', async () => {
+      for (const point of drawn(ofRemaking, 1)) await diesAt(point)
+    })
+
+    async function diesAt(point: Failpoint): Promise<void> {
+      const { family, reaches, expectPaid, worker, begin } = run()
+      const { id, wanted } = await lost('7')
+      await worker().arm({ point, hit: 1, action: 'kill' })
+      chain().pass(chain().lifeMs + 20_000)
+      await family.blocks.mine()
+      await worker().exited
+      family.node.loseTransactions(false)
+      await family.blocks.release()
+      await begin()
+      await reaches(id, 'COMPLETE')
+      await expectPaid(id, wanted)
+    }
+
+    /** Waits until the node was asked again to take bytes of the program. */
+    async function untilSentAgain(): Promise<void> {
+      const before = run().family.node.submissions()
+      await until(() => run().family.node.submissions() > before, 'the bytes are sent again')
+    }
+  })
+}
+
+/** A nonce that another holder of the key used leaves the transaction to another one. */
+export function describeDisplacement(run: () => FamilyPlatform): void {
+  describe('property 225: a transaction whose nonce was used outside', () => {
+    it('gets another nonce when the other one is final, and is paid once', async () => {
+      const { family, transfer, reaches, expectPaid, read } = run()
+      const wallet = await run().fundedWallet()
+      const wish = { from: wallet, to: family.stranger(), amount: '2' }
+      await family.blocks.hold()
+      family.node.loseTransactions(true)
+      const id = await transfer(wish)
+      await reaches(id, 'SENT')
+      const first = (await read(id)).txHash
+      await family.displace!(wallet.address)
+      family.node.loseTransactions(false)
+      await family.blocks.release()
+      await until(async () => {
+        await family.blocks.mine()
+        const { txHash, state } = await read(id)
+        return state === 'COMPLETE' && txHash !== first
+      }, 'it is paid with another nonce')
+      await expectPaid(id, wish)
+    })
+  })
+}
