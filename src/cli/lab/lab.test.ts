@@ -14,7 +14,7 @@ import { runCommand } from '#testing/processes/command'
 
 let harness: Harness
 beforeAll(async () => {
-  harness = await openHarness({ lab: true })
+  harness = await openHarness({ lab: true, blockchains: ['BASE-SEPOLIA', 'APTOS-TESTNET'] })
 })
 afterAll(() => harness.close())
 
@@ -53,7 +53,7 @@ describe('bezant sandbox chain', () => {
     process.stdout.isTTY = true
     try {
       expect((await bezant('chain', 'list')).stdout).toMatch(
-        /^BLOCKCHAIN +HEAD NUMBER +HEAD HASH +MINING +INTERVAL S +UNMINED +BASE FEE GWEI\nBASE-SEPOLIA +\d+ +0x[0-9a-f]{64} +each_transaction +- +0 +[\d.]+\n$/,
+        /^BLOCKCHAIN +HEAD NUMBER +HEAD HASH +MINING +INTERVAL S +UNMINED +BASE FEE GWEI\nBASE-SEPOLIA +\d+ +0x[0-9a-f]{64} +each_transaction +- +0 +[\d.]+\nAPTOS-TESTNET .+ -\n$/,
       )
       expect((await bezant('chain', 'list', '--json')).stdout).toMatch(/^\{"blockchain"/)
     } finally {

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Network } from '#chains/networks/index'
@@ -8,7 +7,7 @@ import type { Log } from '#runtime/log/log'
 import { readLongAddress } from './aptos/addresses.ts'
 import { NodeError } from './aptos/errors.ts'
 import { type AptosNode, openAptosNode } from './aptos/index.ts'
-import type { BlockMode } from './aptos/journal.ts'
+import { type BlockMode, openLedgerJournal } from './aptos/journal.ts'
 import { latestBlock } from './aptos/ledger.ts'
 import type { StoreState } from './aptos/state.ts'
 import type {
@@ -55,8 +54,7 @@ export async function startAptosChain(options: AptosChainOptions): Promise<Start
       if (directory === undefined) throw new Error(`the chain ${blockchain} keeps no files to copy`)
       node.copyTo(to)
     },
-    // Without a journal, the ledger begins anew.
-    copyGenesisTo: async (to) => void (await mkdir(to, { recursive: true, mode: 0o700 })),
+    copyGenesisTo: async (to) => openLedgerJournal(to, chainId).close(),
     halt: async () => node.halt(),
   }
   // Its journal has all that it answered.

@@ -17,7 +17,7 @@ type PackLine = { snapshot?: unknown; path?: unknown; bytes?: unknown; sha256?: 
 
 /** The files that a snapshot consists of. Any other path is refused, so that an import writes nowhere else. */
 const packedPath =
-  /^(root\.key|chains\/[A-Z0-9-]+\/(genesis\.json|state-\d+\.json|journal-\d+\.jsonl)|beside\/journals\/[0-9a-f]{16}\/(\d{16}\.journal|seen\.json)|beside\/guesses\/[0-9a-f-]+\.[0-9a-f-]+\.\w+|(parts|database)\/[a-z0-9_-]+\.jsonl)$/
+  /^(root\.key|chains\/[A-Z0-9-]+\/(genesis\.json|state-\d+\.json|journal-\d+\.jsonl|ledger\.jsonl)|beside\/journals\/[0-9a-f]{16}\/(\d{16}\.journal|seen\.json)|beside\/guesses\/[0-9a-f-]+\.[0-9a-f-]+\.\w+|(parts|database)\/[a-z0-9_-]+\.jsonl)$/
 
 /** The most bytes that a packed snapshot may unfold to. */
 const unpackedBytesMax = 4 * 1024 ** 3
