@@ -156,7 +156,7 @@ async function untilSettled(
 ): Promise<string | undefined> {
   const startedMs = performance.now()
   let isPatient = true
-  let passes = 0
+  let nextPassMs = patienceMs
   for (;;) {
     const left = await unsettled(database, node)
     const waitedMs = performance.now() - startedMs
@@ -165,9 +165,9 @@ async function untilSettled(
       isPatient = false
       await load.cancelUnderpriced()
     }
-    // A node may have lost transactions: others follow when they are dead.
-    if (waitedMs > (passes + 1) * patienceMs) {
-      passes += 1
+    // A node may have lost transactions: others follow when they are dead. Each wait is twice as long, so that those are sent meanwhile.
+    if (waitedMs > nextPassMs) {
+      nextPassMs = 2 * nextPassMs + patienceMs
       node.aptos.pass(lifeMs)
     }
     await sleep(200)
