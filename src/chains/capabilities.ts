@@ -1,4 +1,5 @@
 import { type Blockchain, familyOf, isVirtual } from './blockchains.ts'
+import type { OptionalFacet } from './facets/optional.ts'
 import { families } from './families.ts'
 import type { FamilyDeclaration } from './family.ts'
 
@@ -14,6 +15,10 @@ type Capabilities = {
   derive: boolean
   /** Has smart contract accounts. */
   smartAccounts: boolean
+  /** The contracts that wallets call: any, or the functions of the chain itself that `Functions` lists. */
+  calls: 'any' | 'listed' | undefined
+  /** Tokens of any contract are followed, NFTs among them; elsewhere the tokens of the network data alone. */
+  anyToken: boolean
   /** The faucet of a sandbox pays on it. */
   faucet: boolean
   /** The business account receives, holds and pays coins on it: it takes them from addresses that hold no fee. */
@@ -24,13 +29,16 @@ type Capabilities = {
 export function capabilitiesOf(blockchain: Blockchain): Capabilities {
   const family = families[familyOf(blockchain)]
   const onChain = isVirtual(blockchain) ? undefined : family
+  const has = (facet: OptionalFacet) => onChain?.facets.includes(facet) ?? false
   return {
     keys: family?.keys,
     connects: onChain?.connect !== undefined,
     userWallets: family?.userWallets ?? false,
     derive: family?.derives ?? false,
-    smartAccounts: onChain?.facets.includes('accounts') ?? false,
+    smartAccounts: has('accounts'),
+    calls: has('contracts') ? 'any' : has('functions') ? 'listed' : undefined,
+    anyToken: has('tokens'),
     faucet: onChain?.hasLocalChains ?? false,
-    businessAccount: onChain?.facets.includes('gather') ?? false,
+    businessAccount: has('gather'),
   }
 }
