@@ -2,7 +2,8 @@ import { type Blockchain, environmentOf, isVirtual, walletBlockchains } from '#c
 import { capabilitiesOf } from '#chains/capabilities'
 import type { WalletSigning } from '#chains/facets/signing'
 import type { Network } from '#chains/networks/index'
-import { networks } from '#chains/networks/index'
+import { networkOf, networks } from '#chains/networks/index'
+import { priceUnitOf } from '#chains/price-unit'
 import { signingOn } from '#chains/signing'
 import { errorKinds } from '#lib/error-kinds'
 import { type SettingFacts, settings } from '#runtime/settings'
@@ -121,6 +122,16 @@ local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain).
 A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
 
+## What wallets have
+
+${walletsTable()}
+
+Listed functions are those of the chain itself: on Aptos the one batch of payments, below. Without the tokens of any contract, wallets hold the
+coins of the first table. Where blocks take transactions in the order of arrival, none is accelerated or cancelled. The business account takes no
+deposits and makes no payouts on chains without it; their addresses are validated and stored.
+
+${aptosSection}
+
 ## Chains whose wallets only sign
 
 This version connects to no node of these blockchains. Wallets are created on them, listed and validated, and sign what you send yourself;
@@ -132,6 +143,67 @@ A message is signed as its bytes, and a signature is hexadecimal digits, on Apto
 encoding, legacy or of version 0, in which other signatures may be missing; on NEAR it is base64 of the borsh encoding, as a delegate action is,
 with or without its prefix. The wallet has to be one of the signers. [Policy](policy.md) sees the transfers that these contain.
 `
+}
+
+const aptosSection = `## Aptos
+
+- **Addresses** are 0x and 64 digits, leading zeros included; the special addresses 0x0 to 0xf are also written as one digit, and are not paid.
+  Transfers to an object, such as the store of an account, are refused where the node says that it is one, and fail before the signature otherwise.
+- **Coins**: \`tokenAddress\` is the metadata object of a fungible asset, whose standard is FungibleAsset; coin types are none. Wallets show what is in
+  their primary stores.
+- **Fees**: \`gasLimit\` is the maximum of gas units, \`gasPrice\` the price of one in octas, of which a coin has 10^8; there is no \`maxFee\` and no
+  \`priorityFee\`. \`networkFee\` is their product in APT, as \`networkFeeRaw\` is, and a transaction pays for what it used. An estimate has the limit with
+  which a transfer is sent, room for the store of its recipient included.
+- **Contract execution** has one function: \`contractAddress\` 0x1, \`abiFunctionSignature\`
+  \`aptos_account::batch_transfer_fungible_assets(metadata:object::Object<fungible_asset::Metadata>,recipients:vector<address>,amounts:vector<u64>)\`,
+  and \`abiParameters\` with the asset, up to 500 recipients, and as many amounts in base units, all as strings. Policy and screening see each payment.
+  Others answer 155510.
+- **Expiry**: a transaction lives ten minutes by the time of blocks. One that no block took is made again under its sequence number once it is proven
+  dead, at a price of at least a tenth more. Accelerating raises the price of the same transaction; cancelling waits until it is dead, and
+  then uses its sequence number for a transaction that moves nothing.`
+
+const yesOrNo = (fact: boolean) => (fact ? 'yes' : 'no')
+
+/** What wallets have on the blockchains that this program connects to, those that have the same in one row. */
+function walletsTable(): string {
+  const rows = new Map<string, { names: string[]; cells: string[] }>()
+  for (const blockchain of walletBlockchains) {
+    const { connects, calls, ...has } = capabilitiesOf(blockchain)
+    const network = networkOf(blockchain)
+    if (!connects || !network) continue
+    const { message, typedData, transaction } = signingOn(blockchain)
+    const signs = Object.entries({ messages: message, 'typed data': typedData, transactions: transaction })
+    const cells = [
+      yesOrNo(has.userWallets),
+      yesOrNo(has.derive),
+      yesOrNo(has.smartAccounts),
+      yesOrNo(has.anyToken),
+      calls === 'any' ? 'any' : calls === 'listed' ? 'listed functions' : 'no',
+      yesOrNo(network.replaceable !== false),
+      signs.flatMap(([name, signer]) => (signer ? [name] : [])).join(', '),
+      `${priceUnitOf(blockchain).name}${network.eip1559 ? ', EIP-1559' : ''}`,
+      yesOrNo(has.businessAccount),
+    ]
+    const row = rows.get(cells.join()) ?? { names: [], cells }
+    row.names.push(blockchain)
+    rows.set(cells.join(), row)
+  }
+  const headings = [
+    'Blockchains',
+    'Wallets of users',
+    'Derived wallets',
+    'Smart accounts',
+    'Tokens of any contract, NFTs',
+    'Contract execution',
+    'Accelerate, cancel',
+    'Sign',
+    'Price of gas',
+    'Business account',
+  ]
+  return table(
+    headings,
+    [...rows.values()].map(({ names, cells }) => [names.join(', '), ...cells]),
+  )
 }
 
 /** A row for each blockchain on which wallets sign, and have no chain here. */

@@ -1,4 +1,5 @@
 import { type Blockchain, familyOf, isVirtual } from './blockchains.ts'
+import type { OptionalFacet } from './facets/optional.ts'
 import { families } from './families.ts'
 import type { FamilyDeclaration } from './family.ts'
 
@@ -8,6 +9,7 @@ export const chainCapabilities = {
   derive: 'a wallet can share the address of one on another blockchain',
   smartAccounts: 'it has smart contract accounts',
   contracts: 'contracts are deployed, imported, called and followed on it',
+  anyToken: 'tokens of any contract are followed on it, NFTs among them',
   typedData: 'wallets sign typed data',
   crosschain: 'it has cross-chain messages',
   faucet: 'the faucet of a sandbox pays on it',
@@ -23,24 +25,28 @@ type Capabilities = Record<ChainCapability, boolean> & {
   keys: FamilyDeclaration['keys'] | undefined
   /** This program connects to nodes of it; where it does not, wallets only sign, and hold nothing here. */
   connects: boolean
+  /** The contracts that wallets call: any, or the functions of the chain itself that `Functions` lists. */
+  calls: 'any' | 'listed' | undefined
 }
 
 /** Capabilities follow from what the family declares. Names that stand for any chain only sign. */
 export function capabilitiesOf(blockchain: Blockchain): Capabilities {
   const family = families[familyOf(blockchain)]
   const onChain = isVirtual(blockchain) ? undefined : family
-  const hasFacet = (facet: FamilyDeclaration['facets'][number]) => onChain?.facets.includes(facet) ?? false
+  const has = (facet: OptionalFacet) => onChain?.facets.includes(facet) ?? false
   return {
     keys: family?.keys,
     connects: onChain?.connect !== undefined,
     userWallets: family?.userWallets ?? false,
     derive: family?.derives ?? false,
-    smartAccounts: hasFacet('accounts'),
-    contracts: hasFacet('contracts'),
+    smartAccounts: has('accounts'),
+    contracts: has('contracts'),
+    calls: has('contracts') ? 'any' : has('functions') ? 'listed' : undefined,
+    anyToken: has('tokens'),
     typedData: family?.signing?.typedData !== undefined,
-    crosschain: hasFacet('crosschainPlanner'),
+    crosschain: has('crosschainPlanner'),
     faucet: onChain?.hasLocalChains ?? false,
-    businessAccount: hasFacet('gather'),
+    businessAccount: has('gather'),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Blocks } from './facets/blocks.ts'
 import type { Contracts } from './facets/contracts.ts'
 import type { BlockEffects } from './facets/effects.ts'
 import type { NodeEndpoints } from './facets/endpoints.ts'
+import type { Functions } from './facets/functions.ts'
 import type { Gather } from './facets/gather.ts'
 import type { Lane } from './facets/lane.ts'
 import type { Lifetimes } from './facets/lifetimes.ts'
@@ -36,6 +37,7 @@ export type Chain = {
   lifetimes?: Lifetimes
   tokens?: Tokens
   contracts?: Contracts
+  functions?: Functions
   accounts?: Accounts
   /** Cross-chain messages and unified balances; absent where this server knows no contracts of them. */
   crosschain?: Crosschain | undefined

@@ -3,7 +3,7 @@ import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import type { Inspection } from './facets/endpoints.ts'
 import type { OptionalFacet } from './facets/optional.ts'
 import type { WalletSigning } from './facets/signing.ts'
-import type { ChainFamily } from './network.ts'
+import type { ChainFamily, PriceUnit } from './network.ts'
 import type { Network } from './networks/index.ts'
 
 /** The network of a chain, and the nodes through which it is reached. */
@@ -40,6 +40,8 @@ export type FamilyDeclaration = {
   facets: readonly OptionalFacet[]
   /** The payloads that its wallets sign for a caller, who sends them; absent where they sign none. */
   signing?: WalletSigning
+  /** The unit in which prices are written; absent where this program sends nothing. */
+  priceUnit?: PriceUnit
   /** Whether a wallet can have the address of one on another blockchain. */
   derives: boolean
   /** Whether users can hold the keys of its wallets. */

@@ -6,6 +6,9 @@ export type ChainFamily = 'evm' | 'solana' | 'aptos' | 'near'
 
 export type TokenSymbol = 'USDC' | 'EURC'
 
+/** A unit of prices of gas, and the digits between it and the smallest unit of the native coin. */
+export type PriceUnit = { name: string; decimals: number }
+
 type NativeToken = { id: string; name: string; symbol: string; decimals: number }
 
 export type NetworkToken = {
@@ -51,6 +54,8 @@ export type NetworkOf<Name extends string> = {
   /** Set where the chain takes part in unified balances: the names by which clients of these distinguish chains. */
   unifiedBalance?: { chain: string; network: string }
   eip1559: boolean
+  /** The standard of its tokens, as the API names it; ERC20 when absent. */
+  tokenStandard?: 'FungibleAsset'
   /** Set where a transaction pays for its whole gas limit, whatever it uses. */
   chargesGasLimit?: true
   /**
@@ -60,7 +65,7 @@ export type NetworkOf<Name extends string> = {
   inFlightMax: number
   /** Maximum of pending transactions of one address in the hosted service; enforced only when the operator requests it. */
   pendingMax?: number
-  /** The lowest priority fee per gas that nodes accept, in wei; absent where it is negligible. */
+  /** The lowest price of gas, or the lowest priority fee where there is a base fee, that nodes accept; absent where it is negligible. */
   priorityFloorAtomic?: bigint
   /** Scheme of the fee for posting data to the parent chain, where there is one. */
   l1Fee?: 'op' | 'arb'

@@ -105,7 +105,7 @@ export const transactionMutants: readonly Mutant[] = [
   {
     name: 'no-fee-cap',
     about: 'the fee of a replacement has no limit',
-    edits: [edit(`${engine}/sequence/replace.ts`, '> feeMaxAtomic', '> 10n ** 30n * feeMaxAtomic')],
+    edits: [edit(`${engine}/sequence/replace.ts`, '> feeMaxOf(', '> 10n ** 30n * feeMaxOf(')],
     test: proof(`${engine}/liveness.test.ts`, 'property 28: leaves transfers waiting'),
   },
   {

@@ -131,6 +131,7 @@ export const drawnFiles = [
   'src/api/payments/refund-payment-intent.test.ts',
   'src/engines/webhooks/webhooks.test.ts',
   'testing/suites/clients/bridge-kit.test.ts',
+  'testing/suites/clients/aptos-wallets.test.ts',
   'src/engines/treasury/deposits/missed-blocks.test.ts',
   'src/engines/webhooks/notifications.test.ts',
   'testing/suites/databases/plans.test.ts',

@@ -2,6 +2,7 @@ import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
+import { type Functions, FunctionUnsupported } from '#chains/facets/functions'
 import { contractsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import { ValueProblem } from '#chains/invalid-value'
@@ -23,6 +24,7 @@ export function requireCall(
   fields: ExecutionFields,
   { neither = false } = {},
 ): Call & { to: Address } {
+  if (chain.functions) return requireFunction(chain, chain.functions, fields)
   if (!chain.contracts)
     throw invalid({
       at: 'walletId',
@@ -34,6 +36,46 @@ export function requireCall(
     to: requireContract(fields.contractAddress, chain.network.blockchain),
     valueAtomic: requireNativeAmount(chain, fields.amount),
     data: requireData(chain, fields, neither),
+  }
+}
+
+/** The call of a function on a chain where wallets call those of the chain itself alone. */
+function requireFunction(
+  { network }: Chain,
+  functions: Functions,
+  { contractAddress, abiFunctionSignature, abiParameters = [], callData, amount }: ExecutionFields,
+): Call & { to: Address } {
+  const unsupported = (at: string, reason: string, value: unknown) =>
+    invalid({ at, reason, value, kind: 'blockchainUnsupportedForOperation' })
+  if (callData !== undefined)
+    throw unsupported('callData', 'is for EVM chains: send abiFunctionSignature and abiParameters', callData)
+  if (amount !== undefined && amount !== '' && parseAmount(amount, network.nativeToken.decimals) !== 0n)
+    throw unsupported('amount', 'is for EVM chains: functions take coins by their parameters', amount)
+  if (abiFunctionSignature === undefined)
+    throw invalid({
+      at: 'abiFunctionSignature',
+      reason: 'is missing: send it with abiParameters',
+      kind: 'abiSignatureMissing',
+      error: 'required',
+    })
+  const contract = parseAddress(network.blockchain, contractAddress)
+  if (contract === undefined)
+    throw invalid({
+      at: 'contractAddress',
+      reason: `must be ${addressForm(network.blockchain)}`,
+      value: contractAddress,
+      error: 'pattern_mismatch',
+    })
+  try {
+    return functions.callOf(contract, abiFunctionSignature, abiParameters)
+  } catch (error) {
+    if (!(error instanceof ValueProblem)) throw error
+    const { location: at, reason } = error
+    throw invalid({
+      at,
+      reason,
+      kind: error instanceof FunctionUnsupported ? 'blockchainUnsupportedForOperation' : 'abiMismatch',
+    })
   }
 }
 

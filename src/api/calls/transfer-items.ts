@@ -6,6 +6,7 @@ import type { TokenStandard } from '#chains/facets/tokens'
 import { ValueProblem } from '#chains/invalid-value'
 import type { Ctx } from '#engines/ctx'
 import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/tokens/index'
+import { formatAmount } from '#lib/amounts'
 import { invalid, notFound } from '#lib/errors'
 import { requireAmount } from './transfer-request.ts'
 
@@ -39,24 +40,26 @@ export async function requireLeaving(
     units: [{ id: token.id, amountAtomic: atomic }],
     amountTexts: [text],
     nftTokenIds: undefined,
-    call: (chain, { to }) => {
-      try {
-        return chain.payments.transferCall(to, atomic, token.address ?? undefined)
-      } catch (error) {
-        if (!(error instanceof ValueProblem)) throw error
-        throw invalid({
-          at: 'amounts[0]',
-          reason: error.reason,
-          value: text,
-          kind: 'amountsInvalid',
-          error: 'max_value',
-        })
-      }
-    },
+    call: (chain, { to }) => paymentCall(chain, to, atomic, token),
   }
 }
 
-const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
+function paymentCall(chain: Chain, to: Address, atomic: bigint, token: Token): Call {
+  try {
+    return chain.payments.transferCall(to, atomic, token.address ?? undefined)
+  } catch (error) {
+    if (!(error instanceof ValueProblem)) throw error
+    throw invalid({
+      at: 'amounts[0]',
+      reason: error.reason,
+      value: formatAmount(atomic, token.decimals),
+      kind: 'amountsInvalid',
+      error: 'max_value',
+    })
+  }
+}
+
+export const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
 
 /** `known`: whether the items must be known to this server. */
 async function requireItems(

@@ -43,7 +43,7 @@ export async function requireToken(
   if (!address)
     throw invalid({
       at: 'tokenAddress',
-      reason: 'is not an address of the blockchain',
+      reason: `must be ${addressForm(blockchain as Blockchain)}`,
       value: tokenAddress,
       kind: 'tokenAddressInvalid',
       error: 'pattern_mismatch',
@@ -52,7 +52,7 @@ export async function requireToken(
   if (token) return token
   throw invalid({
     at: 'tokenAddress',
-    reason: 'is not a token of the blockchain: name the contract of one',
+    reason: 'is not a token of the blockchain: name the address of one',
     value: tokenAddress,
     kind: 'tokenAddressUnsupported',
   })

@@ -1,13 +1,9 @@
 import type { Ctx } from '#engines/ctx'
-import { type CallRequest, feeAt, feeMaxAtomic, suggestedFees } from '#engines/transactions/index'
-import { formatAmount } from '#lib/amounts'
+import { type CallRequest, feeAt, feeMaxOf, suggestedFees } from '#engines/transactions/index'
+import { formatAmount, smaller } from '#lib/amounts'
 import { details } from './summarize.ts'
 import type { SummaryLine } from './types.ts'
 
-/** Gas of a transfer of tokens that no node could estimate, such as one whose coins are still on their way. */
-const usualTransferGas = 150_000n
-/** Gas beyond an estimate, for storage that changes until the transaction is mined. */
-const spareGas = 30_000n
 /** Room for a price that rises until the user has approved. */
 const priceRoom = 2n
 
@@ -23,6 +19,7 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   if (wallet.accountType === 'SCA') return { lines: details(['feePaid', 'Network fee', 'The app pays it']) }
   if (fee.feeLevel === undefined) return { lines: [] }
   const { decimals, symbol } = chain.network.nativeToken
+  const most = feeMaxOf(chain.network)
   const shown = (atomic: bigint) =>
     details(['feeMax', 'Network fee at most', `${formatAmount(atomic, decimals)} ${symbol}`])
   const asked = await Promise.all([gasOf(request), suggestedFees(chain)]).catch((err) => {
@@ -30,9 +27,9 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
     return undefined
   })
   const [gas, suggestion] = asked ?? []
-  if (gas === undefined || !suggestion) return { lines: shown(feeMaxAtomic) }
+  if (gas === undefined || !suggestion) return { lines: shown(most) }
   const quoted = roundedUp(priceRoom * gas * feeAt(suggestion, fee.feeLevel).maxFeeAtomic)
-  const atomic = quoted < feeMaxAtomic ? quoted : feeMaxAtomic
+  const atomic = smaller(quoted, most)
   // The fee that a parent chain takes for data is not a price of gas: the node's figure, with the same room.
   const dataFee = await chain.offers.parentFee(call, gas).catch(() => undefined)
   return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
@@ -41,8 +38,8 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
 async function gasOf({ fee, chain, wallet, call, shown }: CallRequest): Promise<bigint | undefined> {
   if (fee.gasLimit !== undefined) return fee.gasLimit
   const estimate = await chain.offers.estimateGas(wallet.address, call)
-  if (estimate.kind === 'estimated') return (estimate.gas * 6n) / 5n + spareGas
-  return shown.operation === 'TRANSFER' ? usualTransferGas : undefined
+  if (estimate.kind === 'estimated') return chain.offers.quotedGas(estimate.gas)
+  return shown.operation === 'TRANSFER' ? chain.offers.quotedGas(undefined) : undefined
 }
 
 /** Two digits that count are enough for a limit. */

@@ -12,7 +12,7 @@ import {
 } from '#api/transactions/upgrade-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokenById } from '#engines/ledger/tokens/index'
-import { type CallRequest, type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
+import { type CallRequest, type FeeRequest, feeMaxOf } from '#engines/transactions/index'
 import type { ReplacementKind } from '#engines/transactions/sequence/index'
 import { formatAmount } from '#lib/amounts'
 import { quoteFee } from './quote-fee.ts'
@@ -119,8 +119,9 @@ type ControlRequest = { id: string }
 
 /** A replacement costs more than what it replaces; how much more, its price decides. */
 function mostText(ctx: Ctx, blockchain: string): string {
-  const { decimals, symbol } = requireChain(ctx, blockchain).network.nativeToken
-  return `${formatAmount(feeMaxAtomic, decimals)} ${symbol}`
+  const { network } = requireChain(ctx, blockchain)
+  const { decimals, symbol } = network.nativeToken
+  return `${formatAmount(feeMaxOf(network), decimals)} ${symbol}`
 }
 
 const control = (

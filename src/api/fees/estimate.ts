@@ -13,6 +13,7 @@ import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 import { readableBy } from '#runtime/row-owner'
+import { showFee } from './show-fee.ts'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 
@@ -20,7 +21,6 @@ export type EstimateSource = { walletId?: string; sourceAddress?: string; blockc
 type EstimatedSource = Pick<Wallet, 'blockchain' | 'address' | 'accountType'>
 
 const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
-const gweiDecimals = 9
 
 /** The sender of an estimate: a wallet, or any address, also one that is not a wallet here. */
 export async function estimateSource(
@@ -122,21 +122,16 @@ export function unanswered(ctx: Ctx, { network }: Chain, error: unknown, kind: E
   return new ApiError(kind, `The node of ${blockchain} does not answer: try again in a moment.`)
 }
 
-/** Fees per gas in gwei, whole fees in native coins; with `gas`, also the fee of the whole transaction. */
+/** The prices at each level; with `gas`, also the fee of the whole transaction. */
 export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint, parentFeeAtomic?: bigint) {
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
-  const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)
-  const { decimals } = chain.network.nativeToken
+  const { network } = chain
+  const l1Fee = parentFeeAtomic !== undefined && {
+    l1Fee: formatAmount(parentFeeAtomic, network.nativeToken.decimals),
+  }
   const rows = levels.map((level) => {
-    const { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic } = feeAt(suggestion, level)
-    const prices = chain.network.eip1559
-      ? { baseFee: gwei(baseFeeAtomic), priorityFee: gwei(priorityFeeAtomic), maxFee: gwei(maxFeeAtomic) }
-      : { gasPrice: gwei(baseFeeAtomic + priorityFeeAtomic) }
-    if (gas === undefined) return [level.toLowerCase(), prices]
-    const networkFee = formatAmount(gas * maxFeeAtomic, decimals)
-    const networkFeeRaw = formatAmount(gas * (baseFeeAtomic + priorityFeeAtomic), decimals)
-    const l1Fee = parentFeeAtomic !== undefined && { l1Fee: formatAmount(parentFeeAtomic, decimals) }
-    return [level.toLowerCase(), { gasLimit: gas.toString(), ...prices, networkFee, networkFeeRaw, ...l1Fee }]
+    const tier = showFee(network, feeAt(suggestion, level), gas)
+    return [level.toLowerCase(), { ...tier, ...l1Fee }]
   })
   return Object.fromEntries(rows)
 }

@@ -1,12 +1,14 @@
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
+import type { Network } from '#chains/networks/index'
+import { priceUnitOf } from '#chains/price-unit'
 import type { Wallet } from '#custody/wallets/index'
-import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
+import { type FeeRequest, feeMaxOf } from '#engines/transactions/index'
 import { operationGasMax } from '#engines/transactions/operations/index'
-import { parseAmount } from '#lib/amounts'
+import { formatAmount, parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 
-/** The fee fields of a request, flat as clients send them. Prices are decimal strings in gwei. */
+/** The fee fields of a request, flat as clients send them. Prices are decimal strings in the unit of the chain. */
 export type FeeFields = {
   feeLevel?: 'LOW' | 'MEDIUM' | 'HIGH'
   gasLimit?: string
@@ -15,10 +17,7 @@ export type FeeFields = {
   priorityFee?: string
 }
 
-const gweiDecimals = 9
-const gasLimitMax = 1_000_000_000n
-
-/** Checks the fee mode against the fee model of the chain and the gas that this call needs, and returns it in wei. */
+/** Checks the fee mode against the fee model of the chain and the gas that this call needs. */
 export function parseFeeRequest(
   fields: FeeFields,
   chain: Chain,
@@ -27,7 +26,7 @@ export function parseFeeRequest(
 ): FeeRequest {
   const { network } = chain
   const gasMin = chain.offers.intrinsicGas(call)
-  const gasMax = accountType === 'SCA' ? operationGasMax : gasLimitMax
+  const gasMax = accountType === 'SCA' ? operationGasMax : chain.offers.gasLimitMax
   const { feeLevel } = fields
   if (feeLevel === undefined && accountType === 'SCA')
     throw invalid({
@@ -59,10 +58,10 @@ export function parseFeeRequest(
       error: 'required',
     })
   const gasLimit = gasLimitOf(fields.gasLimit, gasMin, gasMax)
-  const request = network.eip1559 ? cappedFee(fields) : legacyFee(fields)
-  if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxAtomic) {
+  const request = network.eip1559 ? cappedFee(network, fields) : legacyFee(network, fields)
+  if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxOf(network)) {
     throw invalid({
-      at: 'maxFee',
+      at: network.eip1559 ? 'maxFee' : 'gasPrice',
       reason: 'times gasLimit is above one native coin: lower one of them',
       value: fields.maxFee ?? fields.gasPrice,
       kind: 'feeOverMaximum',
@@ -72,7 +71,7 @@ export function parseFeeRequest(
   return { gasLimit, ...request }
 }
 
-function cappedFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
+function cappedFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
   if (maxFee === undefined || priorityFee === undefined) {
     const missing = maxFee === undefined ? 'maxFee' : 'priorityFee'
     const reason =
@@ -81,8 +80,8 @@ function cappedFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
         : 'is missing: this blockchain uses maxFee and priorityFee instead of gasPrice'
     throw invalid({ at: missing, reason, kind: 'maxFeeMissing', error: 'required' })
   }
-  const maxFeeAtomic = gweiOf('maxFee', maxFee)
-  const priorityFeeAtomic = gweiOf('priorityFee', priorityFee)
+  const maxFeeAtomic = priceOf(network, 'maxFee', maxFee)
+  const priorityFeeAtomic = priceOf(network, 'priorityFee', priorityFee)
   if (priorityFeeAtomic > maxFeeAtomic)
     throw invalid({
       at: 'priorityFee',
@@ -94,29 +93,42 @@ function cappedFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
   return { maxFeeAtomic, priorityFeeAtomic }
 }
 
-function legacyFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
+function legacyFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
   if (maxFee !== undefined || priorityFee !== undefined) {
     throw invalid({
-      at: 'maxFee',
+      at: maxFee === undefined ? 'priorityFee' : 'maxFee',
       reason: 'is not supported by this blockchain: send gasPrice',
-      value: maxFee,
+      value: maxFee ?? priorityFee,
       kind: 'feeModelUnsupported',
       error: 'not_required',
     })
   }
   if (gasPrice === undefined)
     throw invalid({ at: 'gasPrice', reason: 'is missing', kind: 'gasPriceMissing', error: 'required' })
-  const price = gweiOf('gasPrice', gasPrice)
+  const price = priceOf(network, 'gasPrice', gasPrice)
+  const { priorityFloorAtomic: floor = 0n } = network
+  if (price < floor) {
+    const { name, decimals } = priceUnitOf(network.blockchain)
+    throw invalid({
+      at: 'gasPrice',
+      reason: `is below ${formatAmount(floor, decimals)} ${name}, the lowest price that nodes take`,
+      value: gasPrice,
+      kind: 'feeInvalid',
+      error: 'min_value',
+    })
+  }
   return { maxFeeAtomic: price, priorityFeeAtomic: price }
 }
 
-function gweiOf(name: string, text: string): bigint {
-  const wei = parseAmount(text, gweiDecimals)
-  if (typeof wei === 'bigint' && wei > 0n) return wei
+function priceOf({ blockchain }: Network, name: string, text: string): bigint {
+  const unit = priceUnitOf(blockchain)
+  const atomic = parseAmount(text, unit.decimals)
+  if (typeof atomic === 'bigint' && atomic > 0n) return atomic
+  const isWhole = unit.decimals === 0
   const reason =
-    wei === 'decimals'
-      ? `has more than ${gweiDecimals} decimal places`
-      : 'must be a number of gwei above zero, such as "1.5"'
+    atomic === 'decimals' && !isWhole
+      ? `has more than ${unit.decimals} decimal places`
+      : `must be a ${isWhole ? 'whole number' : 'number'} of ${unit.name} above zero, such as "${isWhole ? '150' : '1.5'}"`
   throw invalid({ at: name, reason, value: text, kind: 'feeInvalid', error: 'number_format' })
 }
 

@@ -15,7 +15,10 @@ export const feeFields = {
     'amount',
     optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
   ),
-  gasPrice: logged('amount', optionalText('The price of gas in gwei, on chains without EIP-1559.')),
+  gasPrice: logged(
+    'amount',
+    optionalText('The price of a unit of gas on chains without EIP-1559: on Aptos in octas.'),
+  ),
   maxFee: logged('amount', optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).')),
   priorityFee: logged('amount', optionalText('The priority fee for each unit of gas in gwei (EIP-1559).')),
 }
@@ -26,11 +29,17 @@ const fee = (description: string) => Type.Optional(Type.String({ description }))
 export const feeTier = Type.Object(
   {
     gasLimit: logged('amount', fee('The limit of gas.')),
-    gasPrice: logged('amount', fee('The price of gas in gwei, on chains without EIP-1559.')),
+    gasPrice: logged(
+      'amount',
+      fee('The price of a unit of gas on chains without EIP-1559: on Aptos in octas.'),
+    ),
     baseFee: logged('amount', fee('The base fee of the next block in gwei.')),
     priorityFee: logged('amount', fee('The priority fee in gwei.')),
     maxFee: logged('amount', fee('The maximum fee in gwei.')),
-    networkFee: logged('amount', fee('The highest cost in native coins: gasLimit times maxFee.')),
+    networkFee: logged(
+      'amount',
+      fee('The highest cost in native coins: gasLimit times maxFee, or gasPrice.'),
+    ),
     networkFeeRaw: logged('amount', fee('The cost in native coins at the current base fee.')),
     l1Fee: logged(
       'amount',

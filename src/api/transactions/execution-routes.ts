@@ -26,7 +26,7 @@ export const executionEndpoints = [
     largeBody: true,
     summary: 'Call a contract from a wallet',
     description:
-      'Calls a contract, given the function and its parameters or the encoded call. The transaction is signed and sent after the response.',
+      'Calls a contract, given the function and its parameters or the encoded call. The transaction is signed and sent after the response. On Aptos it is the one batch of payments, `aptos_account::batch_transfer_fungible_assets` of 0x1.',
     tag,
     auth: 'apiKey',
     body: executionBody,

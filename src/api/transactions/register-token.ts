@@ -1,4 +1,4 @@
-import { parseItemId } from '#api/calls/transfer-items'
+import { isNft, parseItemId } from '#api/calls/transfer-items'
 import type { TokenFields } from '#api/calls/transfer-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource } from '#api/sources/source'
@@ -9,6 +9,7 @@ import type { Ctx } from '#engines/ctx'
 import { tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
 import { meetItems, meetingEnd, meetToken } from '#engines/tokens/index'
 import { ApiError, invalid } from '#lib/errors'
+import { resultWithin } from '#runtime/scheduling/time-limit'
 import type { TransferBody } from './create-transfer.ts'
 
 /** Prepares a transfer: its `tx` must neither decrypt nor wait for a node. */
@@ -21,13 +22,36 @@ export async function prepareTransfer(
   return secret
 }
 
-/** Learns the token that a transfer sends, and its NFTs, where they are not known. */
+/**
+ * Learns the token that a transfer sends, and its NFTs, where they are not known, and refuses a destination that no key
+ * spends from, as a node says.
+ */
 export async function meetSentToken(ctx: Ctx, body: TransferBody): Promise<void> {
   const { tokenAddress, nftTokenIds = [] } = body
+  await requirePayable(ctx, body)
   if (!tokenAddress && nftTokenIds.length === 0) return
   const { blockchain, address } = await requireSource(ctx, body)
   await meetGivenToken(ctx, body, { blockchain, address, entityId: ctx.entity.id })
 }
+
+/** A node that does not answer refuses nothing: the simulation before the signature asks again. */
+async function requirePayable(ctx: Ctx, body: TransferBody): Promise<void> {
+  const { blockchain } = await requireSource(ctx, body)
+  const { offers } = requireChain(ctx, blockchain)
+  const address = parseAddress(blockchain as Blockchain, body.destinationAddress)
+  if (!offers.whyUnpayable || address === undefined) return
+  const reason = await resultWithin(payableMs, offers.whyUnpayable(address))
+  if (reason === undefined) return
+  throw invalid({
+    at: 'destinationAddress',
+    reason,
+    value: body.destinationAddress,
+    kind: 'destinationAddressInvalid',
+  })
+}
+
+/** Longest time that a transfer waits for what a node says of its destination. */
+const payableMs = 2_000
 
 /** `entityId` is that of the wallet at the address, if it is one. */
 type TokenSender = { blockchain: string; address: string; entityId?: string }
@@ -42,7 +66,8 @@ export async function meetGivenToken(
   const chain = requireChain(ctx, blockchain)
   const endMs = meetingEnd()
   const sender = entityId === undefined ? undefined : { entityId, address: owner }
-  if (address) {
+  // Chains without contracts of tokens have the listed ones alone.
+  if (address && chain.tokens) {
     const reason = await meetToken(ctx, chain, address, sender, endMs)
     if (reason === 'no answer') throw unanswered(blockchain, 'what the contract at tokenAddress is')
     if (reason)
@@ -58,8 +83,8 @@ export async function meetGivenToken(
   const token = address
     ? await tokenByAddress(ctx.database, blockchain, address)
     : tokenId && (await tokenById(ctx.database, tokenId))
-  const isNft = token && token.blockchain === blockchain && token.address && token.standard !== 'ERC20'
-  if (isNft && (await meetItems(ctx, chain, token, itemIds, sender, endMs)) === 'no answer')
+  const isItem = token && token.blockchain === blockchain && token.address && isNft(token)
+  if (isItem && (await meetItems(ctx, chain, token, itemIds, sender, endMs)) === 'no answer')
     throw unanswered(blockchain, 'whether the wallet has the items in nftTokenIds')
 }
 

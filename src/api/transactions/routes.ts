@@ -149,7 +149,7 @@ export const transactionEndpoints = [
     operationId: 'accelerateTransaction',
     summary: 'Accelerate a transaction',
     description:
-      'Signs the transaction again with a higher fee and the same nonce; a block contains only one of the two. Possible while the transaction is SENT or STUCK. That of a smart account is accelerated with the bundle of your treasury that carries its operation.',
+      'Signs the transaction again with a higher fee and the same nonce; a block contains only one of the two. On Aptos it keeps its limit and its expiry. Possible while the transaction is SENT or STUCK. That of a smart account is accelerated with the bundle of your treasury that carries its operation.',
     tag,
     auth: 'apiKey',
     params: transactionParams,
@@ -169,7 +169,7 @@ export const transactionEndpoints = [
     operationId: 'cancelTransaction',
     summary: 'Cancel a transaction',
     description:
-      'Cancels a transaction that is not in a block. One that was sent already is replaced by an empty transaction with the same nonce, which costs gas; the original can still win. That of a smart account cannot be cancelled once its operation is signed.',
+      'Cancels a transaction that is not in a block. One that was sent already is replaced by an empty transaction with the same nonce, which costs gas; the original can still win. On Aptos that waits until the original has expired unused. That of a smart account cannot be cancelled once its operation is signed.',
     tag,
     auth: 'apiKey',
     params: transactionParams,

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { decisionSchema, showDecision } from '#api/business/screening-decision'
 import { feeFields, feeTier, feeTiers, levelField, refIdField } from '#api/fees/fee-schema'
+import { showFee } from '#api/fees/show-fee'
 import {
   blockchainField,
   ciphertextField,
@@ -11,6 +12,7 @@ import {
   updateDateField,
   userField,
 } from '#api/fields'
+import { type Network, networkOf } from '#chains/networks/index'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { upgradeTargets } from '#lib/sca-cores'
@@ -295,9 +297,6 @@ export const transactionsAnswer = Type.Object(
   { description: 'One page of transactions.' },
 )
 
-const nativeDecimals = 18
-const gweiDecimals = 9
-
 /** States without a hash: it is shown from SENT on, since nothing is broadcast before. */
 const hashless = new Set(['INITIATED', 'CLEARED', 'QUEUED', 'DENIED'])
 
@@ -306,6 +305,7 @@ const hasContract = ({ operation, state }: TransactionRow) =>
   operation !== 'CONTRACT_DEPLOYMENT' || state === 'CONFIRMED' || state === 'COMPLETE'
 
 export function showTransaction(row: TransactionRow) {
+  const network = networkOf(row.blockchain)!
   return {
     id: row.id,
     blockchain: row.blockchain,
@@ -323,11 +323,11 @@ export function showTransaction(row: TransactionRow) {
     ...given('userOpHash', row.userOpHash),
     ...given('blockHash', row.blockHash),
     ...given('blockHeight', row.blockHeight),
-    networkFee: row.networkFee === null ? '' : formatAmount(row.networkFee, nativeDecimals),
+    networkFee: row.networkFee === null ? '' : formatAmount(row.networkFee, network.nativeToken.decimals),
     ...given('firstConfirmDate', row.firstConfirmDate),
     operation: row.operation,
     ...given('feeLevel', row.feeLevel),
-    ...(row.estimatedFee && { estimatedFee: showFee(row.estimatedFee) }),
+    ...(row.estimatedFee && { estimatedFee: showSignedFee(network, row.estimatedFee) }),
     refId: row.refId,
     ...(hasContract(row) && given('contractAddress', row.contractAddress)),
     ...given('abiFunctionSignature', row.abiFunctionSignature),
@@ -348,15 +348,13 @@ const showNfts = ({ nftTokenIds, amounts }: TransactionRow) =>
 /** A member that is omitted rather than sent as null. */
 const given = (name: string, value: unknown) => (value === null ? {} : { [name]: value })
 
-function showFee({ gasLimit, baseFee, priorityFee, maxFee }: SignedFee) {
-  const gwei = (wei: string) => formatAmount(BigInt(wei), gweiDecimals)
-  const gas = BigInt(gasLimit)
-  return {
-    gasLimit,
-    baseFee: gwei(baseFee),
-    priorityFee: gwei(priorityFee),
-    maxFee: gwei(maxFee),
-    networkFee: formatAmount(gas * BigInt(maxFee), nativeDecimals),
-    networkFeeRaw: formatAmount(gas * (BigInt(baseFee) + BigInt(priorityFee)), nativeDecimals),
-  }
-}
+const showSignedFee = (network: Network, { gasLimit, baseFee, priorityFee, maxFee }: SignedFee) =>
+  showFee(
+    network,
+    {
+      baseFeeAtomic: BigInt(baseFee),
+      priorityFeeAtomic: BigInt(priorityFee),
+      maxFeeAtomic: BigInt(maxFee),
+    },
+    BigInt(gasLimit),
+  )

@@ -198,7 +198,7 @@ describe('an offer', () => {
     expect(await chain.balances.of(to, usdc)).toBe(2n)
     const store = primaryStore(sender.address, usdc)
     expect(await chain.offers.estimateGas(sender.address, call(store, 1n, usdc))).toMatchObject({
-      kind: 'refused',
+      kind: 'reverted',
       message: expect.stringContaining('is an object'),
     })
   })

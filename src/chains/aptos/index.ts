@@ -1,3 +1,4 @@
+import { larger } from '#lib/amounts'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
 import type { BlockAt } from '../facets/blocks.ts'
@@ -7,10 +8,21 @@ import { type Nodes, openNodes } from '../nodes/nodes.ts'
 import { createTurns, type InTurn } from '../nodes/turns.ts'
 import { blocksThrough, type LastVersionOf, readNewest } from './blocks/chain-blocks.ts'
 import { balanceAtVersion, readSupply } from './payments/balances.ts'
+import { batchCallOf } from './payments/batch.ts'
 import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from './payments/build.ts'
 import { decodeAptosCall } from './payments/decode-call.ts'
 import { expiryAfter, lifeOf } from './payments/lifetimes.ts'
-import { estimateByNode, gasMin, limitWithStore, nextNonceOf, suggestPrices } from './payments/offers.ts'
+import {
+  estimateByNode,
+  firstStoreGas,
+  gasLimitMax,
+  gasMin,
+  limitWithStore,
+  nextNonceOf,
+  suggestPrices,
+  unknownGas,
+  whyUnpayable,
+} from './payments/offers.ts'
 import { openRestNode, type RestNode } from './rest/node.ts'
 import { nodeRulesOf } from './rest/rules.ts'
 import { aptosSigning } from './signing.ts'
@@ -51,6 +63,7 @@ function createAptosChain(input: ChainInput): Chain {
       expiryAfter,
       lifeOf: (sent, own) => lifeOf(sent, own, nonceAgreed(nodes, lastVersionOf)),
     },
+    functions: { callOf: batchCallOf },
     payments: {
       transferCall: paymentCall,
       decodeCall: (call) => decodeAptosCall(network.blockchain, call),
@@ -93,8 +106,11 @@ function readsThrough(
         })
       },
       parentFee: async () => undefined,
-      limitOf: limitWithStore,
+      limitOf: (estimated) => larger(estimated, limitWithStore(gasMin)),
+      quotedGas: (estimated) => (estimated === undefined ? unknownGas : estimated + firstStoreGas),
+      gasLimitMax,
       intrinsicGas: () => gasMin,
+      whyUnpayable: (address) => read((node) => whyUnpayable(node, address)),
     },
     balances: {
       of: (address, token, at) =>
@@ -126,8 +142,9 @@ const nonceAgreed =
 /** Wallets sign messages; payments are the program's own. */
 export const aptosFamily: FamilyDeclaration = {
   keys: 'aptos',
-  facets: ['lifetimes'],
+  facets: ['lifetimes', 'functions'],
   signing: aptosSigning,
+  priceUnit: { name: 'octas', decimals: 0 },
   derives: false,
   userWallets: true,
   hasLocalChains: true,

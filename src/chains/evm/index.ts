@@ -223,6 +223,7 @@ export const evmFamily: FamilyDeclaration = {
   keys: 'evm',
   facets: ['gather', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
   signing: evmSigning,
+  priceUnit: { name: 'gwei', decimals: 9 },
   derives: true,
   userWallets: true,
   hasLocalChains: true,

@@ -12,7 +12,7 @@ import { replayRevert } from './contracts/revert.ts'
 import { tokensThrough } from './contracts/tokens.ts'
 import { readFromNode } from './node-read.ts'
 import { intrinsicGas } from './payments/build.ts'
-import { estimateGas, limitOf, suggestFees } from './payments/fees.ts'
+import { estimateGas, limitOf, quotedGas, suggestFees } from './payments/fees.ts'
 import { parentFee } from './payments/parent-fee.ts'
 import { type CallBounds, callLimits } from './rpc/call-bounds.ts'
 import { quantity, readInteger } from './rpc/quantities.ts'
@@ -54,6 +54,8 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
       intrinsicGas,
       limitOf,
+      quotedGas,
+      gasLimitMax: 1_000_000_000n,
     },
     gather: {
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),

@@ -27,6 +27,12 @@ export type Offers = {
   parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
   /** The limit with which a call of this estimate is sent: what it costs may change until it is mined. */
   limitOf(estimated: bigint, kind: 'coins' | 'token' | 'call'): bigint
+  /** The gas with which a fee is quoted: with room beyond an estimate, or the usual of a payment that no node could estimate. */
+  quotedGas(estimated: bigint | undefined): bigint
+  /** The highest gas limit that a request may set. */
+  gasLimitMax: bigint
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
+  /** The reason why no key spends coins that are paid to an address, as one node says; absent where nodes do not know. */
+  whyUnpayable?(address: Address): Promise<string | undefined>
 }

@@ -6,6 +6,7 @@ export type OptionalFacet =
   | 'lifetimes'
   | 'tokens'
   | 'contracts'
+  | 'functions'
   | 'accounts'
   | 'crosschainPlanner'
   | 'nodeRead'

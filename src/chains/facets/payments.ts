@@ -7,7 +7,7 @@ export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
 
 type Price = { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
 
-/** All signed fields, and who signs. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
+/** All signed fields, and who signs. `maxFeeAtomic` is the price where a chain has no base fee. */
 export type UnsignedTransaction = Call & {
   from: Address
   nonce: number

@@ -35,6 +35,8 @@ export const aptosTestnet: NetworkOf<'APTOS-TESTNET'> = {
   domain: 9,
   businessChain: 'APTOS',
   eip1559: false,
+  tokenStandard: 'FungibleAsset',
   inFlightMax: 100,
+  priorityFloorAtomic: 100n,
   blockTimeMs: 250,
 }

@@ -26,6 +26,8 @@ export const aptos: NetworkOf<'APTOS'> = {
   domain: 9,
   businessChain: 'APTOS',
   eip1559: false,
+  tokenStandard: 'FungibleAsset',
   inFlightMax: 100,
+  priorityFloorAtomic: 100n,
   blockTimeMs: 250,
 }

@@ -1,13 +1,14 @@
 import type { Chain } from '#chains/chain'
 import type { FeeSuggestion } from '#chains/facets/offers'
+import type { Network } from '#chains/networks/index'
 import { larger, smaller } from '#lib/amounts'
 import type { Level } from './store/transactions.ts'
 
-/** Fees per gas, in wei. `maxFeeAtomic` is the gas price on chains without EIP-1559. */
+/** Prices of gas, in the smallest unit of the native coin. `maxFeeAtomic` is the gas price on chains without EIP-1559. */
 export type Fee = { baseFeeAtomic: bigint; priorityFeeAtomic: bigint; maxFeeAtomic: bigint }
 
 /** The maximum fee of one transaction: one whole native coin. */
-export const feeMaxAtomic = 10n ** 18n
+export const feeMaxOf = ({ nativeToken }: Network): bigint => 10n ** BigInt(nativeToken.decimals)
 
 /** Lifetime of a cached suggestion: a backlog must not query the node for each transaction. */
 const freshMs = 1_000

@@ -6,7 +6,7 @@
  */
 export { errorsOfCall } from './contract-errors.ts'
 export { failUnsentTransactions } from './fail-unsent.ts'
-export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
+export { feeAt, feeMaxOf, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { counterpartiesOf, counterpartiesOfCreation, recipientsOf } from './recipients.ts'

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
 import { transferActions } from '#testing/builders/transfers'
 import { freshAddress, type Wallet } from '#testing/builders/world'
 import { baseFeeOf, mineAtBaseFee } from '#testing/nodes/base-fee'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
-import { feeMaxAtomic } from './index.ts'
+import { feeMaxOf } from './index.ts'
 
 let harness: Harness
 let on: ReturnType<typeof transferActions>
@@ -36,7 +37,7 @@ function blocksAt(feeAtomic: bigint): { stop(): Promise<void> } {
 /** Checks that no signed attempt may cost more than is allowed, whichever is mined. */
 async function neverOverspent(): Promise<void> {
   const rows = await harness.database.all(
-    sql`select id from attempts where gas_limit * max_fee > ${feeMaxAtomic.toString()}::numeric`,
+    sql`select id from attempts where gas_limit * max_fee > ${feeMaxOf(baseSepolia).toString()}::numeric`,
   )
   expect(rows).toEqual([])
 }

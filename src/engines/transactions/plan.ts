@@ -1,16 +1,18 @@
 import type { Chain } from '#chains/chain'
 import type { AbiError } from '#chains/facets/contracts'
 import type { FeeSuggestion, GasEstimate } from '#chains/facets/offers'
+import type { Network } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
+import { formatAmount } from '#lib/amounts'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
-import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+import { currentFees, type Fee, feeAt, feeMaxOf, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { oldestOperation } from './store/operations.ts'
@@ -88,7 +90,7 @@ async function simulate(
       const shared = await own
       // The failure of the first of a kind proves nothing about the others: their recipients may differ.
       const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row, fee) : shared
-      const plan = planOf(row, fee, estimate)
+      const plan = planOf(chain, row, fee, estimate)
       if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
       else undecidedTimesOn(chain).ended(row.id)
       return { row, plan, reverts: estimate.kind === 'reverted' }
@@ -153,11 +155,11 @@ function decided(outcomes: readonly PlanOutcome[], oldest: string | undefined): 
  * Returns the plan, or `undefined` while it is undecided. Only a revert, a rule of the chain or the fee cap fails a
  * transaction.
  */
-function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | undefined {
+function planOf(chain: Chain, row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | undefined {
   if (row.gasLimit !== null && estimate.kind !== 'reverted')
-    return withinCap({ row, fee, gasLimit: row.gasLimit })
+    return withinCap(chain, { row, fee, gasLimit: row.gasLimit })
   if (estimate.kind === 'unknown' || (estimate.kind === 'poor' && row.ofTreasury)) return undefined
-  if (estimate.kind === 'gas') return withinCap({ row, fee, gasLimit: estimate.gas })
+  if (estimate.kind === 'gas') return withinCap(chain, { row, fee, gasLimit: estimate.gas })
   const reason = estimate.kind === 'poor' ? 'INSUFFICIENT_NATIVE_TOKEN' : 'ESTIMATION_ERROR'
   return { row, failure: { reason, details: estimate.message } }
 }
@@ -165,18 +167,28 @@ function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | u
 export const feeExceedsMax = 'FEE_EXCEEDS_MAX_ALLOWANCE'
 const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason === feeExceedsMax
 
-/** Fails a plan whose fee can exceed `feeMaxAtomic`, or what its user approved: a fee left to the chain is not paid at any price. */
-function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
-  const most = plan.row.feeMax ?? feeMaxAtomic
+/** Fails a plan whose fee can exceed that of any transaction, or what its user approved: a fee left to the chain is not paid at any price. */
+function withinCap({ network }: Chain, plan: Extract<Plan, { gasLimit: bigint }>): Plan {
+  const most = plan.row.feeMax ?? feeMaxOf(network)
   if (costOf(plan) <= most) return plan
-  const details = `the fee of up to ${costOf(plan)} wei exceeds the maximum of ${most} wei`
+  const details = `the fee of up to ${coinsText(network, costOf(plan))} exceeds the maximum of ${coinsText(network, most)}`
   return { row: plan.row, failure: { reason: feeExceedsMax, details } }
 }
 
-function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain): Fee {
+/** An amount of the native coin, in whole coins. */
+export const coinsText = ({ nativeToken }: Network, atomic: bigint): string =>
+  `${formatAmount(atomic, nativeToken.decimals)} ${nativeToken.symbol}`
+
+function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, { network }: Chain): Fee {
   if (row.feeLevel !== null || row.maxFee === null) return feeAt(suggestion, row.feeLevel ?? 'MEDIUM')
-  const priorityFeeAtomic = chain.network.eip1559 ? (row.priorityFee ?? 0n) : 0n
-  return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
+  const { maxFee: maxFeeAtomic } = row
+  // One price, which is paid as it is.
+  if (!network.eip1559) return { baseFeeAtomic: 0n, maxFeeAtomic, priorityFeeAtomic: maxFeeAtomic }
+  return {
+    baseFeeAtomic: suggestion.baseFeeAtomic,
+    maxFeeAtomic,
+    priorityFeeAtomic: row.priorityFee ?? 0n,
+  }
 }
 
 async function estimateOf(
@@ -263,5 +275,5 @@ async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]
   await syncBalances(ctx, chain, { entityId, address })
 }
 
-/** The maximum of the fee, in wei. */
+/** The maximum of the fee, in the smallest unit of the native coin. */
 export const costOf = (plan: { fee: Fee; gasLimit: bigint }): bigint => plan.gasLimit * plan.fee.maxFeeAtomic

@@ -16,7 +16,7 @@ import type { Turn } from '#runtime/turns/store'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { type Life, newLife } from './new-life.ts'
-import { costOf, type Plan, planWaiting } from './plan.ts'
+import { coinsText, costOf, type Plan, planWaiting } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
@@ -62,7 +62,9 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
     const failed = [
       ...unfit,
-      ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(feeNotCovered) : []),
+      ...(nonces.open === 0 && covered.length === 0
+        ? uncovered.flatMap((plan) => feeNotCovered(chain, plan))
+        : []),
     ]
     await failUnsentTransactions(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, { nonces, chainNonce, life })
@@ -91,10 +93,10 @@ export function sortPlans(
 const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
-function feeNotCovered(plan: Ready): Failure[] {
+function feeNotCovered({ network }: Chain, plan: Ready): Failure[] {
   const { entityId, id, address, ofTreasury } = plan.row
   if (ofTreasury) return []
-  const details = `${address} cannot pay the fee of up to ${costOf(plan)} wei: send native coins to it`
+  const details = `${address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it`
   return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 

@@ -144,6 +144,8 @@ const offersOf = ({ coins }: Reads): Chain['offers'] => ({
   parentFee: async () => undefined,
   intrinsicGas: () => workOfOrder,
   limitOf: (estimated) => estimated,
+  quotedGas: () => workOfOrder,
+  gasLimitMax: 1_000_000_000n,
 })
 
 const paymentsOf = ({ ask }: Reads, { blockchain }: Network): Payments => ({
@@ -224,6 +226,7 @@ export const ledgerFamily: FamilyDeclaration = {
   // The types of the program know its own families alone.
   keys: 'ledger' as 'evm',
   facets: [],
+  priceUnit: { name: 'units', decimals: 0 },
   derives: false,
   userWallets: true,
   hasLocalChains: false,

@@ -29,13 +29,19 @@ export async function suggestPrices(node: RestNode): Promise<FeeSuggestion> {
 }
 
 /** The first payment of an asset to an address pays for the store that it creates: about 530 units, and a margin. */
-const firstStoreGas = 600n
+export const firstStoreGas = 600n
 
-/** A store may be created between the estimate and the block, or the first of several payments creates it. */
+/** A store may be created between a simulation and the block, or the first of several payments creates it. */
 export const limitWithStore = (estimated: bigint): bigint => (estimated * 3n) / 2n + firstStoreGas
 
 /** The least that nodes charge for any transaction, rounded up. */
 export const gasMin = 3n
+
+/** Gas of a payment that no node could simulate: of one that creates an account and a store. */
+export const unknownGas = 2_400n
+
+/** The highest limit that nodes take. */
+export const gasLimitMax = 2_000_000n
 
 /** The sequence number of an account's next transaction. The address of an account that does not exist yet has used none. */
 export async function nextNonceOf(node: RestNode, address: Address, version?: bigint): Promise<number> {
@@ -44,13 +50,29 @@ export async function nextNonceOf(node: RestNode, address: Address, version?: bi
   return account === undefined ? 0 : sequenceIn(nodeFields(account, 'account'))
 }
 
-/** Whether there is an object at an address: no key spends coins that are paid to one, such as a store. */
-async function isObject(node: RestNode, address: Address): Promise<boolean> {
+/** No key spends coins that are paid to an object, such as a store. */
+export async function whyUnpayable(node: RestNode, address: Address): Promise<string | undefined> {
   const path = `/accounts/${address}/resource/0x1::object::ObjectCore`
-  return (await unlessMissing(node.get(path, small), 'resource_not_found', 'account_not_found')) !== undefined
+  const object = await unlessMissing(node.get(path, small), 'resource_not_found', 'account_not_found')
+  return object === undefined ? undefined : 'is an object, such as a store of coins: pay to its owner'
 }
 
-/** Estimates the gas of a call by a simulation, which needs no signature. Never throws for an unreachable node. */
+/** Questions about recipients that a node gets at once. */
+const askedAtOnce = 20
+
+async function firstUnpayable(node: RestNode, recipients: readonly Address[]): Promise<string | undefined> {
+  for (let first = 0; first < recipients.length; first += askedAtOnce) {
+    const some = recipients.slice(first, first + askedAtOnce)
+    const reasons = await Promise.all(some.map((each) => whyUnpayable(node, each)))
+    const index = reasons.findIndex((reason) => reason !== undefined)
+    if (index >= 0) return `${some[index]} ${reasons[index]}`
+  }
+  return undefined
+}
+
+const distinct = (addresses: readonly Address[]): Address[] => [...new Set(addresses)]
+
+/** Estimates the limit that a call needs by a simulation, which needs no signature. Never throws for an unreachable node. */
 export async function estimateByNode(
   node: RestNode,
   network: Network,
@@ -59,9 +81,9 @@ export async function estimateByNode(
 ): Promise<GasEstimate> {
   try {
     const payment = paymentOf(functionOfCall(call))
-    for (const { to } of payment?.recipients ?? [])
-      if (await isObject(node, to))
-        return { kind: 'refused', message: `${to} is an object, such as a store of coins: pay to its owner` }
+    const unpayable = await firstUnpayable(node, distinct((payment?.recipients ?? []).map(({ to }) => to)))
+    // As a revert: no gas limit of a request makes it right.
+    if (unpayable !== undefined) return { kind: 'reverted', message: unpayable }
     const [nonce, info] = await Promise.all([nextNonceOf(node, from), node.get('', small)])
     const nowSeconds = u64(nodeFields(info, 'ledger')['ledger_timestamp'], 'ledger time') / 1_000_000n
     const signed = unsignedFor(network, { from, call, nonce, expiresMs: Number(nowSeconds + 3_600n) * 1_000 })
@@ -101,7 +123,7 @@ function verdictOf(answer: unknown, isNative: boolean): GasEstimate {
   const [simulated] = listOfFields(answer, 'simulation')
   if (!simulated) throw new NodeUnreachable("the node's simulation is empty")
   if (truth(simulated['success'], 'success of a simulation'))
-    return { kind: 'estimated', gas: u64(simulated['gas_used'], 'gas of a simulation') }
+    return { kind: 'estimated', gas: limitWithStore(u64(simulated['gas_used'], 'gas of a simulation')) }
   const message = String(simulated['vm_status']).slice(0, 1_000)
   if (poorPattern.test(message) || (isNative && lacksPattern.test(message)))
     return { kind: 'insufficient-funds', message }

@@ -132,6 +132,14 @@ async function isBlockFull(rpc: Rpc, gas: bigint): Promise<boolean> {
 /** Writing a recipient's first balance costs about this much more than adding to it. */
 const firstBalanceGas = 30_000n
 
+/** Gas of a transfer of tokens that no node could estimate, such as one whose coins are still on their way. */
+const usualTransferGas = 150_000n
+/** Gas beyond an estimate, for storage that changes until the transaction is mined. */
+const spareGas = 30_000n
+
+export const quotedGas = (estimated: bigint | undefined): bigint =>
+  estimated === undefined ? usualTransferGas : (estimated * 6n) / 5n + spareGas
+
 /** Contract state may change until a call is mined; only Monad charges for unused gas. */
 export function limitOf(estimated: bigint, kind: 'coins' | 'token' | 'call'): bigint {
   if (kind === 'coins') return estimated

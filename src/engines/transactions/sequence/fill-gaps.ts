@@ -12,7 +12,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
-import { feeMaxAtomic, replacementFee, suggestedFees } from '../fees.ts'
+import { feeMaxOf, replacementFee, suggestedFees } from '../fees.ts'
 import { intentBytes } from '../intent.ts'
 import { type Life, newLife } from '../new-life.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
@@ -147,7 +147,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
   // A no-op that expires is sent again until then, at its price.
   if (chain.lifetimes && gap.replaced) return 'blocked'
   const life = await newLife(ctx, chain)
-  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return 'blocked'
+  if (fees.gasLimit * maxFeeAtomic > feeMaxOf(chain.network)) return 'blocked'
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'

@@ -15,7 +15,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { type Deferral, defer, type Turn } from '#runtime/turns/store'
-import { currentFees, type Fee, feeMaxAtomic, replacementFee } from '../fees.ts'
+import { currentFees, type Fee, feeMaxOf, replacementFee } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
 import { type Life, newLife } from '../new-life.ts'
 import { logSigningFailure } from '../provider-failures.ts'
@@ -158,7 +158,7 @@ async function plan(
   if (chain.lifetimes && cancelling && row.kind !== 'cancel' && row.deathProof === null) return 'too early'
   const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
   const gasLimit = cancelling ? await estimateSelfCall(chain, own, call) : row.gasLimit
-  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic
+  return gasLimit * fee.maxFeeAtomic > feeMaxOf(chain.network)
     ? 'too expensive'
     : { call, gasLimit, fee, life: await lifeOf(ctx, chain, row) }
 }

@@ -60,7 +60,7 @@ export async function requestBumps(
 }
 
 /**
- * The price of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price; `isApproved`: its user approved
+ * The price of an attempt. `isFixed`: the owner of the transaction set the price; `isApproved`: its user approved
  * the fee that this price makes, and no higher one.
  */
 type AttemptFee = {

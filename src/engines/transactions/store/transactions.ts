@@ -23,7 +23,7 @@ import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
 
-/** The fee estimate at signing; gas prices in wei. */
+/** The fee estimate at signing; prices in the smallest unit of the native coin. */
 export type SignedFee = { gasLimit: string; baseFee: string; priorityFee: string; maxFee: string }
 
 const transactions = table('transactions', {

@@ -38,14 +38,14 @@ export async function seedTokens(
   nowMs: number,
 ): Promise<void> {
   const at = { listed: true, createDate: formatInstant(nowMs) }
-  const rows = networks.flatMap(({ blockchain, nativeToken, tokens: others }) => [
+  const rows = networks.flatMap(({ blockchain, nativeToken, tokenStandard = 'ERC20', tokens: others }) => [
     { ...nativeToken, ...at, blockchain, isNative: true, standard: null, address: null, currency: null },
     ...others.map((token) => ({
       ...token,
       ...at,
       blockchain,
       isNative: false,
-      standard: 'ERC20',
+      standard: tokenStandard,
       address: tokenAddress(token),
     })),
   ])

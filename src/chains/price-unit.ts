@@ -1,0 +1,10 @@
+import { type Blockchain, familyOf } from './blockchains.ts'
+import { families } from './families.ts'
+import type { PriceUnit } from './network.ts'
+
+/** The unit in which prices of gas are written on a blockchain that this program connects to. */
+export function priceUnitOf(blockchain: Blockchain): PriceUnit {
+  const unit = families[familyOf(blockchain)]?.priceUnit
+  if (!unit) throw new Error(`the family of ${blockchain} has no unit of prices`)
+  return unit
+}
