@@ -75,10 +75,8 @@ async function countingSent(work: () => Promise<unknown>): Promise<number> {
 describe('a restore', () => {
   it('property 166: brings back every table, balance, nonce and head, sends nothing, and the platform goes on', async () => {
     const receiver = await openWebhookReceiver(harness.http)
-    await world.call('POST', '/v2/notifications/subscriptions', {
-      endpoint: receiver.url,
-      notificationTypes: ['transactions.*'],
-    })
+    const subscription = { endpoint: receiver.url, notificationTypes: ['transactions.*'] }
+    await world.call('POST', '/v2/notifications/subscriptions', subscription)
     await workMuch()
     await harness.stopEngines()
     await save('before')
@@ -88,16 +86,10 @@ describe('a restore', () => {
     const faults = faultActions(harness)
     await faults.apply(everythingBreaks)
     const broken = async () => new Set((await faults.met()).map(({ rule }: { rule: string }) => rule))
-    await workMuch()
-    // Transfers that are sent in one request lose one answer at most.
     for (let round = 0; round < 5 && !(await broken()).has('answers-lost'); round++) await workMuch()
     await world.money()
-    // A reorg may have undone the money for a moment.
-    const paysOut = async () => {
-      const { amount } = (await world.call('GET', '/v1/businessAccount/balances')).available[0] ?? {}
-      return Number(amount) > 0
-    }
-    await until(paysOut, 'the money is there')
+    const paid = async () => (await world.call('GET', '/v1/businessAccount/balances')).available[0]
+    await until(async () => Number((await paid())?.amount) > 0, 'no reorg has undone the money')
     await world.payout()
     expect(await broken()).toEqual(new Set(['answers-lost', 'slow-node', 'undone', 'refused']))
     await faults.clear()
