@@ -47,7 +47,7 @@ async function workMuch() {
   return sent
 }
 
-/** Breaks what `workMuch` needs: answers of nodes, blocks and webhooks. */
+/** Breaks what `workMuch` needs: answers of nodes, of which one may be to several transfers, blocks and webhooks. */
 const everythingBreaks = `
 - { name: answers-lost, on: node, match: { method: eth_sendRawTransaction }, when: { every: 2 }, do: { reply: resetAfter } }
 - { name: slow-node, on: node, when: { every: 5 }, do: { delay: 20ms } }
