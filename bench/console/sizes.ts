@@ -22,8 +22,10 @@ export function sizesOf(folder: string): Figure[] {
 
 /** The scripts that each page of the side bar loads by itself, into a browser that has nothing of it. */
 export async function measureRoutes(run: Run, signedIn: Page): Promise<Figure[]> {
-  const listed = await signedIn.locator('nav.side a').evaluateAll((all) => all.map((link) => link.pathname))
-  const links = [...new Set(listed)].filter((path) => path.startsWith('/console'))
+  const listed = await signedIn
+    .locator('nav.side a[href^="/console"]')
+    .evaluateAll((all) => all.map((link) => link.pathname))
+  const links = [...new Set(listed)]
   const kilobytes = new Map<string, number>()
   for (const path of links.slice(0, run.amount(links.length, 6, 2))) {
     const page = await signedIn.context().newPage()

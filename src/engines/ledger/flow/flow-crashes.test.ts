@@ -69,7 +69,7 @@ const expectedOf = (entityId: string) =>
 const waiting = async (entityId: string) =>
   (await harness.database.all(sql`select 1 from uncounted_flow where entity_id = ${entityId}`)).length
 
-/** The server releases the lock of a session that died only when it notices, and until then nobody else counts. */
+/** Waits for the lock of a session that died: PostgreSQL releases it only when it notices, and nobody else counts until then. */
 const nobodyCounts = () => until(() => harness.database.tx(lockCounting), 'the lock of counting is free')
 
 it.each(['within-flow-count', 'before-flow-commit'] as const)(
