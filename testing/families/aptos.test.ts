@@ -56,7 +56,7 @@ describeFamily(
       transactionOf: async (transactionHash) => {
         const found = await aptos.getTransactionByHash({ transactionHash }).catch(() => undefined)
         return found?.type === 'user_transaction'
-          ? { sender: found.sender, success: found.success }
+          ? { sender: `0x${found.sender.slice(2).padStart(64, '0')}`, success: found.success }
           : undefined
       },
       blocks: {
@@ -72,6 +72,7 @@ describeFamily(
       },
       lifetimes: {
         lifeMs: 600_000,
+        nowMs,
         pass: (ms) => {
           leadMs += ms
         },

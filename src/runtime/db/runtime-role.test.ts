@@ -69,7 +69,15 @@ describe('property 10: the role that the program runs as', () => {
   })
 
   it('cannot rewrite signed bytes, only their state', async () => {
-    const open = ['state', 'lease_until', 'fencing_token', 'broadcast_count', 'last_error', 'accepted_at']
+    const open = [
+      'state',
+      'lease_until',
+      'fencing_token',
+      'broadcast_count',
+      'last_error',
+      'accepted_at',
+      'death_proof',
+    ]
     for (const column of await columnsOf('attempts')) {
       const change = runtime.script(`update attempts set ${column} = ${column}`)
       if (open.includes(column)) await change

@@ -56,6 +56,8 @@ export type FamilyUnderTest = {
   /** Transactions expire, by the time of blocks. */
   lifetimes?: {
     lifeMs: number
+    /** The clock of the chain. */
+    nowMs(): number
     /** Puts the clock of the chain forward. */
     pass(ms: number): void
     /** Makes a block without the transactions that wait. */
