@@ -6,7 +6,7 @@ const drawnOf = 12
 
 /**
  * Test files that take long, the longest first, or that try many variations of one idea. A run of the whole suite draws one of each
- * twelve that stand together, so that every run takes about as long. `npm run test:drawn` runs all of them, and `.ci/run` a fifth:
+ * twelve that stand together, so that every run takes about as long. `npm run test:drawn` runs all of them, and `.ci/run` a sixth:
  * those of operations and engines on the system's PostgreSQL.
  */
 export const drawnFiles = [

@@ -19,7 +19,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
     beforeAll(async () => {
       wallet = await run().fundedWallet()
     })
-    const drawnIt = drawnTests(2, 4)
+    const drawnIt = drawnTests(1, 4)
     const chain = () => run().family.lifetimes!
     const wish = (amount: string) => ({ from: wallet, to: run().family.stranger(), amount })
     const hashOf = async (id: string): Promise<string> => (await run().read(id)).txHash
