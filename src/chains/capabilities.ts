@@ -13,6 +13,7 @@ export const chainCapabilities = {
   typedData: 'wallets sign typed data',
   crosschain: 'it has cross-chain messages',
   faucet: 'the faucet of a sandbox pays on it',
+  feePayers: 'the treasury of an entity pays the fees of its wallets that lack the coins for them',
   businessAccount:
     'the business account receives, holds and pays coins on it: it takes them from addresses that hold no fee',
 } as const
@@ -46,6 +47,7 @@ export function capabilitiesOf(blockchain: Blockchain): Capabilities {
     typedData: family?.signing?.typedData !== undefined,
     crosschain: has('crosschainPlanner'),
     faucet: onChain?.hasLocalChains ?? false,
+    feePayers: onChain?.feePayers ?? false,
     businessAccount: has('gather'),
   }
 }

@@ -42,6 +42,8 @@ export type FamilyDeclaration = {
   signing?: WalletSigning
   /** The unit in which prices are written; absent where this program sends nothing. */
   priceUnit?: PriceUnit
+  /** Whether an account can pay the fee of a transaction that another one sends: both sign it. */
+  feePayers: boolean
   /** Whether a wallet can have the address of one on another blockchain. */
   derives: boolean
   /** Whether users can hold the keys of its wallets. */

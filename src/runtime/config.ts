@@ -80,6 +80,9 @@ export type Config = {
   /** The same for developers. */
   developerGasPerWallet: number
   developerGasPerEntity: number
+  /** Native coins that a treasury pays within a day as fees of one wallet, and of all wallets of its entity. */
+  feeCoinsPerWallet: number
+  feeCoinsPerEntity: number
   /** Networks whose cross-chain messages and unified balances this server answers for: a domain names a main and a test network. */
   crosschainEnvironment: 'TEST' | 'LIVE'
   /** The entity whose treasury pays the gas of burns and of forwarded messages; unset: none does. */
@@ -245,12 +248,14 @@ const screeningProviderOf = (environment: EnvironmentVariables) => ({
   screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
 })
 
-/** Gas that the treasury pays in a day, given in millions. */
+/** What the treasury pays in a day: gas, given in millions, and fees, in native coins. */
 const gasBudgetsOf = (environment: EnvironmentVariables) => ({
   sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
   sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
   developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
   developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
+  feeCoinsPerWallet: integer(environment, 'BEZANT_FEE_COINS_PER_WALLET', 1),
+  feeCoinsPerEntity: integer(environment, 'BEZANT_FEE_COINS_PER_ENTITY', 10),
 })
 
 /** Finds misspelled settings, which would otherwise be ignored silently. */

@@ -219,6 +219,15 @@ export const settings = {
       'The same for all wallets of an entity, modular ones included. More than `BEZANT_SPONSORED_MGAS_PER_ENTITY`, so that pages leave some to developers.',
     default: '50000',
   },
+  BEZANT_FEE_COINS_PER_WALLET: {
+    about:
+      'Native coins that a treasury pays within a day as fees of one wallet that lacks them, on a chain whose transactions can name another account that pays (Aptos). 0 pays for none.',
+    default: '1',
+  },
+  BEZANT_FEE_COINS_PER_ENTITY: {
+    about: 'The same for all wallets of an entity.',
+    default: '10',
+  },
   BEZANT_REVIEW_APPROVERS: {
     about:
       'Number of operators, each with a key or a sign-in of their own, who have to approve a transaction under review: 1 or 2.',

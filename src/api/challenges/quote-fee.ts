@@ -1,5 +1,11 @@
 import type { Ctx } from '#engines/ctx'
-import { type CallRequest, feeAt, feeMaxOf, suggestedFees } from '#engines/transactions/index'
+import {
+  type CallRequest,
+  estimateForWallet,
+  feeAt,
+  feeMaxOf,
+  suggestedFees,
+} from '#engines/transactions/index'
 import { formatAmount, smaller } from '#lib/amounts'
 import { details } from './summarize.ts'
 import type { SummaryLine } from './types.ts'
@@ -22,7 +28,7 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   const most = feeMaxOf(chain.network)
   const shown = (atomic: bigint) =>
     details(['feeMax', 'Network fee at most', `${formatAmount(atomic, decimals)} ${symbol}`])
-  const asked = await Promise.all([gasOf(request), suggestedFees(chain)]).catch((err) => {
+  const asked = await Promise.all([gasOf(ctx, request), suggestedFees(chain)]).catch((err) => {
     ctx.log.warn({ err, blockchain: wallet.blockchain, requestId: ctx.requestId }, 'no fee could be quoted')
     return undefined
   })
@@ -35,9 +41,12 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
 }
 
-async function gasOf({ fee, chain, wallet, call, shown }: CallRequest): Promise<bigint | undefined> {
+async function gasOf(
+  { db, entity }: Ctx,
+  { fee, chain, wallet, call, shown }: CallRequest,
+): Promise<bigint | undefined> {
   if (fee.gasLimit !== undefined) return fee.gasLimit
-  const estimate = await chain.offers.estimateGas(wallet.address, call)
+  const estimate = await estimateForWallet(db, chain, { entityId: entity.id, address: wallet.address }, call)
   if (estimate.kind === 'estimated') return chain.offers.quotedGas(estimate.gas)
   return shown.operation === 'TRANSFER' ? chain.offers.quotedGas(undefined) : undefined
 }

@@ -8,7 +8,7 @@ import { accountsOn, contractsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import { findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
+import { estimateForWallet, feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
@@ -70,7 +70,11 @@ export async function estimateTable(
   call: Call,
   errors: readonly AbiError[] = [],
 ) {
-  const estimate = await answered(ctx, chain, chain.offers.estimateGas(from, call, errors))
+  const estimate = await answered(
+    ctx,
+    chain,
+    estimateForWallet(ctx.db, chain, { entityId: ctx.entity.id, address: from }, call, errors),
+  )
   if (estimate.kind === 'estimated') {
     const { gas } = estimate
     if (accountType === 'SCA') return operationTable(ctx, chain, from, call, gas)

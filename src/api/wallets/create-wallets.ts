@@ -1,5 +1,7 @@
 import type { Static } from 'typebox'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import type { Address } from '#chains/addresses/types'
+import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import { smartAccountOf } from '#chains/signing'
 import { type EntitySecret, type KeyOpener, openSecretOf, spendCiphertext } from '#custody/index'
@@ -10,7 +12,7 @@ import {
   type Wallet,
 } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { accountTrouble } from '#engines/transactions/operations/index'
+import { accountTrouble, findSponsor } from '#engines/transactions/operations/index'
 import { requireSponsor } from '#engines/treasury/bundling/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { createWalletsBody } from './schema.ts'
@@ -47,7 +49,7 @@ export function planWallets(
   return { chains, ...(smartAccount && { smartAccount }) }
 }
 
-/** Creates the planned wallets with the keys of their owner. The treasury of the entity pays the gas of smart accounts. */
+/** Creates the planned wallets with the keys of their owner. Where it can, the treasury of the entity pays for them. */
 export async function makeWallets(
   ctx: Ctx,
   opener: KeyOpener,
@@ -55,11 +57,8 @@ export async function makeWallets(
   rest: Pick<CreateWalletsInput, 'walletSetId' | 'count' | 'metadataOf'>,
 ): Promise<Wallet[]> {
   const wallets = await createWallets(ctx, opener, { ...rest, chains, smartAccount })
-  if (smartAccount)
-    await sponsorAll(
-      ctx,
-      chains.map(({ blockchain }) => blockchain),
-    )
+  const names = chains.map(({ blockchain }) => blockchain as Blockchain)
+  await sponsorAll(ctx, smartAccount ? names : names.filter((name) => capabilitiesOf(name).feePayers))
   return wallets
 }
 
@@ -79,12 +78,29 @@ export async function prepareWallets(ctx: Ctx, input: { body: CreateWalletsBody 
   return secret
 }
 
-/** Lets the treasury of the entity pay the gas of its smart accounts. */
-export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Promise<void> {
+/** Lets the treasury of the entity pay for its wallets: the gas of smart accounts, or fees where it can pay these. */
+export async function sponsorAll(ctx: SandboxCtx, blockchains: readonly Blockchain[]): Promise<void> {
   for (const blockchain of blockchains) {
     const chain = ctx.chains.find(blockchain)
-    if (chain) await requireSponsor(ctx, ctx.entity.id, chain)
+    if (!chain) continue
+    const isNew = (await findSponsor(ctx.db, ctx.entity.id, blockchain)) === undefined
+    const { address } = await requireSponsor(ctx, ctx.entity.id, chain)
+    if (isNew && capabilitiesOf(chain.network.blockchain).feePayers) giveFirstCoins(ctx, blockchain, address)
   }
+}
+
+/** The faucet of a sandbox funds a new treasury, so that wallets without native coins can pay from the start. */
+function giveFirstCoins(
+  { faucet, log, afterCommit }: SandboxCtx,
+  blockchain: Blockchain,
+  address: string,
+): void {
+  if (!faucet) return
+  afterCommit.push(() =>
+    faucet
+      .drip(blockchain, address as Address, { native: true, tokens: [] })
+      .catch((err: unknown) => log.warn({ err, blockchain, address }, 'the faucet did not fund a treasury')),
+  )
 }
 
 function requireSmartAccounts(

@@ -7,7 +7,6 @@ import type { Chain } from '../chain.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import { primaryStore } from './encoding/addresses.ts'
 import { batchTransfer, encodeFunction } from './encoding/functions.ts'
-import { attachBothSignatures, sharedPayloadOf } from './payments/fee-payer.ts'
 
 const usdc = aptosTestnet.tokens[0]!.address as Hex
 const apt = 100_000_000n
@@ -156,7 +155,8 @@ describe('a block', () => {
         block,
         block.transactions.map(({ hash }) => hash),
       )
-      for (const [index, { from }] of block.transactions.entries()) add(from, -receipts[index]!.feeAtomic)
+      for (const [index, { from, feePayer = from }] of block.transactions.entries())
+        add(feePayer, -receipts[index]!.feeAtomic)
     }
     for (const { address } of keys) expect(await chain.balances.of(address)).toBe(booked.get(address))
   })
@@ -167,19 +167,22 @@ describe('a fee', () => {
     const payer = aptosKey()
     node.fund(payer.address, apt)
     node.mine()
-    const transaction = await unsignedOf(chain, sender, call(aptosKey().address, 5n, usdc))
-    const message = sharedPayloadOf(aptosTestnet, transaction, payer.address)
-    const signatures = { sender: sender.signed(message), feePayer: payer.signed(message) }
-    const { raw, hash } = attachBothSignatures(aptosTestnet, transaction, payer.address, signatures)
+    const own = await unsignedOf(chain, sender, call(aptosKey().address, 5n, usdc))
+    const transaction = { ...own, feePayer: payer.address }
+    const message = chain.payments.payloadOf(transaction)
+    const { raw, hash } = chain.payments.attachSignature(
+      transaction,
+      sender.signed(message),
+      payer.signed(message),
+    )
     const block = await mined(raw)
     const [receipt] = await chain.effects.receiptsOf(block, [hash])
-    expect([receipt!.success, receipt!.feeAtomic]).toEqual([true, 0n])
-    expect(await chain.balances.of(sender.address)).toBe(apt)
     const left = apt - (await chain.balances.of(payer.address))
     expect(left).toBeGreaterThan(0n)
-    expect(block.transfers.filter(({ token }) => token === undefined)).toMatchObject([
-      { txHash: hash, from: payer.address, amountAtomic: left },
-    ])
+    expect(receipt).toMatchObject({ success: true, feeAtomic: left })
+    expect(block.transactions).toMatchObject([{ from: sender.address, feePayer: payer.address }])
+    expect(await chain.balances.of(sender.address)).toBe(apt)
+    expect(block.transfers.filter(({ token }) => token === undefined)).toEqual([])
   })
 })
 

@@ -9,7 +9,7 @@ import { createTurns, type InTurn } from '../nodes/turns.ts'
 import { blocksThrough, type LastVersionOf, readNewest } from './blocks/chain-blocks.ts'
 import { balanceAtVersion, readSupply } from './payments/balances.ts'
 import { batchCallOf } from './payments/batch.ts'
-import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from './payments/build.ts'
+import { dearer, paymentCall } from './payments/build.ts'
 import { decodeAptosCall } from './payments/decode-call.ts'
 import { expiryAfter, lifeOf } from './payments/lifetimes.ts'
 import {
@@ -23,6 +23,7 @@ import {
   unknownGas,
   whyUnpayable,
 } from './payments/offers.ts'
+import { readSignedPayment, signingMessageOf, withSignatures } from './payments/signatures.ts'
 import { openRestNode, type RestNode } from './rest/node.ts'
 import { nodeRulesOf } from './rest/rules.ts'
 import { aptosSigning } from './signing.ts'
@@ -68,7 +69,8 @@ function createAptosChain(input: ChainInput): Chain {
       transferCall: paymentCall,
       decodeCall: (call) => decodeAptosCall(network.blockchain, call),
       payloadOf: (transaction) => signingMessageOf(network, transaction),
-      attachSignature: (transaction, signature) => withSignature(network, transaction, signature),
+      attachSignature: (transaction, sender, feePayer) =>
+        withSignatures(network, transaction, { sender, feePayer }),
       readSigned: async (raw) => readSignedPayment(network, raw),
       dearer,
       broadcast: nodes.broadcast,
@@ -98,12 +100,14 @@ function readsThrough(
     },
     offers: {
       fees: () => read(suggestPrices),
-      estimateGas: async (from, call) => {
+      estimateGas: async (from, call, { feePayer } = {}) => {
         const unknown = (error: Error) => ({ kind: 'unknown', message: error.message }) as const
-        return read((node) => estimateByNode(node, network, from, call), 'execution').catch((error) => {
-          if (error instanceof NodeUnreachable) return unknown(error)
-          throw error
-        })
+        return read((node) => estimateByNode(node, network, { from, feePayer }, call), 'execution').catch(
+          (error) => {
+            if (error instanceof NodeUnreachable) return unknown(error)
+            throw error
+          },
+        )
       },
       parentFee: async () => undefined,
       limitOf: (estimated) => larger(estimated, limitWithStore(gasMin)),
@@ -145,6 +149,7 @@ export const aptosFamily: FamilyDeclaration = {
   facets: ['lifetimes', 'functions'],
   signing: aptosSigning,
   priceUnit: { name: 'octas', decimals: 0 },
+  feePayers: true,
   derives: false,
   userWallets: true,
   hasLocalChains: true,

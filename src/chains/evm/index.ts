@@ -224,6 +224,7 @@ export const evmFamily: FamilyDeclaration = {
   facets: ['gather', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
   signing: evmSigning,
   priceUnit: { name: 'gwei', decimals: 9 },
+  feePayers: false,
   derives: true,
   userWallets: true,
   hasLocalChains: true,

@@ -50,7 +50,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
     },
     offers: {
       fees: () => suggestFees(rpc, network),
-      estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors, estimates),
+      estimateGas: (from, call, options) => estimateGas(rpc, from, call, options?.errors, estimates),
       parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
       intrinsicGas,
       limitOf,

@@ -13,6 +13,8 @@ export type ChainTransaction = {
   to: Address | undefined
   valueAtomic: bigint
   nonce: number
+  /** The account that paid the fee, where it is not the sender. */
+  feePayer?: Address
   /** The input of a call of the contract that executes the operations of smart accounts; absent for all others. */
   bundle?: Hex
 }

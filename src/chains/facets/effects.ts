@@ -8,6 +8,7 @@ export type Receipt = {
   txHash: TxId
   success: boolean
   gasUsed: bigint
+  /** Paid by the sender, or by the transaction's `feePayer`. */
   feeAtomic: bigint
   blockHash: Hex
   blockNumber: number

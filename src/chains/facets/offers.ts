@@ -18,11 +18,14 @@ export type GasEstimate =
   | { kind: 'reverted'; message: string; data?: Hex | undefined }
   | { kind: 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
+/** `errors`: those of the contract, by which a revert is decoded. `feePayer`: the account that would pay the fee for the sender. */
+export type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }
+
 /** The gas and the fees with which a block includes a transaction. */
 export type Offers = {
   fees(): Promise<FeeSuggestion>
-  /** Never throws for an unreachable node: the estimate is `unknown`. A revert is also decoded with `errors`. */
-  estimateGas(from: Address, call: Call, errors?: readonly AbiError[]): Promise<GasEstimate>
+  /** Never throws for an unreachable node: the estimate is `unknown`. */
+  estimateGas(from: Address, call: Call, options?: EstimateOptions): Promise<GasEstimate>
   /** The fee of a call for its data on the parent chain; `undefined` where it is none, or part of that for gas. */
   parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
   /** The limit with which a call of this estimate is sent: what it costs may change until it is mined. */

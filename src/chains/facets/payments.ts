@@ -16,6 +16,8 @@ export type UnsignedTransaction = Call & {
   priorityFeeAtomic: bigint
   /** The time of blocks from which none executes it; absent where it lasts until its nonce is used. See `Lifetimes`. */
   expiresMs?: number
+  /** The account that pays the fee, and signs too; the sender does when absent. Only families that declare `feePayers` have it. */
+  feePayer?: Address
 }
 
 /**
@@ -44,12 +46,17 @@ export type Payments = {
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
   /** The decoded effects of a call, for policy to evaluate; never throws. */
   decodeCall(call: Call): Effects
-  /** The bytes that the key of the sender signs: a digest, or the message itself, as keys of the family sign. */
+  /** The bytes that the keys of the sender and of a fee payer sign: a digest, or the message itself, as keys of the family sign. */
   payloadOf(transaction: UnsignedTransaction): Buffer
-  attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
-  /** Reads a signed transaction, `from` by its signature; `undefined` where the bytes are none of this network. */
+  /** `ofFeePayer`: the signature of the account that pays the fee, where there is one. */
+  attachSignature(
+    transaction: UnsignedTransaction,
+    signature: Signature,
+    ofFeePayer?: Signature,
+  ): { raw: Hex; hash: TxId }
   /** The same transaction at a higher price, as pools take it in the place of the one that waits. */
   dearer(transaction: UnsignedTransaction, price: Price): UnsignedTransaction
+  /** Reads a signed transaction, `from` by its signature; `undefined` where the bytes are none of this network. */
   readSigned(raw: Hex): Promise<UnsignedTransaction | undefined>
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>

@@ -6,6 +6,7 @@ export const nearFamily: FamilyDeclaration = {
   keys: 'near',
   facets: [],
   signing: nearSigning,
+  feePayers: false,
   derives: false,
   userWallets: false,
   hasLocalChains: false,

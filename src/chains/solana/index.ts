@@ -6,6 +6,7 @@ export const solanaFamily: FamilyDeclaration = {
   keys: 'solana',
   facets: [],
   signing: solanaSigning,
+  feePayers: false,
   derives: false,
   userWallets: true,
   hasLocalChains: false,

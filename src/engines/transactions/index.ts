@@ -6,6 +6,7 @@
  */
 export { errorsOfCall } from './contract-errors.ts'
 export { failUnsentTransactions } from './fail-unsent.ts'
+export { estimateForWallet } from './fee-payers.ts'
 export { feeAt, feeMaxOf, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'

@@ -12,6 +12,7 @@ import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
+import { estimateForWallet } from './fee-payers.ts'
 import { currentFees, type Fee, feeAt, feeMaxOf, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
@@ -201,7 +202,7 @@ async function estimateOf(
   if (row.newCore !== null) return { kind: 'gas', gas: row.gasLimit! }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
-  const estimate = await simulated(chain, row)
+  const estimate = await simulated(ctx, chain, row)
   if (estimate.kind === 'estimated') {
     const kind = isCoin ? 'coins' : isTransfer ? 'token' : 'call'
     return { kind: 'gas', gas: chain.offers.limitOf(estimate.gas, kind) }
@@ -220,16 +221,19 @@ async function estimateOf(
  * the others of the round are not delayed.
  */
 const simulated = (
+  { database }: EngineCtx,
   chain: Chain,
   row: WaitingTransaction,
   errors?: readonly AbiError[],
 ): Promise<GasEstimate> => {
-  if (row.operation === 'TRANSFER' || row.ofTreasury)
-    return chain.offers.estimateGas(row.address, callOf(row), errors)
-  return chain
-    .onBehalfOf({ name: row.entityId, part: 'signing' })
-    .offers.estimateGas(row.address, callOf(row), errors)
-    .catch((error: Error) => ({ kind: 'unknown', message: error.message }))
+  const isOwn = row.operation === 'TRANSFER' || row.ofTreasury
+  const asked = isOwn ? chain : chain.onBehalfOf({ name: row.entityId, part: 'signing' })
+  const estimate =
+    row.ofTreasury || row.ofAccount
+      ? asked.offers.estimateGas(row.address, callOf(row), { errors })
+      : estimateForWallet(database, asked, row, callOf(row), errors)
+  if (isOwn) return estimate
+  return estimate.catch((error: Error) => ({ kind: 'unknown', message: error.message }))
 }
 
 /** The same verdict, with the errors that the contract declares by name. Only a call that reverts needs them. */
@@ -241,7 +245,7 @@ async function explained(
 ): Promise<Reverted> {
   const errors = await errorsOfCall(ctx.database, chain, row)
   if (errors.length === 0) return { kind: 'reverted', message }
-  const again = await simulated(chain, row, errors)
+  const again = await simulated(ctx, chain, row, errors)
   return { kind: 'reverted', message: again.kind === 'reverted' ? again.message : message }
 }
 
@@ -251,7 +255,8 @@ async function explained(
  */
 async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction, fee: Fee): Promise<boolean> {
   const { address, callValue } = row
-  const neededAtomic = callValue + costOf({ fee, gasLimit: chain.offers.intrinsicGas(callOf(row)) })
+  const gasLimit = chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins')
+  const neededAtomic = callValue + costOf({ fee, gasLimit })
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
   const reading = chain.balances.of(address, undefined, head)

@@ -2,25 +2,25 @@ import type { Chain } from '#chains/chain'
 import { contractsOn } from '#chains/facets/optional'
 import type { Signature, UnsignedTransaction } from '#chains/facets/payments'
 import { isFrozen, WalletFrozen } from '#custody/freezes/index'
-import { SecondPayload, signForIntents } from '#custody/index'
+import { SecondPayload, signForIntents, signWithPlatformKey } from '#custody/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForHold, placeHolds } from '#engines/ledger/holds/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
-import { bytesOf } from '#lib/hex'
+import { bytesOf, type Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Turn } from '#runtime/turns/store'
+import { type CoveredPlan, coverFees } from './cover-fees.ts'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { type Life, newLife } from './new-life.ts'
-import { coinsText, costOf, type Plan, planWaiting } from './plan.ts'
+import { type Plan, planWaiting } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
 import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
+import type { Sponsor } from './store/sponsors.ts'
 import { markQueued, type Ref, type WaitingTransaction, waitingOf } from './store/transactions.ts'
 
 export type Ready = Extract<Plan, { gasLimit: bigint }>
@@ -62,9 +62,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
     const failed = [
       ...unfit,
-      ...(nonces.open === 0 && covered.length === 0
-        ? uncovered.flatMap((plan) => feeNotCovered(chain, plan))
-        : []),
+      ...(uncovered && nonces.open === 0 && covered.length === 0 ? feeNotCovered(uncovered) : []),
     ]
     await failUnsentTransactions(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, { nonces, chainNonce, life })
@@ -93,11 +91,9 @@ export function sortPlans(
 const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
-function feeNotCovered({ network }: Chain, plan: Ready): Failure[] {
-  const { entityId, id, address, ofTreasury } = plan.row
-  if (ofTreasury) return []
-  const details = `${address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it`
-  return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
+function feeNotCovered({ plan, why: details }: { plan: Ready; why: string }): Failure[] {
+  const { entityId, id, ofTreasury } = plan.row
+  return ofTreasury ? [] : [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 
 const grantMissing = ({ row }: Plan): Failure => ({
@@ -107,36 +103,12 @@ const grantMissing = ({ row }: Plan): Failure => ({
   details: 'no valid grant to sign it; nothing was signed or sent: create the transaction again',
 })
 
-/** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */
-async function coverFees(tx: Db, ctx: EngineCtx, chain: Chain, ready: readonly Ready[]) {
-  const [first] = ready
-  if (!first) return { covered: [], uncovered: [] }
-  const { blockchain } = chain.network
-  const native = await nativeToken(tx, blockchain)
-  const account = { entityId: first.row.entityId, blockchain, tokenId: native.id, address: first.row.address }
-  const nowMs = ctx.clock.nowMs()
-  let left = await availableForHold(tx, nowMs, account)
-  const reach = ready.findIndex((plan) => (left -= costOf(plan)) < 0n)
-  const covered = reach < 0 ? [...ready] : ready.slice(0, reach)
-  await placeHolds(
-    tx,
-    nowMs,
-    covered.map((plan) => ({
-      ...account,
-      intentId: plan.row.id,
-      purpose: 'fee',
-      amountAtomic: costOf(plan),
-    })),
-  )
-  return { covered, uncovered: ready.slice(covered.length, covered.length + 1) }
-}
-
 /** Assigns nonces by inserting the attempts that use them, with their signed bytes. Nothing is sent before this commits. */
 async function signAll(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  plans: readonly Ready[],
+  plans: readonly CoveredPlan[],
   { nonces, chainNonce, life }: { nonces: NonceState; chainNonce: number; life: Life | undefined },
 ): Promise<void> {
   if (plans.length === 0) return
@@ -144,10 +116,10 @@ async function signAll(
   const nowMs = ctx.clock.nowMs()
   const first = Math.max(nonces.next, chainNonce)
   const { free } = nonces
-  const unsigned = plans.map((plan, index) =>
-    unsignedOf(plan, free[index] ?? first + index - free.length, life),
+  const unsigned = plans.map((covered, index) =>
+    unsignedOf(covered, free[index] ?? first + index - free.length, life),
   )
-  const requests = plans.map(({ row }, index) => ({
+  const requests = plans.map(({ plan: { row } }, index) => ({
     entityId: row.entityId,
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
@@ -157,28 +129,37 @@ async function signAll(
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
     // The intents are valid: another payload was signed for this nonce, or the wallet is frozen.
     if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
-    const ids = plans.map(({ row }) => row.id)
+    const ids = plans.map(({ plan }) => plan.row.id)
     return throwRefusal(tx, error, ids)
   })
+  const attempts: NewAttempt[] = []
+  for (const [index, covered] of plans.entries()) {
+    const signed = await attachSignatures(tx, ctx, chain, unsigned[index]!, {
+      sender: signatures[index]!,
+      payer: covered.payer,
+    })
+    attempts.push({ ...attemptOf(chain, covered.plan.row, unsigned[index]!, signed, nowMs), life })
+  }
   failpoint('after-signature')
-  const attempts = plans.map(({ row }, index) => ({
-    ...attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
-    life,
-  }))
   await insertAttempts(tx, nowMs, attempts)
   failpoint('after-attempt-insert')
   await markQueued(
     tx,
     nowMs,
-    plans.map((plan, index) => ({
+    plans.map(({ plan, payer }, index) => ({
       entityId: plan.row.entityId,
       id: plan.row.id,
       txHash: attempts[index]!.txHash,
       fee: shownFee(plan),
+      feePayer: payer?.address,
       createdContract: createdContractOf(chain, attempts[index]!, plan.row),
     })),
   )
-  await recordQueued(tx, nowMs, plans)
+  await recordQueued(
+    tx,
+    nowMs,
+    plans.map(({ plan }) => plan),
+  )
 }
 
 const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callTo }: WaitingTransaction) =>
@@ -190,15 +171,29 @@ export const pricedNonce = (
   { nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs }: UnsignedTransaction,
 ) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs })
 
+/** The signed bytes of a transaction; the treasury that pays its fee signs them too. */
+export async function attachSignatures(
+  tx: Db,
+  { custody }: EngineCtx,
+  { payments }: Chain,
+  transaction: UnsignedTransaction,
+  { sender, payer }: { sender: Signature; payer: Sponsor | undefined },
+): Promise<{ raw: Hex; hash: string }> {
+  if (!payer) return payments.attachSignature(transaction, sender)
+  const { entityId, keyId } = payer
+  const payload = payments.payloadOf(transaction)
+  const ofPayer = await signWithPlatformKey(custody, tx, { entityId, keyId, payload })
+  return payments.attachSignature(transaction, sender, ofPayer)
+}
+
 /** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
   chain: Chain,
   { entityId, id, address }: WaitingTransaction,
   transaction: UnsignedTransaction,
-  signature: Signature,
+  { raw, hash }: { raw: Hex; hash: string },
   nowMs: number,
 ): NewAttempt {
-  const { raw, hash } = chain.payments.attachSignature(transaction, signature)
   const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
   return {
     entityId,
@@ -231,14 +226,18 @@ export const recordQueued = (tx: Db, nowMs: number, plans: readonly Pick<Plan, '
   )
 
 function unsignedOf(
-  { row, fee, gasLimit }: Ready,
+  { plan: { row, fee, gasLimit }, payer }: CoveredPlan,
   nonce: number,
   life: Life | undefined,
 ): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const call = callOf(row)
   const unsigned = { from: row.address, ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
-  return life ? { ...unsigned, expiresMs: life.expiresMs } : unsigned
+  return {
+    ...unsigned,
+    ...(life && { expiresMs: life.expiresMs }),
+    ...(payer && { feePayer: payer.address }),
+  }
 }
 
 export const shownFee = ({ fee, gasLimit }: Pick<Ready, 'fee' | 'gasLimit'>) => ({

@@ -16,6 +16,7 @@ import { resumeWaiting } from './disbursements/store/disbursements.ts'
 import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
+import { startRefillingFeePayers } from './refill-fee-payers.ts'
 
 /** Maximum number of intents closed in one turn. */
 const expireMax = 100
@@ -38,11 +39,12 @@ export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: Ga
   )
   const paying = startPaying(ctx, gasFaucet)
   const bundling = startBundling(ctx, gasFaucet)
+  const refilling = startRefillingFeePayers(ctx, gasFaucet)
   const stopFollowing = () => {
     stopped = true
     return feed?.stop()
   }
-  return serviceOf([stopFollowing, expiry, paying, bundling])
+  return serviceOf([stopFollowing, expiry, paying, bundling, refilling])
 }
 
 /** Waits until every journal is merged: until then, a mint of a lost rebalancing would count as coins of a stranger. */

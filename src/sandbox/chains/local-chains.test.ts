@@ -23,7 +23,7 @@ import { startLocalChains } from './index.ts'
 import { call, callMany, postToNode } from './rpc.ts'
 
 test('every chain starts at once with official ids, stablecoins and funded accounts, and leaves nothing', async () => {
-  const wanted = networks.filter((network) => network.environment === 'TEST')
+  const wanted = networks.filter(({ environment, family }) => environment === 'TEST' && family === 'evm')
   const log = testLog()
   const local = await startLocalChains({ networks: wanted, dataDir: '', ephemeral: true, log })
   expect(local.chains.map(({ blockchain, chainId }) => [blockchain, chainId])).toEqual(

@@ -227,6 +227,7 @@ export const ledgerFamily: FamilyDeclaration = {
   keys: 'ledger' as 'evm',
   facets: [],
   priceUnit: { name: 'units', decimals: 0 },
+  feePayers: false,
   derives: false,
   userWallets: true,
   hasLocalChains: false,

@@ -94,15 +94,16 @@ function wholeOf(
   let position = 0
   for (const user of users) {
     transfers.push(...transfersOf(user, assets, position))
-    // One more for the fee of another account, and one for a refund.
-    position += user.events.length + 2
+    // One more for a refund.
+    position += user.events.length + 1
   }
-  const transactions = users.map(({ hash, sender: from, nonce }) => ({
+  const transactions = users.map(({ hash, sender: from, payer: feePayer, nonce }) => ({
     hash,
     from,
     to: undefined,
     valueAtomic: 0n,
     nonce,
+    ...(feePayer !== from && { feePayer }),
   }))
   const receipts = new Map(users.map((user) => [user.hash, receiptOf(user, { number, hash })]))
   const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers }
@@ -110,32 +111,27 @@ function wholeOf(
   return { block: { ...block, contentHash: contentHashOf(block, receipts) }, receipts, failures, lastVersion }
 }
 
-/** The movements of a transaction, and the parts of its fee that are not its sender's. */
+/** The movements of a transaction. Freed storage may give back more than the fee was. */
 function transfersOf(user: ExecutedTransaction, assets: ReadonlySet<Address>, first: number): TransferLog[] {
-  const { hash: txHash, sender, payer, chargeAtomic, refundAtomic, events } = user
+  const { hash: txHash, payer: to, chargeAtomic, refundAtomic, events } = user
   const moved = movementsIn(user, assets).map(({ place, asset, ...movement }) => ({
     txHash,
     logIndex: first + place,
     ...movement,
     ...(asset === nativeAsset ? {} : { token: asset }),
   }))
-  const native = (place: number, from: Address, to: Address, amountAtomic: bigint): TransferLog[] =>
-    amountAtomic > 0n ? [{ txHash, logIndex: first + events.length + place, from, to, amountAtomic }] : []
-  const surplus = refundAtomic - chargeAtomic
-  return [
-    ...moved,
-    ...(payer === sender ? [] : native(0, payer, nowhere, -surplus)),
-    ...native(1, nowhere, payer, surplus),
-  ]
+  const amountAtomic = refundAtomic - chargeAtomic
+  if (amountAtomic <= 0n) return moved
+  return [...moved, { txHash, logIndex: first + events.length, from: nowhere, to, amountAtomic }]
 }
 
-/** The fee is what the sender paid: none where another account did, or where freed storage gave back more. */
+/** There is no fee where freed storage gave back more. */
 function receiptOf(
-  { hash: txHash, success, gasUsed, sender, payer, chargeAtomic, refundAtomic }: ExecutedTransaction,
+  { hash: txHash, success, gasUsed, chargeAtomic, refundAtomic }: ExecutedTransaction,
   { number: blockNumber, hash: blockHash }: { number: number; hash: Hex },
 ): Receipt {
-  const paid = payer === sender && chargeAtomic > refundAtomic ? chargeAtomic - refundAtomic : 0n
-  return { txHash, success, gasUsed, feeAtomic: paid, blockHash, blockNumber }
+  const feeAtomic = chargeAtomic > refundAtomic ? chargeAtomic - refundAtomic : 0n
+  return { txHash, success, gasUsed, feeAtomic, blockHash, blockNumber }
 }
 
 /** Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. */
@@ -143,9 +139,9 @@ function contentHashOf(block: Block, receipts: AptosBlock['receipts']): Hex {
   const { number, hash, parentHash, timeMs, transactions, transfers } = block
   const lines = [
     [number, hash, parentHash, timeMs],
-    ...transactions.map(({ hash, from, nonce }) => {
+    ...transactions.map(({ hash, from, feePayer, nonce }) => {
       const { success, gasUsed, feeAtomic } = receipts.get(hash)!
-      return [hash, from, nonce, success, gasUsed, feeAtomic]
+      return [hash, from, feePayer, nonce, success, gasUsed, feeAtomic]
     }),
     ...transfers.map(({ txHash, logIndex, token, from, to, amountAtomic }) => [
       txHash,

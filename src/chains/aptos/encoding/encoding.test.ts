@@ -26,8 +26,8 @@ import {
 import { parseAptosAddress } from '../../addresses/aptos.ts'
 import type { Call, UnsignedTransaction } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
-import { dearer, paymentCall, readSignedPayment, signingMessageOf, withSignature } from '../payments/build.ts'
-import { attachBothSignatures, sharedPayloadOf } from '../payments/fee-payer.ts'
+import { dearer, paymentCall } from '../payments/build.ts'
+import { readSignedPayment, signingMessageOf, withSignatures } from '../payments/signatures.ts'
 import { addressOfKey, primaryStore } from './addresses.ts'
 import { batchTransfer, encodeFunction, paymentOf } from './functions.ts'
 import { entryFunctionLayout, readExactly } from './layout.ts'
@@ -84,11 +84,9 @@ it.each<[string, Call, number, string]>([
   ],
 ])('signs a transfer of %s to the known bytes and hash', (_, call, length, expected) => {
   const transaction = unsigned(call)
-  const { raw, hash } = withSignature(
-    network,
-    transaction,
-    vectorKey.signed(signingMessageOf(network, transaction)),
-  )
+  const { raw, hash } = withSignatures(network, transaction, {
+    sender: vectorKey.signed(signingMessageOf(network, transaction)),
+  })
   expect(bytesOf(raw)).toHaveLength(length)
   expect(hash).toBe(expected)
   expect(readSignedPayment(network, raw)).toEqual(transaction)
@@ -186,7 +184,7 @@ it('property 214: any transaction has the bytes, the message and the hash that t
         const simple = new SimpleTransaction(raw)
         const message = signingMessageOf(on, transaction)
         expect(Buffer.from(generateSigningMessageForTransaction(simple))).toEqual(message)
-        const own = withSignature(on, transaction, key.signed(message))
+        const own = withSignatures(on, transaction, { sender: key.signed(message) })
         const read = SignedTransaction.deserialize(new Deserializer(bytesOf(own.raw)))
         expect(Buffer.from(read.bcsToBytes())).toEqual(bytesOf(own.raw))
         const { publicKey, signature } = partsOf(key.signed(message))
@@ -228,18 +226,19 @@ const authenticatorOf = (signature: Buffer) => {
 /** The same transaction with an account that pays its fee. */
 function expectShared(
   on: Network,
-  transaction: UnsignedTransaction,
+  unpaid: UnsignedTransaction,
   { key, payerKey, raw }: { key: Key; payerKey: Key; raw: RawTransaction },
 ): void {
   const payer = payerKey.address
+  const transaction = { ...unpaid, feePayer: payer }
   const shared = new SimpleTransaction(raw, at(payer))
-  const message = sharedPayloadOf(on, transaction, payer)
+  const message = signingMessageOf(on, transaction)
   expect(Buffer.from(generateSigningMessageForTransaction(shared))).toEqual(message)
   expect(new FeePayerRawTransaction(raw, [], at(payer)).bcsToBytes()).toEqual(
     new Uint8Array(message.subarray(32)),
   )
   const signatures = { sender: key.signed(message), feePayer: payerKey.signed(message) }
-  const { hash, raw: bytes } = attachBothSignatures(on, transaction, payer, signatures)
+  const { hash, raw: bytes } = withSignatures(on, transaction, signatures)
   expect(hash).toBe(
     generateUserTransactionHash({
       transaction: shared,
@@ -247,38 +246,47 @@ function expectShared(
       feePayerAuthenticator: authenticatorOf(signatures.feePayer),
     }),
   )
-  // Two have signed: it is none that one key alone is bound by.
-  expect(readSignedPayment(on, bytes)).toBeUndefined()
+  expect(readSignedPayment(on, bytes)).toEqual(transaction)
+  expect(() => withSignatures(on, transaction, { sender: signatures.sender })).toThrow('is missing')
+  const ofSenderAlone = key.signed(signingMessageOf(on, unpaid))
+  expect(() => withSignatures(on, transaction, { ...signatures, sender: ofSenderAlone })).toThrow(
+    'of another',
+  )
   const swapped = { sender: signatures.feePayer, feePayer: signatures.sender }
   if (payer !== transaction.from)
-    expect(() => attachBothSignatures(on, transaction, payer, swapped)).toThrow('is not one of')
+    expect(() => withSignatures(on, transaction, swapped)).toThrow('is not one of')
 }
 
 type Key = ReturnType<typeof keyOf>
 
-it('reads nothing that is signed by another key, changed, cut, or has bytes behind it', () => {
-  const transaction = unsigned(paymentCall(key1, 5n))
-  const { raw } = withSignature(
-    network,
-    transaction,
-    vectorKey.signed(signingMessageOf(network, transaction)),
-  )
-  const bytes = bytesOf(raw)
-  for (let index = 0; index < bytes.length; index++) {
-    const changed = Buffer.from(bytes)
-    changed[index]! ^= 1
-    expect(readSignedPayment(network, `0x${changed.toString('hex')}`)).toBeUndefined()
-  }
-  for (const text of [`${raw}00`, raw.slice(0, -2), '0x', '0x00ff']) {
-    expect(readSignedPayment(network, text as Hex)).toBeUndefined()
-  }
-  const other = keyOf(Buffer.alloc(32, 9))
-  const message = signingMessageOf(network, transaction)
-  expect(() => withSignature(network, transaction, other.signed(message))).toThrow('is not one of')
-  const stale = vectorKey.signed(signingMessageOf(network, { ...transaction, nonce: 8 }))
-  expect(() => withSignature(network, transaction, stale)).toThrow('of another transaction')
-  expect(() => signingMessageOf(network, { ...transaction, expiresMs: undefined! })).toThrow('has an expiry')
-})
+it.each(['the sender', 'another account'])(
+  'reads nothing that is signed by another key, changed, cut, or has bytes behind it: %s pays',
+  (pays) => {
+    const payer = pays === 'the sender' ? undefined : keyOf(Buffer.alloc(32, 8))
+    const transaction = { ...unsigned(paymentCall(key1, 5n)), ...(payer && { feePayer: payer.address }) }
+    const message = signingMessageOf(network, transaction)
+    const feePayer = payer?.signed(message)
+    const { raw } = withSignatures(network, transaction, { sender: vectorKey.signed(message), feePayer })
+    const bytes = bytesOf(raw)
+    for (let index = 0; index < bytes.length; index++) {
+      const changed = Buffer.from(bytes)
+      changed[index]! ^= 1
+      expect(readSignedPayment(network, `0x${changed.toString('hex')}`)).toBeUndefined()
+    }
+    for (const text of [`${raw}00`, raw.slice(0, -2), '0x', '0x00ff']) {
+      expect(readSignedPayment(network, text as Hex)).toBeUndefined()
+    }
+    const other = keyOf(Buffer.alloc(32, 9))
+    expect(() => withSignatures(network, transaction, { sender: other.signed(message) })).toThrow(
+      'is not one of',
+    )
+    const stale = vectorKey.signed(signingMessageOf(network, { ...transaction, nonce: 8 }))
+    expect(() => withSignatures(network, transaction, { sender: stale })).toThrow('of another transaction')
+    expect(() => signingMessageOf(network, { ...transaction, expiresMs: undefined! })).toThrow(
+      'has an expiry',
+    )
+  },
+)
 
 it('changes the price alone of what it sends again at a higher one', () => {
   const transaction = unsigned(paymentCall(key1, 5n, usdc))

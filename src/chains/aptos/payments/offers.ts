@@ -72,11 +72,14 @@ async function firstUnpayable(node: RestNode, recipients: readonly Address[]): P
 
 const distinct = (addresses: readonly Address[]): Address[] => [...new Set(addresses)]
 
+/** The sender, and the account that pays the fee for it, if there is one. */
+type Payer = { from: Address; feePayer?: Address | undefined }
+
 /** Estimates the limit that a call needs by a simulation, which needs no signature. Never throws for an unreachable node. */
 export async function estimateByNode(
   node: RestNode,
   network: Network,
-  from: Address,
+  { from, feePayer }: Payer,
   call: Call,
 ): Promise<GasEstimate> {
   try {
@@ -86,7 +89,8 @@ export async function estimateByNode(
     if (unpayable !== undefined) return { kind: 'reverted', message: unpayable }
     const [nonce, info] = await Promise.all([nextNonceOf(node, from), node.get('', small)])
     const nowSeconds = u64(nodeFields(info, 'ledger')['ledger_timestamp'], 'ledger time') / 1_000_000n
-    const signed = unsignedFor(network, { from, call, nonce, expiresMs: Number(nowSeconds + 3_600n) * 1_000 })
+    const expiresMs = Number(nowSeconds + 3_600n) * 1_000
+    const signed = unsignedFor(network, { from, feePayer, ...call, nonce, expiresMs })
     return verdictOf(
       await node.postTransaction(simulation, signed, simulationLimits),
       payment?.asset === nativeAsset,
@@ -107,17 +111,23 @@ const simulatedTerms = { gasLimit: 2_000_000n, maxFeeAtomic: 100n, priorityFeeAt
 /** A transaction with no signature at all: no node would execute it but for a simulation. */
 function unsignedFor(
   network: Network,
-  { from, call, ...rest }: { from: Address; call: Call; nonce: number; expiresMs: number },
+  { feePayer, ...rest }: Payer & Call & { nonce: number; expiresMs: number },
 ): Buffer {
-  const raw = rawTransaction(network, { from, ...call, ...simulatedTerms, ...rest })
-  const authenticator = { singleSender: { none: true } }
-  return encoded(signedTransactionLayout, { raw: rawTransactionLayout.parse(raw), authenticator })
+  const raw = rawTransactionLayout.parse(rawTransaction(network, { ...simulatedTerms, ...rest }))
+  const [sender, feePayerSigner] = [{ none: true }, { none: true }] as const
+  const authenticator =
+    feePayer === undefined
+      ? { singleSender: sender }
+      : { feePayer: { sender, secondaryAddresses: [], secondarySigners: [], feePayer, feePayerSigner } }
+  return encoded(signedTransactionLayout, { raw, authenticator })
 }
 
-const poorPattern = /INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE|MAX_GAS_UNITS_BELOW_MIN|ECANT_PAY_GAS_DEPOSIT/
+/** The limit of a simulation is what the payer can pay for: where that runs out, the coins do. */
+const poorPattern =
+  /INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE|MAX_GAS_UNITS_BELOW_MIN|ECANT_PAY_GAS_DEPOSIT|Out of gas|OUT_OF_GAS/
 const lacksPattern = /EINSUFFICIENT_BALANCE/
 /** Refusals of the moment: of a clock, or of a nonce that another transaction just used. */
-const momentPattern = /SEQUENCE_NUMBER_TOO_(OLD|NEW)|TRANSACTION_EXPIRED|Out of gas|OUT_OF_GAS/
+const momentPattern = /SEQUENCE_NUMBER_TOO_(OLD|NEW)|TRANSACTION_EXPIRED/
 
 function verdictOf(answer: unknown, isNative: boolean): GasEstimate {
   const [simulated] = listOfFields(answer, 'simulation')

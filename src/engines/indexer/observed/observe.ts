@@ -89,7 +89,7 @@ export async function observe(
     owners: managedOwners(added, managed, blockchain, block),
     postings: [
       ...transfers.map(postingOf),
-      ...transactions.map((sent) => feePosting(sent, native.id)),
+      ...feePostings(block, receipts, managed, native),
       ...gasPostings(executed, managed, block, native),
     ],
   }
@@ -106,10 +106,8 @@ async function managedIn(
   }: { claims: readonly ClaimedTransfer[]; executed: BlockOperations; added: readonly OwnersAdded[] },
 ): Promise<Managed> {
   const addresses = new Set<string>([...addressesOf(executed), ...added.map(({ account }) => account)])
-  for (const { from, to } of block.transactions) {
-    addresses.add(from)
-    if (to) addresses.add(to)
-  }
+  for (const { from, to, feePayer } of block.transactions)
+    for (const address of [from, to, feePayer]) if (address !== undefined) addresses.add(address)
   for (const { from, to } of [...block.transfers, ...claims]) addresses.add(from).add(to)
   const managed = new Map<string, ManagedAddress[]>()
   if (addresses.size === 0) return managed
@@ -119,11 +117,13 @@ async function managedIn(
   return managed
 }
 
-/** Receipts of the transactions that a managed address sent, or that carry native coins to one. */
+/** Receipts of the transactions that a managed address sent or paid for, or that carry native coins to one. */
 async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise<Map<string, Receipt>> {
   const concerned = block.transactions.filter(
-    ({ from, to, valueAtomic }) =>
-      managed.has(from) || (to !== undefined && valueAtomic > 0n && managed.has(to)),
+    ({ from, to, feePayer, valueAtomic }) =>
+      managed.has(from) ||
+      (feePayer !== undefined && managed.has(feePayer)) ||
+      (to !== undefined && valueAtomic > 0n && managed.has(to)),
   )
   const receipts = await chain.effects.receiptsOf(
     block,
@@ -227,16 +227,27 @@ function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
   }
 }
 
-const feePosting = (
-  { entityId, blockchain, blockHash, txHash, address, fee }: ObservedTransaction,
-  tokenId: string,
-): Posting => ({
-  entityId,
-  blockchain,
-  blockHash,
-  fact: `fee:${txHash}`,
-  entries: [
-    { kind: 'address', tokenId, address, amountAtomic: -fee },
-    { kind: 'fees', tokenId, amountAtomic: fee },
-  ],
-})
+/** Books each fee to the account that paid it. */
+const feePostings = (
+  block: Block,
+  receipts: ReadonlyMap<string, Receipt>,
+  managed: Managed,
+  { blockchain, id: tokenId }: Token,
+): Posting[] =>
+  block.transactions.flatMap(({ hash: txHash, from, feePayer: address = from }) => {
+    const receipt = receipts.get(txHash)
+    if (!receipt) return []
+    const { feeAtomic: amountAtomic } = receipt
+    return (managed.get(address) ?? []).map(
+      ({ entityId }): Posting => ({
+        entityId,
+        blockchain,
+        blockHash: block.hash,
+        fact: `fee:${txHash}`,
+        entries: [
+          { kind: 'address', tokenId, address, amountAtomic: -amountAtomic },
+          { kind: 'fees', tokenId, amountAtomic },
+        ],
+      }),
+    )
+  })

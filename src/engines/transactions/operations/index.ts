@@ -23,6 +23,7 @@ export {
   type Sponsor,
   setPaymaster,
   unregisteredSponsors,
+  usedFeePayers,
 } from '../store/sponsors.ts'
 export { countWholly, insertSponsorships, lockSponsorships } from '../store/sponsorships.ts'
 export { lockUpgrades, upgradeUnderWay } from '../store/upgrades.ts'

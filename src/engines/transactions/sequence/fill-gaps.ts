@@ -16,7 +16,7 @@ import { feeMaxOf, replacementFee, suggestedFees } from '../fees.ts'
 import { intentBytes } from '../intent.ts'
 import { type Life, newLife } from '../new-life.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
-import { pricedNonce } from '../sign.ts'
+import { attachSignatures, pricedNonce } from '../sign.ts'
 import type { SigningOutcome } from '../signing-round.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from '../store/attempts.ts'
 import {
@@ -26,6 +26,7 @@ import {
   refusedGaps,
   underpricedGaps,
 } from '../store/gaps.ts'
+import { findSponsor } from '../store/sponsors.ts'
 import { intentOf } from '../store/transactions.ts'
 
 const gapsMax = 20
@@ -133,7 +134,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
   const call = { to: address, valueAtomic: 0n, data: '0x' as const }
   const [suggestion, estimate, chainNonce] = await Promise.all([
     suggestedFees(chain),
-    chain.offers.estimateGas(address, call),
+    chain.offers.estimateGas(address, call, { feePayer: gap.feePayer ?? undefined }),
     chain.lane.nonceOf(address),
   ])
   if (estimate.kind !== 'estimated') throw new Error(`cannot estimate a no-op: ${estimate.message}`)
@@ -147,22 +148,21 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
   // A no-op that expires is sent again until then, at its price.
   if (chain.lifetimes && gap.replaced) return 'blocked'
   const life = await newLife(ctx, chain)
+  const unsigned: UnsignedTransaction = {
+    from: gap.address,
+    ...call,
+    ...fees,
+    nonce: gap.nonce,
+    ...(life && { expiresMs: life.expiresMs }),
+    ...(gap.feePayer !== null && { feePayer: gap.feePayer }),
+  }
   if (fees.gasLimit * maxFeeAtomic > feeMaxOf(chain.network)) return 'blocked'
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'
     const id = newId(ctx.clock.nowMs())
     if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'blocked'
-    const unsigned = { from: gap.address, ...call, ...fees, nonce: gap.nonce }
-    await signNoop(
-      tx,
-      ctx,
-      chain,
-      gap,
-      id,
-      life ? { ...unsigned, expiresMs: life.expiresMs } : unsigned,
-      life,
-    )
+    await signNoop(tx, ctx, chain, gap, id, unsigned, life)
     return 'advanced'
   })
 }
@@ -178,22 +178,22 @@ async function holdFee(
   tx: Db,
   ctx: EngineCtx,
   blockchain: string,
-  { entityId, address, replaced }: NonceGap,
+  { entityId, address, feePayer, replaced }: NonceGap,
   id: string,
   amountAtomic: bigint,
 ) {
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const [holder] = replaced ? await noopFeeHolders(tx, [{ entityId, ...replaced }]) : []
   const intentId = holder?.intentId ?? id
-  const hold = { entityId, blockchain, tokenId, address, intentId, purpose: 'fee', amountAtomic } as const
-  return raiseHold(tx, ctx.clock.nowMs(), hold)
+  const account = { entityId, blockchain, tokenId, address: feePayer ?? address }
+  return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId, purpose: 'fee', amountAtomic })
 }
 
 async function signNoop(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  { entityId, transactionId, address, nonce, replaced }: NonceGap,
+  { entityId, transactionId, address, feePayer, nonce, replaced }: NonceGap,
   id: string,
   unsigned: UnsignedTransaction,
   life: Life | undefined,
@@ -208,7 +208,8 @@ async function signNoop(
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
-  const { raw, hash } = chain.payments.attachSignature(unsigned, signature!)
+  const payer = feePayer === null ? undefined : await findSponsor(tx, entityId, blockchain)
+  const { raw, hash } = await attachSignatures(tx, ctx, chain, unsigned, { sender: signature!, payer })
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }

@@ -21,7 +21,7 @@ import { type Life, newLife } from '../new-life.ts'
 import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
-import { pricedNonce } from '../sign.ts'
+import { attachSignatures, pricedNonce } from '../sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from '../store/attempts.ts'
 import { bundledCalls } from '../store/operations.ts'
 import {
@@ -34,6 +34,7 @@ import {
   recordReplacement,
   replacementRequests,
 } from '../store/replacements.ts'
+import { findSponsor } from '../store/sponsors.ts'
 
 const requestsMax = 100
 
@@ -157,7 +158,7 @@ async function plan(
   // Until bytes that expire are dead, pools take nothing in their place but themselves at a higher price.
   if (chain.lifetimes && cancelling && row.kind !== 'cancel' && row.deathProof === null) return 'too early'
   const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
-  const gasLimit = cancelling ? await estimateSelfCall(chain, own, call) : row.gasLimit
+  const gasLimit = cancelling ? await estimateSelfCall(chain, row, call) : row.gasLimit
   return gasLimit * fee.maxFeeAtomic > feeMaxOf(chain.network)
     ? 'too expensive'
     : { call, gasLimit, fee, life: await lifeOf(ctx, chain, row) }
@@ -174,8 +175,12 @@ async function lifeOf(ctx: EngineCtx, chain: Chain, row: ReplacementRequest): Pr
 const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
   requested === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
-async function estimateSelfCall(chain: Chain, own: string, call: Call): Promise<bigint> {
-  const estimate = await chain.offers.estimateGas(own, call)
+async function estimateSelfCall(
+  chain: Chain,
+  { address, feePayer }: ReplacementRequest,
+  call: Call,
+): Promise<bigint> {
+  const estimate = await chain.offers.estimateGas(address, call, { feePayer: feePayer ?? undefined })
   if (estimate.kind === 'estimated') return chain.offers.limitOf(estimate.gas, 'coins')
   throw new Error(`cannot estimate a cancel transaction: ${estimate.message}`)
 }
@@ -190,7 +195,7 @@ async function holdFee(
 ) {
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
-  const account = { entityId: row.entityId, blockchain, tokenId, address: row.address }
+  const account = { entityId: row.entityId, blockchain, tokenId, address: row.feePayer ?? row.address }
   const amountAtomic = gasLimit * fee.maxFeeAtomic
   return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId: row.id, purpose: 'fee', amountAtomic })
 }
@@ -214,6 +219,7 @@ async function signReplacement(
     maxFeeAtomic,
     priorityFeeAtomic,
     ...(life && { expiresMs: life.expiresMs }),
+    ...(row.feePayer !== null && { feePayer: row.feePayer }),
   }
   const payload = chain.payments.payloadOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
@@ -228,7 +234,11 @@ async function signReplacement(
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: id, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
-  const { raw, hash: txHash } = chain.payments.attachSignature(unsigned, signature!)
+  const payer = row.feePayer === null ? undefined : await findSponsor(tx, entityId, blockchain)
+  const { raw, hash: txHash } = await attachSignatures(tx, ctx, chain, unsigned, {
+    sender: signature!,
+    payer,
+  })
   const kept = {
     entityId,
     id: newId(nowMs),

@@ -7,6 +7,8 @@ export type NonceGap = {
   address: string
   nonce: number
   transactionId: string
+  /** The treasury that pays the fee of that transaction; null where its sender does. */
+  feePayer: string | null
   /** The date of the attempt that revealed the gap. */
   createDate: string
   /** The attempt to replace; absent when no attempt was ever signed for the nonce. */
@@ -14,6 +16,11 @@ export type NonceGap = {
 }
 
 type Row = Omit<NonceGap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
+
+const payerOf = (
+  transactionId: Sql,
+) => sql`(select t.fee_payer from transactions t where t.entity_id = q.entity_id
+  and t.id = ${transactionId}) as fee_payer`
 
 /** Nonces whose bytes were definitely refused. */
 export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: number) =>
@@ -56,8 +63,8 @@ async function below(
   limit: number,
 ): Promise<NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${state}`
-  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id, q.id, q.max_fee, q.priority_fee,
-      q.kind
+  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id, ${payerOf(sql`l.transaction_id`)}, q.id,
+      q.max_fee, q.priority_fee, q.kind
     from attempts q
     join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
       and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
@@ -83,7 +90,8 @@ export async function attemptsAboveGaps(
   limit: number,
 ): Promise<readonly NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
-  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, q.transaction_id
+  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, q.transaction_id,
+      ${payerOf(sql`q.transaction_id`)}
     from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'noop'
       and q.broadcast_count >= ${triedMin} and q.nonce > 0
       and not exists (select 1 from attempts b where b.blockchain = q.blockchain and b.address = q.address

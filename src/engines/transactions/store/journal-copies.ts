@@ -58,7 +58,7 @@ export async function restoreTransactions(tx: Db, copies: readonly string[]): Pr
     on conflict (entity_id, id) do nothing`)
   await tx.run(sql`update transactions t set tx_hash = coalesce(c.j->>'tx_hash', t.tx_hash),
       estimated_fee = coalesce(c.j->'estimated_fee', t.estimated_fee),
-      contract_address = coalesce(c.j->>'contract_address', t.contract_address), error_reason = null, error_details = null,
+      contract_address = coalesce(c.j->>'contract_address', t.contract_address), fee_payer = c.j->>'fee_payer', error_reason = null, error_details = null,
       state = case when t.state in ('INITIATED', 'CLEARED', 'CANCELLED', 'DENIED', 'FAILED') then 'QUEUED' else t.state end
     from (select n.text::jsonb as j from ${given}) c
     where t.entity_id = (c.j->>'entity_id')::uuid and t.id = (c.j->>'id')::uuid

@@ -98,6 +98,8 @@ export type ReplacementRequest = Ref & {
   callValue: bigint
   callData: Buffer
   attemptId: string
+  /** The treasury that pays the fee; null where the sender does. */
+  feePayer: string | null
   kind: NewAttempt['kind']
   nonce: number
   gasLimit: bigint
@@ -112,7 +114,7 @@ export type ReplacementRequest = Ref & {
 }
 
 const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as requested, t.state, t.wallet_id, t.address,
-    t.call_to, t.call_value, t.call_data, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
+    t.call_to, t.call_value, t.call_data, t.fee_payer, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
     a.expires_ms::float8 as expires_ms, a.signed_at::float8 as signed_at, a.death_proof::text as death_proof, t.update_date
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')

@@ -1,6 +1,7 @@
+import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-/** The treasury that pays the gas of an entity's operations on a chain. */
+/** The treasury that pays for an entity's wallets on a chain: the gas of operations, or fees of transactions. */
 export type Sponsor = {
   entityId: string
   blockchain: string
@@ -16,10 +17,10 @@ export const findSponsor = (db: Db, entityId: string, blockchain: string) =>
     sql`select ${columns} from sponsors where entity_id = ${entityId} and blockchain = ${blockchain}`,
   )
 
-/** Sets the sponsor of an entity on a chain, and its paymaster; false when there is one. */
+/** Sets the sponsor of an entity on a chain, and its paymaster where it has one; false when there is a sponsor. */
 export async function insertSponsor(
   tx: Db,
-  row: Sponsor & { paymaster: string; createDate: string },
+  row: Sponsor & { paymaster: string | null; createDate: string },
 ): Promise<boolean> {
   const inserted =
     await tx.run(sql`insert into sponsors (entity_id, blockchain, treasury_id, key_id, address, paymaster, create_date)
@@ -28,6 +29,12 @@ export async function insertSponsor(
     on conflict (entity_id, blockchain) do nothing`)
   return inserted === 1
 }
+
+/** Treasuries that paid fees of wallets on a chain since a time. */
+export const usedFeePayers = (db: Db, blockchain: string, sinceMs: number) =>
+  db.all<Sponsor>(sql`select ${columns} from sponsors s where s.blockchain = ${blockchain}
+    and exists (select 1 from transactions t where t.entity_id = s.entity_id and t.blockchain = s.blockchain
+      and t.fee_payer is not null and t.update_date > ${formatInstant(sinceMs)})`)
 
 /** Sponsors from before their paymasters were registered. */
 export const unregisteredSponsors = (db: Db, blockchain: string, limit: number) =>

@@ -293,14 +293,20 @@ export type Ref = { entityId: string; id: string }
 export async function markQueued(
   tx: Db,
   nowMs: number,
-  rows: readonly (Ref & { txHash: string; fee: SignedFee; createdContract: string | undefined })[],
+  rows: readonly (Ref & {
+    txHash: string
+    fee: SignedFee
+    feePayer: string | undefined
+    createdContract: string | undefined
+  })[],
 ): Promise<void> {
-  await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb,
+  await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb, fee_payer = n.p,
       contract_address = coalesce(n.c, t.contract_address),
       error_details = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[],
-      ${rows.map((row) => row.createdContract ?? null)}::text[]) as n(e, i, h, f, c)
+      ${rows.map((row) => row.createdContract ?? null)}::text[],
+      ${rows.map((row) => row.feePayer ?? null)}::text[]) as n(e, i, h, f, c, p)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
 }
 

@@ -14,7 +14,10 @@ import type { Db } from '#runtime/db/db'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury } from '../treasuries.ts'
 
-/** Returns the treasury that pays the gas of an entity's smart accounts on a chain, set on first use in `ctx.db`'s tx. */
+/**
+ * Returns the treasury that pays for an entity's wallets on a chain, set on first use in `ctx.db`'s tx: the gas of smart accounts,
+ * through its paymaster, or fees of wallets that lack the coins.
+ */
 export async function requireSponsor(ctx: EngineCtx, entityId: string, chain: Chain): Promise<Sponsor> {
   const { network } = chain
   const { blockchain } = network
@@ -22,10 +25,10 @@ export async function requireSponsor(ctx: EngineCtx, entityId: string, chain: Ch
   if (found) return found
   const { id: treasuryId, keyId, address } = await requireTreasury(ctx, entityId, network)
   const sponsor = { entityId, blockchain, treasuryId, keyId, address }
-  const paymaster = accountsOn(chain).paymasterOf(address).address
+  const paymaster = chain.accounts?.paymasterOf(address).address ?? null
   const createDate = formatInstant(ctx.clock.nowMs())
   const isNew = await insertSponsor(ctx.db, { ...sponsor, paymaster, createDate })
-  if (isNew) await watchPaymaster(ctx.db, sponsor, paymaster, createDate)
+  if (isNew && paymaster !== null) await watchPaymaster(ctx.db, sponsor, paymaster, createDate)
   return sponsor
 }
 

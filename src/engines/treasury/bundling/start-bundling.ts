@@ -16,6 +16,7 @@ const settledMax = 100
 /** Starts bundling the operations of smart accounts on every chain. Any number of processes may. */
 export const startBundling = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) =>
   startChainLoops(ctx, (chain) => {
+    if (!chain.accounts) return []
     const { blockchain } = chain.network
     const turns = { bundling: newTurn('bundling operations'), settling: newTurn('settling account calls') }
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })

@@ -1,0 +1,116 @@
+/**
+ * Holds the fees of what is signed next. A wallet pays as far as its own coins reach; where it can, the treasury of its entity pays
+ * the rest, up to the limits of a day.
+ */
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { availableForHold, placeHolds } from '#engines/ledger/holds/index'
+import { nativeToken } from '#engines/ledger/tokens/index'
+import type { Db } from '#runtime/db/db'
+import { feePayerOf } from './fee-payers.ts'
+import { coinsText, costOf } from './plan.ts'
+import type { Ready } from './sign.ts'
+import { feesPaidFor } from './store/fee-payers.ts'
+import type { Sponsor } from './store/sponsors.ts'
+
+const dayMs = 86_400_000
+
+/** `payer`: the treasury that pays the fee; the sender does when absent. */
+export type CoveredPlan = { plan: Ready; payer: Sponsor | undefined }
+
+/** The plans whose fees are held, and why the next one is not. */
+type Coverage = { covered: CoveredPlan[]; uncovered: { plan: Ready; why: string } | undefined }
+
+/** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */
+export async function coverFees(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  ready: readonly Ready[],
+): Promise<Coverage> {
+  const [first] = ready
+  if (!first) return { covered: [], uncovered: undefined }
+  const { entityId, address } = first.row
+  const { blockchain } = chain.network
+  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const account = { entityId, blockchain, tokenId }
+  const nowMs = ctx.clock.nowMs()
+  let left = await availableForHold(tx, nowMs, { ...account, address })
+  let treasury: Purse | undefined
+  const covered: CoveredPlan[] = []
+  let uncovered: Coverage['uncovered']
+  for (const plan of ready) {
+    const cost = costOf(plan)
+    if (cost <= left) {
+      left -= cost
+      covered.push({ plan, payer: undefined })
+      continue
+    }
+    // Its account is locked after that of the sender, and only where it has to pay.
+    treasury ??= await purseOf(tx, ctx, chain, plan, account)
+    const excess = treasury.excessOf(cost)
+    if (excess !== undefined) {
+      uncovered = { plan, why: lacking(chain, plan, excess) }
+      break
+    }
+    treasury.take(cost)
+    covered.push({ plan, payer: treasury.payer })
+  }
+  const holds = covered.map(({ plan, payer }) => ({
+    ...account,
+    address: payer?.address ?? address,
+    intentId: plan.row.id,
+    purpose: 'fee' as const,
+    amountAtomic: costOf(plan),
+  }))
+  await placeHolds(tx, nowMs, holds)
+  return { covered, uncovered }
+}
+
+const lacking = ({ network }: Chain, plan: Ready, excess: string): string =>
+  `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it${excess}`
+
+/** What a treasury can pay for a wallet. */
+type Purse = {
+  payer: Sponsor | undefined
+  /** Says why it cannot pay a fee, to follow the words about the sender; `undefined` where it can. */
+  excessOf(costAtomic: bigint): string | undefined
+  take(costAtomic: bigint): void
+}
+
+async function purseOf(
+  tx: Db,
+  { clock, config }: EngineCtx,
+  chain: Chain,
+  { row: { entityId, walletId } }: Ready,
+  account: { entityId: string; blockchain: string; tokenId: string },
+): Promise<Purse> {
+  const { network } = chain
+  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
+  if (!payer || walletId === null) return { payer: undefined, excessOf: () => '', take: () => undefined }
+  const nowMs = clock.nowMs()
+  let left = await availableForHold(tx, nowMs, { ...account, address: payer.address })
+  const owner = { entityId, blockchain: network.blockchain, walletId }
+  let { ofWallet, ofEntity } = await feesPaidFor(tx, owner, nowMs - dayMs)
+  const coin = 10n ** BigInt(network.nativeToken.decimals)
+  const [perWallet, perEntity] = [config.feeCoinsPerWallet, config.feeCoinsPerEntity].map(
+    (coins) => BigInt(coins) * coin,
+  ) as [bigint, bigint]
+  const said = (whose: string, max: bigint) =>
+    `, or wait: the treasury pays at most ${coinsText(network, max)} within a day for ${whose}`
+  return {
+    payer,
+    excessOf: (costAtomic) => {
+      if (ofWallet + costAtomic > perWallet) return said('one wallet', perWallet)
+      if (ofEntity + costAtomic > perEntity) return said('all wallets', perEntity)
+      return costAtomic > left
+        ? `, or to the treasury ${payer.address}, which pays where wallets cannot`
+        : undefined
+    },
+    take: (costAtomic) => {
+      left -= costAtomic
+      ofWallet += costAtomic
+      ofEntity += costAtomic
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { capabilitiesOf } from '#chains/capabilities'
+import type { Chain } from '#chains/chain'
+import { startChainLoops } from '#engines/chain-loops'
+import type { EngineCtx } from '#engines/ctx'
+import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { usedFeePayers } from '#engines/transactions/operations/index'
+import { logTrouble, repeat } from '#runtime/scheduling/loop'
+import { treasuryOf } from './bundling/sponsor.ts'
+import { type GasFaucet, refillGas, treasuryGas } from './gas.ts'
+
+/** Interval between looks at all of them. */
+const lookEveryMs = 2_000
+/** A treasury whose wallets had no need of it for a day may be empty. */
+const usedWithinMs = 86_400_000
+
+/** Starts watching the coins of treasuries that pay fees for wallets: a sandbox refills them, elsewhere an alarm asks for it. */
+export const startRefillingFeePayers = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) =>
+  startChainLoops(ctx, (chain) => {
+    const { blockchain } = chain.network
+    if (!capabilitiesOf(blockchain).feePayers) return []
+    let dueMs = 0
+    const look = async () => {
+      if (performance.now() < dueMs) return false
+      dueMs = performance.now() + lookEveryMs
+      await refillFeePayers(ctx, chain, gasFaucet)
+      return false
+    }
+    return [repeat(look, logTrouble(ctx.log, 'refilling fee payers', { blockchain }))]
+  })
+
+async function refillFeePayers(
+  ctx: EngineCtx,
+  chain: Chain,
+  gasFaucet: GasFaucet | undefined,
+): Promise<void> {
+  const sinceMs = ctx.clock.nowMs() - usedWithinMs
+  const sponsors = await usedFeePayers(ctx.database, chain.network.blockchain, sinceMs)
+  if (sponsors.length === 0) return
+  const price = feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
+  const costAtomic = chain.offers.quotedGas(undefined) * price
+  const { keys = '' } = capabilitiesOf(chain.network.blockchain)
+  for (const sponsor of sponsors) {
+    const treasury = treasuryOf(sponsor, keys)
+    if ((await treasuryGas(ctx.database, treasury, costAtomic)) !== 'plenty')
+      await refillGas(ctx, chain, treasury, gasFaucet)
+  }
+}
