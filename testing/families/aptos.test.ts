@@ -88,7 +88,7 @@ describeFamily(
       close: node.close,
     }
   },
-  { expires: true, displaces: false },
+  { expires: true, displaces: false, hasFeePayers: true },
 )
 
 const expired = {

@@ -80,7 +80,7 @@ describeFamily(
       },
     }
   },
-  { expires: false, displaces: true },
+  { expires: false, displaces: true, hasFeePayers: false },
 )
 
 async function openEndpoint(chain: TestChain): Promise<FamilyEndpoint> {

@@ -7,7 +7,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, placeHolds } from '#engines/ledger/holds/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
-import { feePayerOf } from './fee-payers.ts'
+import { feePayerOf, orToTreasury } from './fee-payers.ts'
 import { coinsText, costOf } from './plan.ts'
 import type { Ready } from './sign.ts'
 import { feesPaidFor } from './store/fee-payers.ts'
@@ -103,9 +103,7 @@ async function purseOf(
     excessOf: (costAtomic) => {
       if (ofWallet + costAtomic > perWallet) return said('one wallet', perWallet)
       if (ofEntity + costAtomic > perEntity) return said('all wallets', perEntity)
-      return costAtomic > left
-        ? `, or to the treasury ${payer.address}, which pays where wallets cannot`
-        : undefined
+      return costAtomic > left ? orToTreasury(payer) : undefined
     },
     take: (costAtomic) => {
       left -= costAtomic

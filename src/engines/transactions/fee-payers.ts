@@ -15,6 +15,10 @@ export const feePayerOf = async (
 ): Promise<Sponsor | undefined> =>
   capabilitiesOf(network.blockchain).feePayers ? findSponsor(db, entityId, network.blockchain) : undefined
 
+/** Follows the advice to send native coins to a wallet. */
+export const orToTreasury = ({ address }: Sponsor): string =>
+  `, or to the treasury ${address}, which pays where wallets cannot`
+
 /** Estimates a call of a wallet: when its own coins are too few, as if the treasury paid the fee. */
 export async function estimateForWallet(
   db: Db,
@@ -28,5 +32,6 @@ export async function estimateForWallet(
   const payer = await feePayerOf(db, chain, entityId)
   if (!payer) return own
   const paidFor = await chain.offers.estimateGas(address, call, { errors, feePayer: payer.address })
-  return paidFor.kind === 'insufficient-funds' ? own : paidFor
+  if (paidFor.kind !== 'insufficient-funds') return paidFor
+  return { ...own, message: `${own.message}: send native coins to ${address}${orToTreasury(payer)}` }
 }

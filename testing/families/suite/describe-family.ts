@@ -4,19 +4,20 @@ import { describeControls } from './controls.ts'
 import { describeCrashes } from './crashes.ts'
 import { describeEndpoints } from './endpoints.ts'
 import type { FamilyUnderTest } from './family-under-test.ts'
+import { describeFeePayers } from './fee-payers.ts'
 import { describeDisplacement, describeExpiry } from './lives.ts'
 import { describePayments } from './payments.ts'
 import { type FamilyPlatform, openFamilyPlatform } from './platform.ts'
 import { describeRefusals } from './refusals.ts'
 
 /** The members of `FamilyUnderTest` that its chains have: tests are collected before it is opened. */
-type FamilyTraits = { expires: boolean; displaces: boolean }
+type FamilyTraits = { expires: boolean; displaces: boolean; hasFeePayers: boolean }
 
 /** The promises about wallets that every family keeps over HTTP. */
 export function describeFamily(
   name: string,
   open: () => Promise<FamilyUnderTest>,
-  { expires, displaces }: FamilyTraits,
+  { expires, displaces, hasFeePayers }: FamilyTraits,
 ): void {
   describe(`property 224: wallets of ${name}`, () => {
     let platform: FamilyPlatform
@@ -34,6 +35,7 @@ export function describeFamily(
     describeCrashes(run)
     if (expires) describeExpiry(run)
     if (displaces) describeDisplacement(run)
+    if (hasFeePayers) describeFeePayers(run)
     describeEndpoints(run)
   })
 }

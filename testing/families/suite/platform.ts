@@ -4,6 +4,7 @@ import type { Blockchain } from '#chains/blockchains'
 import { tokenAddress } from '#chains/network'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry, removeEntry } from '#engines/compliance/lists/index'
+import { balancesOf } from '#engines/ledger/index'
 import { systemClock } from '#lib/time'
 import { type Connection, type Database, openDatabase } from '#runtime/db/db'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
@@ -72,6 +73,11 @@ function platformOf(family: FamilyUnderTest, connection: Connection, database: D
     entry: parseScreenedAddress(blockchain, address)!,
     reason: 'a test',
   })
+  const coinsOf = async (address: string) => {
+    const balances = await balancesOf(database, sandboxEntity.id, blockchain, [address])
+    const native = balances.find(({ tokenId }) => tokenId === network.nativeToken.id)
+    return native ?? { postedAtomic: 0n, heldAtomic: 0n }
+  }
   const operator = { database, clock: systemClock, actor: 'operator' }
   return {
     family,
@@ -96,6 +102,10 @@ function platformOf(family: FamilyUnderTest, connection: Connection, database: D
     read,
     reaches: (id: string, state: string) =>
       until(async () => (await read(id)).state === state, `${id} is ${state}`),
+    /** The native coins of an address in the books, and those of them that are held. */
+    bookedCoins: async (address: string) => (await coinsOf(address)).postedAtomic,
+    heldCoins: async (address: string) => (await coinsOf(address)).heldAtomic,
+    plenty: family.plentyAtomic,
     /** Adds an address to the blocklist of this server, or takes it off. */
     block: async (address: string) => void (await addEntry(operator, listing(address))),
     unblock: async (address: string) => void (await removeEntry(operator, listing(address))),
