@@ -1,20 +1,24 @@
 import { type Blockchain, environmentOf, walletBlockchains } from '#chains/blockchains'
-import { networkOf } from '#chains/networks/index'
+import { capabilitiesOf } from '#chains/capabilities'
+import { type Network, networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 
-/** Lists the chains that the key can use instead: blockchains that this server is connected to, or their codes. */
-const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>
+/** The networks of the key's environment that this server is connected to. */
+const networksOf = (ctx: Ctx) =>
   ctx.chains
     .list()
-    .filter(({ network }) => network.environment === ctx.entity.environment)
-    .map(({ network }) => network[nameOf])
+    .map(({ network }) => network)
+    .filter(({ environment }) => environment === ctx.entity.environment)
+
+/** Lists the blockchains that the key can use instead. */
+const usableWith = (ctx: Ctx): string[] => networksOf(ctx).map(({ blockchain }) => blockchain)
 
 const hasWallets = (blockchain: string) => (walletBlockchains as readonly string[]).includes(blockchain)
 
 /** The blockchain of a request that may omit it. */
-export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
+export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx)[0]
 
 type UnusableReason =
   | 'chainNotStarted'
@@ -33,7 +37,7 @@ export function unusableChain(
   kind: UnusableReason,
   among: 'wallets' | 'any' = 'wallets',
 ) {
-  const connected = usableWith(ctx, 'blockchain')
+  const connected = usableWith(ctx)
   const usable = among === 'any' ? connected : connected.filter(hasWallets)
   return invalid({
     at: field,
@@ -43,23 +47,32 @@ export function unusableChain(
   })
 }
 
-/** The same for a code of the business account, which names no network or `blockchain`. */
-export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?: string) {
-  const usable = usableWith(ctx, 'businessChain')
-  const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
-  const names = blockchain ? `${code} names` : 'names'
+/** The same for a code of the business account, which names no network, or one that it does not use or that is not connected. */
+export function unusableCode(ctx: Ctx, field: string, code: string, named?: Network) {
+  const usable = networksOf(ctx)
+    .filter(({ blockchain }) => isForBusiness(blockchain))
+    .map(({ businessChain }) => businessChain)
+  const isSupported = named !== undefined && isForBusiness(named.blockchain)
   return invalid({
     at: field,
-    reason: `${names} ${reasonOf(blockchain)}${instead(code, usable)}`,
+    reason: `${codeReason(code, named, isSupported)}${instead(code, usable)}`,
     value: code,
-    kind,
+    kind: isSupported ? 'chainNotStarted' : 'chainUnsupported',
   })
+}
+
+const isForBusiness = (blockchain: Blockchain) => capabilitiesOf(blockchain).businessAccount
+
+function codeReason(code: string, named: Network | undefined, isSupported: boolean): string {
+  if (!named) return `names ${reasonOf(undefined)}`
+  if (isSupported) return `${code} names ${reasonOf(named.blockchain)}`
+  return `names ${named.blockchain}, on which the business account receives and pays nothing`
 }
 
 /** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
 export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockchain) {
   const [network, key] = environmentOf(blockchain) === 'TEST' ? ['test', 'TEST'] : ['main', 'LIVE']
-  const usable = usableWith(ctx, 'blockchain')
+  const usable = usableWith(ctx)
   const reason = `is a ${network} network, which needs a ${key} key`
   return invalid({
     at: field,
