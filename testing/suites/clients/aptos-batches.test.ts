@@ -34,6 +34,8 @@ type Wallet = { id: string; address: Hex }
 // biome-ignore lint/suspicious/noExplicitAny: answers are examined member by member
 type Shown = any
 
+/** Milliseconds by which the time of blocks is ahead. */
+let leadMs = 0
 let node: AptosNode
 let worker: Worker
 let tenant: Tenant
@@ -45,7 +47,7 @@ let newWallets: (count: number) => Promise<Wallet[]>
 beforeAll(async () => {
   cloned = await cloneDatabase('seeded')
   const { connection } = cloned
-  const local = await openLocalAptos()
+  const local = await openLocalAptos(() => Date.now() + leadMs)
   node = local.node
   worker = await spawnWorker()
   const roles = ['api', 'indexer', 'transactions', 'tokens', 'reviews', 'reconciler', 'webhooks'] as const
@@ -100,6 +102,17 @@ const untilBooked = (wallet: Wallet) =>
 
 const receivedBy = async ({ id }: Wallet): Promise<Shown[]> =>
   (await get(`/v1/w3s/transactions?walletIds=${id}&txType=INBOUND&pageSize=50`)).transactions
+
+/** The payments that a wallet received, once all are complete and its balance is that of the chain. */
+async function untilReceived(wallet: Wallet): Promise<Shown[]> {
+  let received: Shown[] = []
+  await untilBooked(wallet)
+  await until(async () => {
+    received = await receivedBy(wallet)
+    return received.length > 0 && received.every(({ state }) => state === 'COMPLETE')
+  }, `${wallet.address} has received`)
+  return received
+}
 
 async function pay(recipients: readonly string[], amounts: readonly string[]): Promise<string> {
   const body = {
@@ -163,16 +176,44 @@ describe('property 229: a batch with a listed recipient', () => {
   })
 })
 
+describe('property 229: a batch whose recipient is listed after its signature', () => {
+  it('is not made again when its bytes are dead: it ends with nobody paid, and the next one is paid', async () => {
+    const recipients = [stranger(), stranger(), stranger()]
+    const before = node.balanceOf(payer.address, usdc.address)
+    node.setBlocks('by_hand')
+    node.setFaults({ losesTransactions: true })
+    const id = await pay(recipients, ['1', '1', '1'])
+    await until(async () => (await read(id)).state === 'SENT', 'it is sent, and lost')
+    const { txHash } = await read(id)
+    await bezant('add', ...listing(recipients[1]!, 'APTOS'))
+    const next = await pay([recipients[0]!], ['2'])
+    leadMs += 620_000
+    node.mine()
+    node.setFaults({})
+    node.setBlocks('each_transaction')
+    const denied = await ended(id)
+    expect(denied).toMatchObject({ state: 'FAILED', errorReason: 'SCREENING_DENIED' })
+    expect(denied.txHash).not.toBe(txHash)
+    expect((await ended(next)).state).toBe('COMPLETE')
+    expect(recipients.map((each) => node.balanceOf(each, usdc.address))).toEqual([2n, 0n, 0n])
+    expect(node.balanceOf(payer.address, usdc.address)).toBe(before - 2n)
+  })
+})
+
 describe('property 230: a batch to wallets', () => {
   /** The dollars that an outsider pays in one transaction of the SDK; its hash. */
-  async function payFromOutside(recipients: readonly string[], amounts: readonly number[]) {
+  async function payFromOutside(
+    recipients: readonly string[],
+    amounts: readonly number[],
+    outsider = Account.generate(),
+  ) {
     const aptos = aptosClient({ url: node.url, faucetUrl: node.url })
-    const outsider = Account.generate()
     node.fund(addressOfAccount(outsider), apt)
     node.fund(addressOfAccount(outsider), 1_000_000_000n, usdc.address)
     const transaction = await aptos.transaction.build.simple({
       sender: outsider.accountAddress,
       data: { function: batchFunction, functionArguments: [usdc.address, [...recipients], [...amounts]] },
+      options: { expireTimestamp: Math.ceil((Date.now() + leadMs) / 1_000) + 60 },
     })
     const { hash } = await aptos.signAndSubmitTransaction({ signer: outsider, transaction })
     await aptos.waitForTransaction({ transactionHash: hash })
@@ -186,10 +227,8 @@ describe('property 230: a batch to wallets', () => {
       typeof each === 'string' ? each : each.address,
     )
     const { hash, from } = await payFromOutside(recipients, [2_500_000, 2_500_000, 2_500_000, 1, 0])
-    await untilBooked(one)
-    await untilBooked(other)
     const shown = async (wallet: Wallet) =>
-      (await receivedBy(wallet)).map(({ txHash, sourceAddress, destinationAddress, amounts }) => ({
+      (await untilReceived(wallet)).map(({ txHash, sourceAddress, destinationAddress, amounts }) => ({
         txHash,
         sourceAddress,
         destinationAddress,
@@ -211,6 +250,23 @@ describe('property 230: a batch to wallets', () => {
     ])
   })
 
+  it('of somebody who is listed waits for an operator at each of them, and at no other', async () => {
+    const [one, other] = (await newWallets(2)) as [Wallet, Wallet]
+    const outsider = Account.generate()
+    await bezant('add', ...listing(upper(addressOfAccount(outsider)), 'APTOS'))
+    const { hash } = await payFromOutside([one.address, stranger(), other.address], [5, 5, 7], outsider)
+    const received = [...(await untilReceived(one)), ...(await untilReceived(other))]
+    expect(received).toMatchObject([{ txHash: hash }, { txHash: hash }])
+    const pending = async () =>
+      (await get('/operator/reviews')).filter(({ state }: Shown) => state === 'pending')
+    expect((await pending()).map(({ id }: Shown) => id).sort()).toEqual(received.map(({ id }) => id).sort())
+    for (const { id } of received) {
+      const body = { reason: 'the sender is known' }
+      expect((await tenant.http('POST', `/operator/reviews/${id}/approve`, { body })).status).toBe(200)
+    }
+    expect(await pending()).toEqual([])
+  })
+
   it('of another one is one payment out and one in for each, and the books agree with the chain', async () => {
     const receiver: WebhookReceiver = await openWebhookReceiver((...asked) => tenant.http(...asked))
     const subscribed = { endpoint: receiver.url, notificationTypes: ['transactions.*'] }
@@ -225,14 +281,14 @@ describe('property 230: a batch to wallets', () => {
       const id = await pay(recipients, ['1500000', '3', '7', '2500000'])
       const sent = await ended(id)
       expect(sent).toMatchObject({ state: 'COMPLETE', transactionType: 'OUTBOUND', walletId: payer.id })
-      for (const wallet of [one, other, payer]) await untilBooked(wallet)
+      await untilBooked(payer)
       expect(node.balanceOf(outside, usdc.address)).toBe(3n)
       const inbound: Shown[] = []
       for (const [wallet, amount] of [
         [one, '1.5'],
         [other, '2.5'],
       ] as const) {
-        const received = await receivedBy(wallet)
+        const received = await untilReceived(wallet)
         expect(received).toMatchObject([
           { txHash: sent.txHash, sourceAddress: payer.address, amounts: [amount], walletId: wallet.id },
         ])
