@@ -15,8 +15,6 @@ const networksOf = (ctx: Ctx) =>
 /** Lists the blockchains that the key can use instead. */
 const usableWith = (ctx: Ctx): string[] => networksOf(ctx).map(({ blockchain }) => blockchain)
 
-const hasWallets = (blockchain: string) => (walletBlockchains as readonly string[]).includes(blockchain)
-
 /** The blockchain of a request that may omit it. */
 export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx)[0]
 
@@ -28,31 +26,36 @@ type UnusableReason =
 
 /**
  * Refuses a listed blockchain that cannot be used here, with the reason and the usable ones: those that wallets may be on,
- * unless the operation takes `any`.
+ * unless the operation takes `any`, or those with `contracts`.
  */
 export function unusableChain(
   ctx: Ctx,
   field: string,
   blockchain: Blockchain,
   kind: UnusableReason,
-  among: 'wallets' | 'any' = 'wallets',
+  among: keyof typeof serves = 'wallets',
 ) {
-  const connected = usableWith(ctx)
-  const usable = among === 'any' ? connected : connected.filter(hasWallets)
-  return invalid({
-    at: field,
-    reason: `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
-    value: blockchain,
-    kind,
-  })
+  const usable = networksOf(ctx).flatMap((each) => (serves[among](each.blockchain) ? [each.blockchain] : []))
+  const named = networkOf(blockchain)?.blockchain
+  const lacks = among === 'contracts' && named !== undefined && !serves.contracts(named)
+  const reason = lacks ? 'runs no contracts' : `names ${reasonOf(named)}`
+  return invalid({ at: field, reason: `${reason}${instead(blockchain, usable)}`, value: blockchain, kind })
+}
+
+/** Whether a blockchain that is connected serves an operation. */
+const serves = {
+  wallets: (blockchain: Blockchain) => (walletBlockchains as readonly string[]).includes(blockchain),
+  contracts: (blockchain: Blockchain) => capabilitiesOf(blockchain).contracts,
+  businessAccount: (blockchain: Blockchain) => capabilitiesOf(blockchain).businessAccount,
+  any: () => true,
 }
 
 /** The same for a code of the business account, which names no network, or one that it does not use or that is not connected. */
 export function unusableCode(ctx: Ctx, field: string, code: string, named?: Network) {
   const usable = networksOf(ctx)
-    .filter(({ blockchain }) => isForBusiness(blockchain))
+    .filter(({ blockchain }) => serves.businessAccount(blockchain))
     .map(({ businessChain }) => businessChain)
-  const isSupported = named !== undefined && isForBusiness(named.blockchain)
+  const isSupported = named !== undefined && serves.businessAccount(named.blockchain)
   return invalid({
     at: field,
     reason: `${codeReason(code, named, isSupported)}${instead(code, usable)}`,
@@ -60,8 +63,6 @@ export function unusableCode(ctx: Ctx, field: string, code: string, named?: Netw
     kind: isSupported ? 'chainNotStarted' : 'chainUnsupported',
   })
 }
-
-const isForBusiness = (blockchain: Blockchain) => capabilitiesOf(blockchain).businessAccount
 
 function codeReason(code: string, named: Network | undefined, isSupported: boolean): string {
   if (!named) return `names ${reasonOf(undefined)}`

@@ -173,6 +173,18 @@ describe('property 234: a chain without the business account', () => {
       expect((await harness.http('GET', path)).body).toEqual({ data: [] })
   })
 
+  it('is not named where a chain with contracts is asked for', async () => {
+    const imported = { name: 'A contract', address: evm, idempotencyKey: randomUUID() }
+    for (const [asked, reason] of [
+      [aptosTestnet.blockchain, 'runs no contracts'],
+      ['SOL-DEVNET', 'names a chain that this version does not support'],
+    ]) {
+      const body = { ...imported, blockchain: asked }
+      const { body: answer, text } = await harness.http('POST', '/v1/w3s/contracts/import', { body })
+      expect(answer.errors?.[0].message, text).toBe(`blockchain ${reason}: use BASE-SEPOLIA`)
+    }
+  })
+
   it('names no such chain among those of its currencies, and leaves nothing on it', async () => {
     const shown = await world.call('GET', '/v1/paymentIntents/metadata/supportedCurrencies')
     expect(shown).toEqual(['USD', 'EUR'].map((currency) => ({ currency, blockchains: ['BASE'] })))
