@@ -23,6 +23,8 @@ import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webh
 const { blockchain, nativeToken, tokens } = aptosTestnet
 const usdc = tokens.find(({ symbol }) => symbol === 'USDC')! as (typeof tokens)[number] & { address: Hex }
 const stranger = () => addressOfBytes(randomBytes(32)) as Hex
+/** An address whose leading zeros nodes leave out. */
+const ledByZeros = () => addressOfBytes(Buffer.concat([Buffer.alloc(2), randomBytes(30)])) as Hex
 const upper = (address: string) => address.toUpperCase().replace('0X', '0x')
 const fullForm = (short: string) => `0x${short.slice(2).padStart(64, '0')}`
 const batchFunction = '0x1::aptos_account::batch_transfer_fungible_assets'
@@ -143,7 +145,7 @@ describe('property 229: a batch with a listed recipient', () => {
     ['last of as many as a batch has', 500, 499, 'APTOS', (address: string) => address],
   ] as const)('pays nobody: %s', async (_, count, place, chain, written) => {
     const recipients: string[] = Array.from({ length: count }, stranger)
-    const listed = recipients[place]!
+    const listed = ledByZeros()
     await bezant('add', ...listing(written(listed), chain))
     recipients[place] = written === upper ? listed : upper(listed)
     const before = [node.balanceOf(payer.address), node.balanceOf(payer.address, usdc.address)]
@@ -252,7 +254,9 @@ describe('property 230: a batch to wallets', () => {
 
   it('of somebody who is listed waits for an operator at each of them, and at no other', async () => {
     const [one, other] = (await newWallets(2)) as [Wallet, Wallet]
-    const outsider = Account.generate()
+    let outsider = Account.generate()
+    // Nodes leave out the zeros of the sender.
+    while (!addressOfAccount(outsider).startsWith('0x0')) outsider = Account.generate()
     await bezant('add', ...listing(upper(addressOfAccount(outsider)), 'APTOS'))
     const { hash } = await payFromOutside([one.address, stranger(), other.address], [5, 5, 7], outsider)
     const received = [...(await untilReceived(one)), ...(await untilReceived(other))]
