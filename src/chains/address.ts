@@ -81,9 +81,9 @@ export const parseAddressOf = (
 export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
   parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))
 
-/** Whether the text is an address of that blockchain, which must be a known one. */
-export const isAddressOn = (blockchain: string, text: string): boolean =>
-  parseAddress(blockchain as Blockchain, text) !== undefined
+/** The same for a blockchain of which only the name is at hand, and which must be a known one. */
+export const parseAddressOn = (blockchain: string, text: string): string | undefined =>
+  parseAddress(blockchain as Blockchain, text)
 
 /** Facts about the addresses of a family besides how they are read. */
 type AddressFacts = { form: string; isReserved(address: string): boolean }
@@ -95,6 +95,10 @@ const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {
 /** Whether the blockchain reserves an address: coins sent there are lost. */
 export const isReserved = (blockchain: Blockchain, address: string): boolean =>
   factsOf[familyOf(blockchain)]?.isReserved(address) ?? false
+
+/** The same for a blockchain of which only the name is at hand, and which must be a known one. */
+export const isReservedOn = (blockchain: string, address: string): boolean =>
+  isReserved(blockchain as Blockchain, address)
 
 /** The words of an error that tell how addresses of a blockchain are written. */
 export const addressForm = (blockchain: Blockchain): string =>

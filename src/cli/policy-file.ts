@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isAddressOn } from '#chains/address'
+import { isReservedOn, parseAddressOn } from '#chains/address'
 import { isBlockchain } from '#chains/blockchains'
 import { permissive, type Rules, readRules } from '#custody/policy/index'
 import { ApiError } from '#lib/errors'
@@ -15,7 +15,7 @@ export async function readPolicy(text: string): Promise<Rules> {
   })
   if (content.length > bytesMax) throw new UsageError(`${text} is larger than ${bytesMax} bytes`)
   try {
-    return readRules(JSON.parse(content), { isBlockchain, isAddressOn })
+    return readRules(JSON.parse(content), { isBlockchain, parseAddressOn, isReservedOn })
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`${text} is not JSON: ${error.message}`)
     if (!(error instanceof ApiError)) throw error

@@ -163,6 +163,34 @@ describe('a list of sanctions', () => {
     expect((await screen(listed)).decision.reasons[0].signalSource.rowId).toBe('36')
   })
 
+  it('property 232: names accounts of Aptos in every form that they have, also by the currency of a coin', async () => {
+    const [long, coin, token] = ['a7', 'b7', 'c7'].map((byte) => `0x0${byte.repeat(32).slice(1)}`)
+    const upper = (address: string) => address.toUpperCase().replace('0X', '0x')
+    const table = [
+      'chain,address',
+      `APTOS,${upper(long!)}`,
+      `APTOS-TESTNET,${long}`,
+      `APTOS,0x${'1'.padStart(64, '0')}`,
+    ]
+    const path = await file('aptos.csv', table.join('\n'))
+    expect(await done('import', path, '--list', 'aptos')).toMatchObject([{ entries: 2, duplicates: 1 }])
+    const ids = [digital('APT', upper(coin!)), digital('USDC', token!)]
+    await done('import', await file('coins.xml', sdnXml(entryOf(7, ids.join('')))), '--list', 'coins')
+    for (const address of [long!, upper(long!), coin!, token!, '0x1', `0x${'1'.padStart(64, '0')}`])
+      for (const chain of ['APTOS', 'APTOS-TESTNET'])
+        expect([address, await ruleOf(address, chain)]).toEqual([address, 'Sanctions Blocklist'])
+    // Sui writes its addresses alike: the recipient on either is the one that the list means.
+    const body = { idempotencyKey: randomUUID(), metadata: {}, address: token }
+    const recipients: { id: string }[] = []
+    for (const chain of ['APTOS', 'SUI']) {
+      const made = { ...body, idempotencyKey: randomUUID(), chain }
+      recipients.push((await harness.http('POST', '/v1/addressBook/recipients', { body: made })).body.data)
+    }
+    expect((await done('report')).map(({ id }) => id).sort()).toEqual(recipients.map(({ id }) => id).sort())
+    const trimmed = await file('trimmed.csv', `chain,address\nAPTOS,${long!.replace('0x0', '0x')}`)
+    expect(await refused('import', trimmed, '--list', 'aptos')).toContain('is no address of APTOS')
+  })
+
   it('matches among many entries, in the database alone', async () => {
     const total = sizeOf('SCREENING_ENTRIES', { usual: 5_000, deep: 1_000_000 })
     const addressAt = (index: number) => `0xe${index.toString(16).padStart(39, '0')}`

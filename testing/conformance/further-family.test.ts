@@ -216,17 +216,17 @@ it('what the family lacks is refused by name, and nothing is written', async () 
       [
         "contract",
         400,
-        "The blockchain is not supported for contracts. blockchain runs no contracts.",
+        "The blockchain is not supported for contracts. blockchain runs no contracts, and no blockchain is available to this key.",
       ],
       [
         "query",
         400,
-        "The blockchain is not supported for contracts. blockchain runs no contracts.",
+        "The blockchain is not supported for contracts. blockchain runs no contracts, and no blockchain is available to this key.",
       ],
       [
         "monitor",
         400,
-        "The blockchain is not supported for contracts. blockchain runs no contracts.",
+        "The blockchain is not supported for contracts. blockchain runs no contracts, and no blockchain is available to this key.",
       ],
       [
         "faucet",

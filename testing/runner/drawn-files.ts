@@ -132,6 +132,8 @@ export const drawnFiles = [
   'src/engines/webhooks/webhooks.test.ts',
   'testing/suites/clients/bridge-kit.test.ts',
   'testing/suites/clients/aptos-wallets.test.ts',
+  'testing/suites/clients/aptos-batches.test.ts',
+  'testing/suites/api/business-chains.test.ts',
   'src/engines/treasury/deposits/missed-blocks.test.ts',
   'src/engines/webhooks/notifications.test.ts',
   'testing/suites/databases/plans.test.ts',

@@ -51,11 +51,15 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
   }
 }
 
-/** The first chain that the sandbox started and can mint dollars on. */
+/** The first chain that the sandbox started, and where it mints dollars that the business account can pay with. */
 function placeOfWire(ctx: Ctx) {
   for (const { network, local } of ctx.chains.list()) {
     const token = network.tokens.find(({ currency }) => currency === 'USD')
-    if (local && token && capabilitiesOf(network.blockchain).faucet) return { network, token }
+    const { faucet, businessAccount } = capabilitiesOf(network.blockchain)
+    if (local && token && faucet && businessAccount) return { network, token }
   }
-  throw new ApiError('chainNotStarted')
+  throw new ApiError(
+    'chainNotStarted',
+    'This sandbox has started no chain on which the business account pays: add one to --chains, such as BASE-SEPOLIA.',
+  )
 }

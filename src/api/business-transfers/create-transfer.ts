@@ -24,7 +24,8 @@ export async function createBusinessTransfer(ctx: Ctx, { body }: { body: CreateT
       value: addressId,
       kind: 'addressUnverified',
     })
-  const to = await requirePaymentDestination(ctx, 'destination.addressId', stored, money)
+  const at = { chain: 'destination.addressId', address: 'destination.addressId' }
+  const to = await requirePaymentDestination(ctx, at, stored, money)
   try {
     return showBusinessTransfer(await openTransfer(ctx, to), { running: ctx.config.transferRunning })
   } catch (error) {

@@ -29,19 +29,19 @@ export function readMoney(money: Money, notPositive: ErrorName): { amount: bigin
   return { amount: readAmount('amount.amount', money.amount, currencyDecimals, notPositive), currency }
 }
 
-/** The destination on chain and the token of an outgoing payment, or the documented error. */
+/** The destination on chain and the token of an outgoing payment, or the documented error at the field of its chain or address. */
 export async function requirePaymentDestination(
   ctx: Ctx,
-  location: string,
+  at: { chain: string; address: string },
   { chain, address }: { chain: string; address: string },
   { amount, currency }: { amount: bigint; currency: string },
 ): Promise<Destination & Leaving & { decimals: number }> {
-  const { network, decimals } = requireTokenNetwork(ctx, location, chain, currency, 'amount.currency')
+  const { network, decimals } = requireTokenNetwork(ctx, at.chain, chain, currency, 'amount.currency')
   const { blockchain } = network
   const token = network.tokens.find((candidate) => candidate.currency === currency)!
   if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))
     throw invalid({
-      at: location,
+      at: at.address,
       reason: 'is an address of this account: choose an external one',
       value: address,
       kind: 'addressUnpayable',

@@ -13,15 +13,11 @@ import { invalid } from '#lib/errors'
 
 /** The connected chain of that name, which has contracts and is reachable with this kind of API key. */
 export function requireContractChain(ctx: Ctx, blockchain: Blockchain): ContractChain {
-  if (!networkOf(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported')
+  const refusal = () => unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported', 'contracts')
+  if (!networkOf(blockchain)) throw refusal()
   const chain = requireChain(ctx, blockchain)
   if (hasFacet(chain, 'contracts')) return chain
-  throw invalid({
-    at: 'blockchain',
-    reason: 'runs no contracts',
-    value: blockchain,
-    kind: 'contractChainUnsupported',
-  })
+  throw refusal()
 }
 
 export function requireAddress(blockchain: Blockchain, field: string, text: string): Address {

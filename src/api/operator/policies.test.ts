@@ -87,6 +87,41 @@ it('tells beforehand what a policy refuses, sets it, and lets it decide', async 
   expect(kept.id).not.toBe(large.id)
 })
 
+const full = (digit: string) => `0x${digit.padStart(64, '0')}`
+
+/** Entries in a form that no effect has, which would allow or limit nothing. */
+const misnamed = (rules: ReturnType<typeof rulesFor>): [object, string][] => [
+  [{ ...rules, destinations: [`APTOS-TESTNET:${full('1')}`] }, 'rules.destinations[0]'],
+  [{ ...rules, destinations: [`APTOS-TESTNET:0x${'7'.repeat(63)}`] }, 'rules.destinations[0]'],
+  [{ ...rules, destinations: ['APTOS-TESTNET:0x01'] }, 'rules.destinations[0]'],
+  [
+    { ...rules, contracts: [{ contract: `APTOS:${full('1')}`, selectors: 'any' }] },
+    'rules.contracts[0].contract',
+  ],
+  ...['APTOS-TESTNET:0xa', `APTOS-TESTNET:${full('A')}`, `BASE-SEPOLIA:0x${'0'.repeat(40)}`].flatMap(
+    (token): [object, string][] => [
+      [{ ...rules, tokens: [token], limits: [] }, 'rules.tokens[0]'],
+      [
+        { ...rules, tokens: 'any', limits: [{ tokens: [token], perTransactionAtomic: '1' }] },
+        'rules.limits[0].tokens[0]',
+      ],
+    ],
+  ),
+]
+
+it('property 232: an entry names an account of Aptos in its canonical form, and is told it otherwise', async () => {
+  const { entityId } = world.tenant
+  const trial = (rules: object) => post('/operator/policies/dryRun', { subjectId: entityId, rules })
+  const rules = rulesFor('1')
+  const upper = `APTOS-TESTNET:0x${'AB'.repeat(32)}`
+  const contracts = [{ contract: 'APTOS-TESTNET:0x1', selectors: 'any' }]
+  expect((await trial({ ...rules, destinations: [upper, 'APTOS:0xF'], contracts })).status).toBe(200)
+  const padded = await trial({ ...rules, destinations: [`APTOS:${full('1')}`] })
+  expect(padded.body.errors[0].message).toContain('is written APTOS:0x1')
+  const native = await trial({ ...rules, tokens: ['APTOS:0xa'], limits: [] })
+  expect(native.body.errors[0].message).toContain('write the native coin APTOS:native')
+})
+
 it('property 199: a wrong document is refused by the path of its member, and changes nothing', async () => {
   const rules = rulesFor('1')
   const wrong: [object, string][] = [
@@ -98,6 +133,7 @@ it('property 199: a wrong document is refused by the path of its member, and cha
     [{ ...rules, tokens: ['USDC'], limits: [] }, 'rules.tokens[0]'],
     [{ ...rules, tokens: ['BSAE:native'], limits: [] }, 'rules.tokens[0]'],
     [{ ...rules, tokens: ['SOL:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'], limits: [] }, 'rules.tokens[0]'],
+    ...misnamed(rules),
     [{ ...rules, destinations: [`SOL:${'1'.repeat(40)}`] }, 'rules.destinations[0]'],
     [{ ...rules, destinations: ['NEAR:Bob.near'] }, 'rules.destinations[0]'],
     [

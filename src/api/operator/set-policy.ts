@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { isAddressOn } from '#chains/address'
+import { isReservedOn, parseAddressOn } from '#chains/address'
 import { isBlockchain } from '#chains/blockchains'
 import {
   findListedPolicy,
@@ -15,7 +15,8 @@ import type { setPolicyBody } from './policy-schema.ts'
 import { showPolicy } from './read-control.ts'
 
 /** The rules of a request, which names a wrong member by its path. */
-export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', isBlockchain, isAddressOn })
+export const rulesOf = (rules: unknown) =>
+  readRules(rules, { at: 'rules', isBlockchain, parseAddressOn, isReservedOn })
 
 /** The subject of this id; the entity without one. */
 export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {

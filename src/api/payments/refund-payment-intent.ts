@@ -40,7 +40,8 @@ export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInpu
   const { chain } = destination
   const address = readAddress(ctx, chain, destination.address, 'destination.address')
   const money = { amount, currency: intent.currency }
-  const to = await requirePaymentDestination(ctx, 'destination', { chain, address }, money)
+  const at = { chain: 'destination.chain', address: 'destination.address' }
+  const to = await requirePaymentDestination(ctx, at, { chain, address }, money)
   try {
     return showPayment(await openRefund(ctx, intent, to))
   } catch (error) {

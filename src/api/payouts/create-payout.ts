@@ -37,7 +37,8 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
       reason: `contradicts the recipient, whose address is on ${recipient.chain}: omit it, or choose a recipient on ${destination.chain}`,
       value: destination.chain,
     })
-  const { decimals: _, ...to } = await requirePaymentDestination(ctx, 'destination.id', recipient, money)
+  const at = { chain: 'destination.id', address: 'destination.id' }
+  const { decimals: _, ...to } = await requirePaymentDestination(ctx, at, recipient, money)
   const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
   try {
     return showPayout(await openPayout(ctx, asked))

@@ -18,7 +18,7 @@ export function requireTokenNetwork(
 ) {
   const named = networkOfBusinessChain(code, ctx.entity.environment)
   const { keys, businessAccount } = named ? capabilitiesOf(named.blockchain) : {}
-  if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code)
+  if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code, named)
   const chain = ctx.chains.find(named.blockchain)
   const network = { ...(chain?.network ?? named), family: keys }
   const token = network.tokens.find((candidate) => candidate.currency === currency)
@@ -36,6 +36,6 @@ export function requireTokenNetwork(
       value: code,
       kind: 'chainUnfitForCurrency',
     })
-  if (!chain) throw unusableCode(ctx, location, code, named.blockchain)
+  if (!chain) throw unusableCode(ctx, location, code, named)
   return { network, decimals: token.decimals }
 }

@@ -1,20 +1,22 @@
 import { type Blockchain, environmentOf, walletBlockchains } from '#chains/blockchains'
-import { networkOf } from '#chains/networks/index'
+import { capabilitiesOf } from '#chains/capabilities'
+import { type Network, networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 
-/** Lists the chains that the key can use instead: blockchains that this server is connected to, or their codes. */
-const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>
+/** The networks of the key's environment that this server is connected to. */
+const networksOf = (ctx: Ctx) =>
   ctx.chains
     .list()
-    .filter(({ network }) => network.environment === ctx.entity.environment)
-    .map(({ network }) => network[nameOf])
+    .map(({ network }) => network)
+    .filter(({ environment }) => environment === ctx.entity.environment)
 
-const hasWallets = (blockchain: string) => (walletBlockchains as readonly string[]).includes(blockchain)
+/** Lists the blockchains that the key can use instead. */
+const usableWith = (ctx: Ctx): string[] => networksOf(ctx).map(({ blockchain }) => blockchain)
 
 /** The blockchain of a request that may omit it. */
-export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
+export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx)[0]
 
 type UnusableReason =
   | 'chainNotStarted'
@@ -24,42 +26,54 @@ type UnusableReason =
 
 /**
  * Refuses a listed blockchain that cannot be used here, with the reason and the usable ones: those that wallets may be on,
- * unless the operation takes `any`.
+ * unless the operation takes `any`, or those with `contracts`.
  */
 export function unusableChain(
   ctx: Ctx,
   field: string,
   blockchain: Blockchain,
   kind: UnusableReason,
-  among: 'wallets' | 'any' = 'wallets',
+  among: keyof typeof serves = 'wallets',
 ) {
-  const connected = usableWith(ctx, 'blockchain')
-  const usable = among === 'any' ? connected : connected.filter(hasWallets)
+  const usable = networksOf(ctx).flatMap((each) => (serves[among](each.blockchain) ? [each.blockchain] : []))
+  const named = networkOf(blockchain)?.blockchain
+  const lacks = among === 'contracts' && named !== undefined && !serves.contracts(named)
+  const reason = lacks ? 'runs no contracts' : `names ${reasonOf(named)}`
+  return invalid({ at: field, reason: `${reason}${instead(blockchain, usable)}`, value: blockchain, kind })
+}
+
+/** Whether a blockchain that is connected serves an operation. */
+const serves = {
+  wallets: (blockchain: Blockchain) => (walletBlockchains as readonly string[]).includes(blockchain),
+  contracts: (blockchain: Blockchain) => capabilitiesOf(blockchain).contracts,
+  businessAccount: (blockchain: Blockchain) => capabilitiesOf(blockchain).businessAccount,
+  any: () => true,
+}
+
+/** The same for a code of the business account, which names no network, or one that it does not use or that is not connected. */
+export function unusableCode(ctx: Ctx, field: string, code: string, named?: Network) {
+  const usable = networksOf(ctx)
+    .filter(({ blockchain }) => serves.businessAccount(blockchain))
+    .map(({ businessChain }) => businessChain)
+  const isSupported = named !== undefined && serves.businessAccount(named.blockchain)
   return invalid({
     at: field,
-    reason: `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
-    value: blockchain,
-    kind,
+    reason: `${codeReason(code, named, isSupported)}${instead(code, usable)}`,
+    value: code,
+    kind: isSupported ? 'chainNotStarted' : 'chainUnsupported',
   })
 }
 
-/** The same for a code of the business account, which names no network or `blockchain`. */
-export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?: string) {
-  const usable = usableWith(ctx, 'businessChain')
-  const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
-  const names = blockchain ? `${code} names` : 'names'
-  return invalid({
-    at: field,
-    reason: `${names} ${reasonOf(blockchain)}${instead(code, usable)}`,
-    value: code,
-    kind,
-  })
+function codeReason(code: string, named: Network | undefined, isSupported: boolean): string {
+  if (!named) return `names ${reasonOf(undefined)}`
+  if (isSupported) return `${code} names ${reasonOf(named.blockchain)}`
+  return `names ${named.blockchain}, on which the business account receives and pays nothing`
 }
 
 /** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
 export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockchain) {
   const [network, key] = environmentOf(blockchain) === 'TEST' ? ['test', 'TEST'] : ['main', 'LIVE']
-  const usable = usableWith(ctx, 'blockchain')
+  const usable = usableWith(ctx)
   const reason = `is a ${network} network, which needs a ${key} key`
   return invalid({
     at: field,

@@ -103,8 +103,10 @@ type ReadSettings = {
   at?: string
   /** Whether this is a blockchain of the interface: a misspelt one would allow nothing there, and limit nothing either. */
   isBlockchain: (name: string) => boolean
-  /** Whether the text is an address of that blockchain of the interface. */
-  isAddressOn: (blockchain: string, text: string) => boolean
+  /** The address of that blockchain of the interface in the form that effects name it by; `undefined` for a text that is none. */
+  parseAddressOn: (blockchain: string, text: string) => string | undefined
+  /** Whether the blockchain reserves an address: no token is there. */
+  isReservedOn: (blockchain: string, address: string) => boolean
 }
 
 /** Checks rules as an operator writes them, with the blockchains that they name; errors name each bad member by its path. */
@@ -118,7 +120,7 @@ export function readRules(value: unknown, { at, ...known }: ReadSettings): Rules
   }
 }
 
-function requireBlockchains(rules: Rules, { isBlockchain, isAddressOn }: Omit<ReadSettings, 'at'>): void {
+function requireBlockchains(rules: Rules, known: Omit<ReadSettings, 'at'>): void {
   if (rules.mode === 'permissive') return
   const entries: [string, string][] = [
     ...listOf(rules.destinations).map((text, index): [string, string] => [`destinations[${index}]`, text]),
@@ -137,11 +139,28 @@ function requireBlockchains(rules: Rules, { isBlockchain, isAddressOn }: Omit<Re
     const blockchain = text.slice(0, text.lastIndexOf(':'))
     const address = text.slice(blockchain.length + 1)
     if (blockchain === '*' || blockchain.startsWith('eip155:')) continue
-    if (!isBlockchain(blockchain))
-      throw invalid({ at, reason: `"${text}" names no blockchain of this interface`, value: text })
-    if (!placeholders.has(address) && !isAddressOn(blockchain, address))
-      throw invalid({ at, reason: `"${text}" names no address of ${blockchain}`, value: text })
+    const problem = known.isBlockchain(blockchain)
+      ? addressProblem(blockchain, address, /tokens\[\d+\]$/.test(at), known)
+      : 'names no blockchain of this interface'
+    if (problem) throw invalid({ at, reason: `"${text}" ${problem}`, value: text })
   }
+}
+
+/** The reason why an entry would match nothing: effects name addresses in one form, and the native coin by a word. */
+function addressProblem(
+  blockchain: string,
+  address: string,
+  isToken: boolean,
+  { parseAddressOn, isReservedOn }: Pick<ReadSettings, 'parseAddressOn' | 'isReservedOn'>,
+): string | undefined {
+  if (placeholders.has(address)) return undefined
+  const canonical = parseAddressOn(blockchain, address)
+  if (canonical === undefined) return `names no address of ${blockchain}`
+  if (isToken && isReservedOn(blockchain, canonical))
+    return `names a reserved address, which is no token: write the native coin ${blockchain}:native`
+  return canonical.length === address.length
+    ? undefined
+    : `names an address that is written ${blockchain}:${canonical}`
 }
 
 const listOf = <Item>(list: 'any' | readonly Item[] | undefined): readonly Item[] =>
@@ -176,7 +195,7 @@ const placeholders = new Set(['native', 'none'])
 
 /** The forms of addresses: hexadecimal digits mean the same in either case; base58 and names are as they are. */
 const forms =
-  '0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{32,44}|(?!0x)[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]'
+  '0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|0x[0-9a-fA-F]|[1-9A-HJ-NP-Za-km-z]{32,44}|(?!0x)[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]'
 const addressPattern = new RegExp(`^(?!native$|none$)(${forms})$`)
 const tokenPattern = new RegExp(`^(?!none$)(${forms})$`)
 const contractPattern = new RegExp(`^(?!native$)(${forms})$`)

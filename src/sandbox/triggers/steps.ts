@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAddressOn } from '#chains/address'
+import { parseAddress } from '#chains/address'
 import { type Network, requireNetwork } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
@@ -113,7 +113,7 @@ export function openSteps(target: TriggerTarget, values: TriggerValues, seed: st
       drawn += 1
       const digits = createHash('sha256').update(`${seed} ${drawn}`).digest('hex')
       const short = `0x${digits.slice(0, 40)}`
-      return isAddressOn(network.blockchain, short) ? short : `0x${digits}`
+      return parseAddress(network.blockchain, short) ? short : `0x${digits}`
     },
     /** Waits until a resource has a state of these. */
     untilState: (path: string, read: (shown: StepAnswer) => string | undefined, ...states: string[]) =>

@@ -6,10 +6,10 @@ export type FileEntry = { code: string; text: string; reference: string | undefi
 /** Reads the chunks of a file. Throws a `ListProblem` that names the line. */
 type FormatReader = (chunks: AsyncIterable<string>) => AsyncIterable<FileEntry>
 
-/** The address that a code and a text name; `unsupported` for currencies without a screened chain. */
+/** The addresses that a code and a text name: several where chains write theirs alike; `unsupported` for currencies without a screened chain. */
 export type EntryParser = (
   code: string,
   text: string,
-) => ScreenedAddress | 'unsupported' | 'malformed' | 'unknown'
+) => readonly ScreenedAddress[] | 'unsupported' | 'malformed' | 'unknown'
 
 export type ListFormat = { read: FormatReader; parse: EntryParser }

@@ -12,10 +12,11 @@ import { readSdnCsv, readTable } from './read-csv.ts'
 import { readSdnXml } from './read-sdn-xml.ts'
 import { parseSanctioned } from './sanctioned-currencies.ts'
 
-const parseListed: EntryParser = (code, text) =>
-  (screeningChains as readonly string[]).includes(code)
-    ? (parseScreenedAddress(code as ScreeningChain, text) ?? 'malformed')
-    : 'unknown'
+const parseListed: EntryParser = (code, text) => {
+  if (!(screeningChains as readonly string[]).includes(code)) return 'unknown'
+  const parsed = parseScreenedAddress(code as ScreeningChain, text)
+  return parsed ? [parsed] : 'malformed'
+}
 
 /** The formats of files, by name. */
 export const listFormats = {
@@ -78,9 +79,10 @@ async function stageFile(tx: Db, file: ListImport, counts: ImportCounts, hash: H
   }
   for await (const entry of read(chunksOf(file.path, hash))) {
     const parsed = parse(entry.code, entry.text)
-    if (typeof parsed === 'object') batch.push({ ...parsed, reference: entry.reference?.slice(0, 100) })
-    else count(counts, file, entry, parsed)
-    if (batch.length === batchSize) await flush()
+    const reference = entry.reference?.slice(0, 100)
+    if (typeof parsed === 'string') count(counts, file, entry, parsed)
+    else batch.push(...parsed.map((address) => ({ ...address, reference })))
+    if (batch.length >= batchSize) await flush()
   }
   await flush()
   // A file of another format must not clear a list.

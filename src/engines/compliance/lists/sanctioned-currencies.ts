@@ -2,8 +2,8 @@ import { type AddressFamily, parseAddressOf } from '#chains/address'
 import { addressIn } from '#chains/screening-chains'
 import type { EntryParser } from './formats.ts'
 
-/** Tokens are on several chains: the address itself says which. */
-const tokenFamilies: readonly AddressFamily[] = ['evm', 'tron', 'solana', 'bitcoin']
+/** Tokens are on several chains: the address itself says which. Aptos and Sui write theirs alike. */
+const tokenFamilies: readonly AddressFamily[] = ['evm', 'tron', 'solana', 'bitcoin', 'aptos', 'sui']
 
 /** The currency codes of sanctions lists, with the forms that their addresses have. */
 const families: Readonly<Record<string, readonly AddressFamily[]>> = {
@@ -20,6 +20,9 @@ const families: Readonly<Record<string, readonly AddressFamily[]>> = {
   USDC: tokenFamilies,
   TRX: ['tron'],
   SOL: ['solana'],
+  APT: ['aptos'],
+  SUI: ['sui'],
+  NEAR: ['near'],
   XMR: ['monero'],
   XRP: ['xrpl'],
   XLM: ['stellar'],
@@ -33,9 +36,9 @@ export const parseSanctioned: EntryParser = (code, text) => {
   if (!named) return /^[A-Z0-9]{2,10}$/.test(code) ? 'unsupported' : 'unknown'
   // A published address in mixed case need not carry a checksum.
   const spelled = /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
-  for (const family of named) {
+  const found = named.flatMap((family) => {
     const address = parseAddressOf(family, spelled, 'LIVE')
-    if (address !== undefined) return addressIn(family, address)
-  }
-  return 'malformed'
+    return address === undefined ? [] : [addressIn(family, address)]
+  })
+  return found.length > 0 ? found : 'malformed'
 }
