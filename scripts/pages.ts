@@ -101,7 +101,7 @@ function chainsPage(): string {
   const headings = [
     'Blockchain',
     'Wallets',
-    'Business account',
+    'Business account code',
     'Keys',
     'Chain id',
     'Confirmations',
@@ -147,20 +147,30 @@ with or without its prefix. The wallet has to be one of the signers. [Policy](po
 
 const aptosSection = `## Aptos
 
+[aptos-wallets.mjs](../examples/aptos-wallets.mjs) is a whole program with the published client, for the [simulated
+chain](sandbox.md#aptos-a-simulated-chain) of a sandbox. Wallets are EOA, of developers or of users; smart accounts, derived wallets, typed data and
+contracts are refused with 155507 or 155510.
+
 - **Addresses** are 0x and 64 digits, leading zeros included; the special addresses 0x0 to 0xf are also written as one digit, and are not paid.
   Transfers to an object, such as the store of an account, are refused where the node says that it is one, and fail before the signature otherwise.
-- **Coins**: \`tokenAddress\` is the metadata object of a fungible asset, whose standard is FungibleAsset; coin types are none. Wallets show what is in
-  their primary stores.
-- **Fees**: \`gasLimit\` is the maximum of gas units, \`gasPrice\` the price of one in octas, of which a coin has 10^8; there is no \`maxFee\` and no
-  \`priorityFee\`. \`networkFee\` is their product in APT, as \`networkFeeRaw\` is, and a transaction pays for what it used. An estimate has the limit with
-  which a transfer is sent, room for the store of its recipient included.
+  An address needs no account to receive: the first payment of a coin makes what holds it, for about 0.0005 APT more of its sender.
+- **Coins** are APT and those of the first table. Their \`tokenAddress\` is the metadata object of a fungible asset, the standard is FungibleAsset; a
+  coin type, such as \`0x1::aptos_coin::AptosCoin\`, is refused. Wallets show what is in their primary stores.
+- **Fees**: \`gasLimit\` is the maximum of gas units, \`gasPrice\` the price of one in octas, of which an APT has 10^8; there is no \`maxFee\` and no
+  \`priorityFee\`. In an estimate \`networkFee\` and \`networkFeeRaw\` are their product in APT, with the limit with which a transfer is sent, room for the
+  store of its recipient included. The \`networkFee\` of a transaction in a block is what it paid, for the gas that it used.
 - **Contract execution** has one function: \`contractAddress\` 0x1, \`abiFunctionSignature\`
   \`aptos_account::batch_transfer_fungible_assets(metadata:object::Object<fungible_asset::Metadata>,recipients:vector<address>,amounts:vector<u64>)\`,
   and \`abiParameters\` with the asset, up to 500 recipients, and as many amounts in base units, all as strings. Policy and screening see each payment.
   Others answer 155510.
 - **Expiry**: a transaction lives ten minutes by the time of blocks. One that no block took is made again under its sequence number once it is proven
   dead, at a price of at least a tenth more. Accelerating raises the price of the same transaction; cancelling waits until it is dead, and
-  then uses its sequence number for a transaction that moves nothing.`
+  then uses its sequence number for a transaction that moves nothing. Alarms and timelines call the sequence number a nonce.
+- **Blocks** are final at once: there are no reorgs, and one confirmation completes a transaction.
+- **Messages** are signed as their bytes, without the frame that browser wallets put around a text. The signature is 0x and 128 digits. Bytes
+  that are a transaction, or give the account to another key, are refused.
+- **Nodes** of \`BEZANT_NETWORKS\` are full nodes with their REST interface, at an address with or without \`/v1\`; a query in it, such as a key, is sent
+  with each request. A node has to keep the blocks that are not indexed yet, and the balances at their versions.`
 
 const yesOrNo = (fact: boolean) => (fact ? 'yes' : 'no')
 

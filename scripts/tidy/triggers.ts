@@ -7,7 +7,7 @@ export const triggeredTopicsRule: Rule = {
   name: 'every topic of notifications can be triggered',
   why: 'Whoever writes a receiver makes each message happen with bezant trigger; a topic that has no fixture is listed with the reason.',
   check: () => {
-    const { events, notCovered } = listTriggers({ chains: [{ blockchain: '' }] } as never)
+    const { events, notCovered } = listTriggers({ chains: [] } as never)
     const caused = new Set(events.flatMap((event) => event.topics))
     const excused = notCovered.map(({ topic }) => topic)
     const isExcused = (topic: string) =>

@@ -183,10 +183,11 @@ async function startServers(
   const parts = isOpen
     ? { endpoints: own, catches, guard, intercept, causesOf, restores, refusal, apiKey }
     : { endpoints: [] }
-  const api = await startApi(ctx, { faucet, mailer, around, ...parts })
-  undo.push(api.stop, catchers.stop)
   const page = await startPage(ctx, around)
   undo.push(page.stop)
+  // The last one to listen: GET /sandbox answers with all addresses from the first request on.
+  const api = await startApi(ctx, { faucet, mailer, around, ...parts })
+  undo.push(api.stop, catchers.stop)
   const addresses = { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` }
   Object.assign(answer, { ...addresses, challengeUrl: ctx.config.challengeUrl })
 }

@@ -80,6 +80,7 @@ export const drawnFiles = [
   'src/api/operator/treasury.test.ts',
   'testing/suites/pages/console-lists.test.ts',
   'testing/suites/pages/console-policies.test.ts',
+  'testing/suites/pages/console-simulated.test.ts',
   'src/engines/transactions/received.test.ts',
   'testing/suites/processes/memory.test.ts',
   'src/api/messages/delivery-costs.test.ts',

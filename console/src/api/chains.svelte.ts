@@ -26,6 +26,9 @@ export async function chainsWith(capability?: Capability): Promise<string[]> {
   return Object.keys(known).filter((name) => capability === undefined || known[name]!.includes(capability))
 }
 
+/** The first chain of the server, which forms choose by themselves; undefined until the server has told. */
+export const firstChain = (): string | undefined => Object.keys(known)[0]
+
 /** Whether a chain has a capability; false until the server has told. */
 export function hasCapability(blockchain: string, capability: Capability): boolean {
   void load().catch(() => undefined)

@@ -1,7 +1,8 @@
 import { ask, read } from '../api/ask.ts'
-import type { LabClockState, LocalChain, Snapshot } from '../api/types.ts'
+import type { LabClockState, Snapshot } from '../api/types.ts'
 import { plural } from '../format/text.ts'
 import { shownDuration } from '../format/time.ts'
+import { chainsThat, localChains } from './local-chains.ts'
 
 /** Acts that only a sandbox can do. Each returns the sentence that tells what happened. */
 
@@ -24,10 +25,8 @@ export async function turnClock(): Promise<string> {
   return isFrozen ? 'Time passes again.' : 'Time stands still. Work goes on, dated with this instant.'
 }
 
-const chainsOf = () => read<LocalChain[]>('/sandbox/chains')
-
 export async function mineEverywhere(): Promise<string> {
-  const chains = await chainsOf()
+  const chains = await localChains.queryFn()
   await Promise.all(
     chains.map(({ blockchain }) => ask('POST', `/sandbox/chains/${blockchain}/mine`, { blocks: 1 })),
   )
@@ -35,10 +34,9 @@ export async function mineEverywhere(): Promise<string> {
 }
 
 export async function reorgEverywhere(): Promise<string> {
-  const chains = (await chainsOf()).filter(({ operations }) => operations.includes('reorg'))
-  if (chains.length === 0) throw new Error('No chain of this sandbox has reorgs: their blocks are final.')
+  const chains = chainsThat('reorg', await localChains.queryFn())
   const results = await Promise.allSettled(
-    chains.map(({ blockchain }) =>
+    chains.map((blockchain) =>
       ask<{ returned: string[] }>('POST', `/sandbox/chains/${blockchain}/reorg`, { depth: 1 }),
     ),
   )

@@ -1,5 +1,5 @@
 import { ask } from '../api/ask.ts'
-import { hasCapability } from '../api/chains.svelte.ts'
+import { firstChain, hasCapability } from '../api/chains.svelte.ts'
 import { signingFields, withSecret } from '../api/entity-secret.ts'
 import { wordsOf } from '../format/text.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
@@ -73,17 +73,20 @@ export const balanceColumns: readonly Column<Row>[] = [
   { title: 'Contract', cell: (row) => address((row['token'] as Token).tokenAddress), place: 'below' },
 ]
 
+const accountTypesOn = (blockchain: string) =>
+  hasCapability(blockchain, 'smartAccounts') ? ['EOA', 'SCA'] : ['EOA']
+
 const createWallets: Action<undefined> = {
   title: 'Create wallets',
   icon: 'plus',
   tone: 'primary',
-  fields: withSecret([
+  fields: withSecret(({ blockchain = firstChain() ?? '' }) => [
     { name: 'walletSetId', title: 'Wallet set', choices: walletSetChoices },
     { name: 'blockchain', title: 'Blockchain', choices: () => chainChoices() },
     {
       name: 'accountType',
       title: 'Account',
-      options: ['EOA', 'SCA'].map((value) => ({ value, title: value })),
+      options: accountTypesOn(blockchain).map((value) => ({ value, title: value })),
     },
     { name: 'count', title: 'Number', value: '1', hint: '1 to 200' },
     { name: 'name', title: 'Name', isOptional: true },
@@ -219,8 +222,7 @@ export const transactionActs: readonly Action<{ id: string }>[] = [
   {
     title: 'Accelerate',
     icon: 'gauge',
-    about:
-      'Sends the transaction again with the same nonce at a higher price. Only one of both can be mined.',
+    about: 'Sends the transaction again in its place, at a higher price. A block can have only one of both.',
     fields: withSecret([]),
     async run(item, values) {
       await ask('POST', `/v1/w3s/developer/transactions/${item.id}/accelerate`, await signingFields(values))
@@ -232,7 +234,7 @@ export const transactionActs: readonly Action<{ id: string }>[] = [
     icon: 'x',
     tone: 'danger',
     about:
-      'Takes the nonce for an empty transaction. When the first one is mined before, it happens all the same.',
+      'Sends an empty transaction in its place. When a block has the first one before, it happens all the same. Where transactions expire, as on Aptos, that waits until the first one has.',
     typed: () => 'cancel',
     fields: withSecret([]),
     async run(item, values) {

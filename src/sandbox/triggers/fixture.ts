@@ -1,9 +1,14 @@
 import type { Steps } from './steps.ts'
 
+/** The need of an event that not every chain meets, in the words of a refusal: "has no reorgs". */
 export type FixtureNeed =
   | 'modular wallets'
   | 'payments of the business account'
-  | 'contracts, replacements and reorgs'
+  | 'contracts'
+  | 'reorgs'
+  | 'base fees'
+  | 'replacements of transactions'
+  | 'cancellations before an expiry'
 
 /** Steps of the API and of the chain that make an event happen. */
 export type Fixture = {

@@ -115,7 +115,7 @@ describe('chains', () => {
       const { status, body } = await trigger('modularWallet.userOperation', {}, { of: alone })
       expect([status, body.message]).toEqual([
         400,
-        'API parameter invalid. set.blockchain has no modular wallets: no chain of this sandbox has modular wallets, so start it with one that has them, such as BASE-SEPOLIA.',
+        'API parameter invalid. set.blockchain has no modular wallets: no chain of this sandbox has modular wallets, so start it with BASE-SEPOLIA too.',
       ])
     } finally {
       await alone.close()

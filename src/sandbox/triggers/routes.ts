@@ -21,6 +21,11 @@ const triggersSchema = Type.Object(
           values: Type.Record(Type.String(), Type.String(), {
             description: 'The paths that can be set, with their usual values.',
           }),
+          blockchains: Type.Array(Type.String(), {
+            description:
+              'The chains of this sandbox on which it can happen; none where all lack what it needs.',
+          }),
+          needs: Type.Optional(text('What it needs of its chain, where not every chain has that.')),
         },
         { title: 'TriggerEvent', description: 'An event that can be triggered.' },
       ),

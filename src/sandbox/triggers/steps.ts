@@ -14,7 +14,7 @@ export type TriggerTarget = {
   /** The key of pages, which opens the JSON-RPC of modular wallets. */
   clientKey: string
   ctx: Pick<EngineCtx, 'chains'>
-  chains: readonly Pick<LocalChain, 'blockchain' | 'tokens' | 'evm'>[]
+  chains: readonly Pick<LocalChain, 'blockchain' | 'tokens'>[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape

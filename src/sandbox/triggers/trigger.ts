@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { capabilitiesOf } from '#chains/capabilities'
-import { networkOf } from '#chains/networks/index'
+import type { Chain } from '#chains/chain'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
+import { engineChain } from '../chain-control/payment.ts'
+import { lackOf } from '../chains/abilities.ts'
 import { businessFixtures } from './business.ts'
 import type { Fixture, FixtureNeed } from './fixture.ts'
 import { modularWalletFixtures } from './modular-wallets.ts'
@@ -11,13 +13,16 @@ import { untriggeredTopics } from './untriggered-topics.ts'
 import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
 
-type TriggerChain = TriggerTarget['chains'][number]
-
-const hasNeeds: Readonly<Record<FixtureNeed, (chain: TriggerChain) => boolean>> = {
-  'modular wallets': ({ blockchain }) => networkOf(blockchain)?.rpcPath !== undefined,
-  'payments of the business account': ({ blockchain }) =>
-    networkOf(blockchain) !== undefined && capabilitiesOf(blockchain).businessAccount,
-  'contracts, replacements and reorgs': ({ evm }) => evm !== undefined,
+const hasNeeds: Readonly<Record<FixtureNeed, (chain: Chain) => boolean>> = {
+  'modular wallets': ({ network }) => network.rpcPath !== undefined,
+  'payments of the business account': ({ network }) => capabilitiesOf(network.blockchain).businessAccount,
+  contracts: ({ network }) => capabilitiesOf(network.blockchain).contracts,
+  reorgs: ({ network }) => lackOf(network.blockchain, 'reorg') === undefined,
+  'base fees': ({ network }) => lackOf(network.blockchain, 'base-fee') === undefined,
+  'replacements of transactions': ({ network }) => network.replaceable !== false,
+  // Where transactions expire, nothing takes the place of one before it is dead.
+  'cancellations before an expiry': ({ network, lifetimes }) =>
+    network.replaceable !== false && lifetimes === undefined,
 }
 
 const needing = (needs: FixtureNeed, all: Readonly<Record<string, Fixture>>): Record<string, Fixture> =>
@@ -37,17 +42,21 @@ export const listTriggers = (target: TriggerTarget) => ({
     about: fixture.about,
     topics: fixture.topics,
     values: valuesOf(target, fixture),
+    blockchains: blockchainsFor(target, fixture),
+    ...(fixture.needs !== undefined && { needs: fixture.needs }),
   })),
   notCovered: Object.entries(untriggeredTopics).map(([topic, reason]) => ({ topic, reason })),
 })
 
 /** The names of the chains that a fixture can run on. */
-const blockchainsFor = ({ chains }: TriggerTarget, { needs }: Fixture): string[] =>
-  chains.filter((chain) => needs === undefined || hasNeeds[needs](chain)).map(({ blockchain }) => blockchain)
+const blockchainsFor = ({ ctx, chains }: TriggerTarget, { needs }: Fixture): string[] =>
+  chains
+    .map(({ blockchain }) => blockchain)
+    .filter((name) => needs === undefined || hasNeeds[needs](engineChain(ctx, name)))
 
 const valuesOf = (target: TriggerTarget, fixture: Fixture): Record<string, string> => ({
   ...fixture.values,
-  blockchain: blockchainsFor(target, fixture)[0] ?? target.chains[0]!.blockchain,
+  blockchain: blockchainsFor(target, fixture)[0] ?? target.chains[0]?.blockchain ?? '',
 })
 
 type TriggerInput = { event: string; set?: Record<string, string> | undefined; seed?: string | undefined }
@@ -92,7 +101,7 @@ function requireUsable(target: TriggerTarget, fixture: Fixture, value: string): 
   const remedy =
     usable.length > 0
       ? `choose from ${usable.join(', ')}`
-      : `no chain of this sandbox has ${fixture.needs}, so start it with one that has them, such as BASE-SEPOLIA`
+      : `no chain of this sandbox has ${fixture.needs}, so start it with BASE-SEPOLIA too`
   throw invalid({ at: 'set.blockchain', reason: `${problem}: ${remedy}`, value })
 }
 

@@ -107,8 +107,6 @@ async function change(steps: Steps, what: 'accelerate' | 'cancel'): Promise<void
   }
 }
 
-const evmAlone = { needs: 'contracts, replacements and reorgs' } as const
-
 const challenge = (topic: string, about: string, run: Fixture['run'], values = {}): Fixture => ({
   about: `${about} The user approves it with a PIN.`,
   topics: [`challenges.${topic}`],
@@ -163,7 +161,7 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
     amounts,
   ),
   'challenge.contractExecution': {
-    ...evmAlone,
+    needs: 'contracts',
     ...challenge('contractExecution', 'A user calls a contract from a wallet.', async (steps) => {
       const { session, walletId } = await fundedUser(steps)
       const call = {
@@ -178,7 +176,7 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
     }),
   },
   'challenge.accelerateTransaction': {
-    ...evmAlone,
+    needs: 'replacements of transactions',
     ...challenge(
       'accelerateTransaction',
       'A user accelerates a payment; the chain mines nothing for others meanwhile.',
@@ -187,7 +185,7 @@ export const userFixtures: Readonly<Record<string, Fixture>> = {
     ),
   },
   'challenge.cancelTransaction': {
-    ...evmAlone,
+    needs: 'replacements of transactions',
     ...challenge(
       'cancelTransaction',
       'A user cancels a payment; the chain mines nothing for others meanwhile.',

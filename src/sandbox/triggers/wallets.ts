@@ -169,7 +169,6 @@ async function logEvent(steps: Steps): Promise<void> {
   }, 'the log is listed')
 }
 
-const evmAlone = { needs: 'contracts, replacements and reorgs' } as const
 const outbound = { topics: ['transactions.outbound', 'transactions.inbound'], values: amounts }
 
 export const walletFixtures: Readonly<Record<string, Fixture>> = {
@@ -186,28 +185,28 @@ export const walletFixtures: Readonly<Record<string, Fixture>> = {
   },
   'transaction.failed': {
     ...outbound,
-    ...evmAlone,
+    needs: 'contracts',
     values: {},
     about: 'A wallet executes a call that reverts.',
     run: fail,
   },
   'transaction.cancelled': {
     ...outbound,
-    ...evmAlone,
+    needs: 'cancellations before an expiry',
     about:
       'A transaction is cancelled while the chain is paused; the chain mines nothing for others meanwhile.',
     run: cancel,
   },
   'transaction.stuck': {
     ...outbound,
-    ...evmAlone,
+    needs: 'base fees',
     about:
       'Gas becomes expensive for some seconds, in which a transaction is stuck; then it is mined. The chain is paused meanwhile.',
     run: stick,
   },
   'transaction.reorged': {
     ...outbound,
-    ...evmAlone,
+    needs: 'reorgs',
     about:
       'A block with a transaction is replaced, and the next one has it again. The chain is paused meanwhile.',
     run: reorganise,
@@ -218,7 +217,7 @@ export const walletFixtures: Readonly<Record<string, Fixture>> = {
     run: deny,
   },
   'contract.eventLog': {
-    ...evmAlone,
+    needs: 'contracts',
     about: 'A transfer is logged by USDC, of which the transfers are monitored.',
     topics: ['contracts.eventLog', 'transactions.outbound', 'transactions.inbound'],
     values: amounts,

@@ -49,7 +49,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 11)
+const walletsExample = drawnTests(1, 12)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -65,6 +65,23 @@ describe('the examples run against a sandbox with the chains that they name', ()
         sandbox.signal('SIGTERM', 'process')
         await sandbox.exited
         await rm(both, { recursive: true, force: true, maxRetries: 5 })
+      }
+    },
+  )
+
+  walletsExample(
+    'aptos-wallets: an estimate, a transfer, a batch, and the same answers of the simulated node',
+    async () => {
+      const own = await initializedDirectory()
+      const sandbox = await startProgram({ dataDir: own, args: ['--chains', 'APTOS-TESTNET'] })
+      try {
+        expect(await example('aptos-wallets.mjs', sandbox)).toMatch(
+          /is simulated by the sandbox\n[\s\S]*octas: 0\.\d+ APT\n[\s\S]*is COMPLETE in 0x[0-9a-f]{64} for 0\.\d+ APT\n[\s\S]*received 1\.25 USDC[\s\S]*the payee 3\.25 USDC\nthe node says the same, at ledger version \d+/,
+        )
+      } finally {
+        sandbox.signal('SIGTERM', 'process')
+        await sandbox.exited
+        await rm(own, { recursive: true, force: true, maxRetries: 5 })
       }
     },
   )
@@ -263,7 +280,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(15)
+    expect(names).toHaveLength(16)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))

@@ -44,6 +44,12 @@ const sealed = async (path: string, body: object) =>
 const shown = async () => (await get('/sandbox/chains'))[0]
 const onChain = (verb: string, body: object = {}) => post(`/sandbox/chains/${blockchain}/${verb}`, body)
 
+/** The transaction as the node has it. */
+async function committed(txHash: string): Promise<void> {
+  const answer = await fetch(`${(await shown()).rpcUrl}/transactions/by_hash/${txHash}`)
+  expect(await answer.json()).toMatchObject({ hash: txHash, success: true })
+}
+
 type Made = { id: string; address: string }
 
 async function makeWallets(): Promise<[Made, Made]> {
@@ -165,11 +171,6 @@ describe('a simulated chain', () => {
       expect(
         await refused('POST', '/sandbox/faults/rules', JSON.stringify({ name: 'lacked', ...rule })),
       ).toEqual([400, 2, expect.stringContaining(reason)])
-    expect(await refused('POST', '/sandbox/triggers', { event: 'transaction.reorged' })).toEqual([
-      400,
-      2,
-      expect.stringContaining('contracts, replacements and reorgs'),
-    ])
     const wrong: [object, string][] = [
       [{ address: `0x${'ab'.repeat(20)}` }, '0x and 64 hexadecimal digits'],
       [{ address: `0x${'0'.repeat(64)}` }, 'and not zero'],
@@ -184,6 +185,42 @@ describe('a simulated chain', () => {
       ])
     expect(await shown()).toEqual(before)
     expect(await get('/sandbox/faults')).toEqual({ hits: {} })
+  })
+
+  it('property 235: triggers what it has by real operations, and refuses by name what it lacks', async () => {
+    const { events } = await get('/sandbox/triggers')
+    type Listed = { event: string; blockchains: string[]; needs?: string }
+    const possible = (events as Listed[]).filter(({ blockchains }) => blockchains.includes(blockchain))
+    expect(possible.map(({ event }) => event)).toEqual([
+      'transaction.complete',
+      'transaction.inbound',
+      'transaction.denied',
+      ...['initialize', 'setPin', 'changePin', 'restorePin', 'createWallet', 'createTransaction'].map(
+        (name) => `challenge.${name}`,
+      ),
+      'challenge.accelerateTransaction',
+      'challenge.cancelTransaction',
+    ])
+    for (const { event } of possible.filter(({ event }) => !/Pin|initialize|createWallet/.test(event))) {
+      const { made } = await post('/sandbox/triggers', { event })
+      const [found] = made.filter(({ kind }: { kind: string }) => kind === 'transaction')
+      const { state, txHash } = await read(found.id)
+      // A request of a user has happened once it is approved, whatever becomes of its transaction.
+      if (/accelerate|cancel/.test(event)) continue
+      expect(state, event).toBe(event === 'transaction.denied' ? 'DENIED' : 'COMPLETE')
+      if (state === 'COMPLETE') await committed(txHash)
+    }
+    const wallets = async () => (await get('/v1/w3s/wallets?pageSize=50')).wallets.length
+    const before = await wallets()
+    for (const { event, needs } of (events as Listed[]).filter((each) => !possible.includes(each)))
+      expect(await refused('POST', '/sandbox/triggers', { event })).toEqual([
+        400,
+        2,
+        expect.stringContaining(
+          `has no ${needs}: no chain of this sandbox has ${needs}, so start it with BASE-SEPOLIA too`,
+        ),
+      ])
+    expect(await wallets()).toBe(before)
   })
 
   it('stands still while time is frozen, mines on a timer, forgets what is dropped, and begins anew', async () => {
