@@ -158,7 +158,13 @@ contracts are refused with 155507 or 155510.
   coin type, such as \`0x1::aptos_coin::AptosCoin\`, is refused. Wallets show what is in their primary stores.
 - **Fees**: \`gasLimit\` is the maximum of gas units, \`gasPrice\` the price of one in octas, of which an APT has 10^8; there is no \`maxFee\` and no
   \`priorityFee\`. In an estimate \`networkFee\` and \`networkFeeRaw\` are their product in APT, with the limit with which a transfer is sent, room for the
-  store of its recipient included. The \`networkFee\` of a transaction in a block is what it paid, for the gas that it used.
+  store of its recipient included. The \`networkFee\` of a transaction in a block is what it cost, for the gas that it used.
+- **Gas station**: a wallet pays its fees as far as its APT reach, and the treasury of its entity pays the others, as the fee payer of the
+  transaction, which the wallet signs with it. So a wallet can pay with USDC alone, and can pay all its APT. Within a day a treasury pays
+  \`BEZANT_FEE_COINS_PER_WALLET\` for one wallet and \`BEZANT_FEE_COINS_PER_ENTITY\` for all ([settings](settings.md)); beyond that a payment
+  fails with \`PAYMASTER_POLICY_EXCEED_MAX_NATIVE_TOKEN_DAILY\`. When neither has enough, it fails with \`INSUFFICIENT_NATIVE_TOKEN\`, and
+  \`errorDetails\` has the addresses of both. A sandbox funds treasuries; elsewhere the operator does, and the alarm \`treasury-low-on-gas\` asks
+  for it ([decision 150](decisions/0150-treasuries-pay-fees-where-wallets-cannot.md)).
 - **Contract execution** has one function: \`contractAddress\` 0x1, \`abiFunctionSignature\`
   \`aptos_account::batch_transfer_fungible_assets(metadata:object::Object<fungible_asset::Metadata>,recipients:vector<address>,amounts:vector<u64>)\`,
   and \`abiParameters\` with the asset, up to 500 recipients, and as many amounts in base units, all as strings. Policy and screening see each payment.

@@ -248,7 +248,7 @@ const screeningProviderOf = (environment: EnvironmentVariables) => ({
   screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
 })
 
-/** What the treasury pays in a day: gas, given in millions, and fees, in native coins. */
+/** Limits of what the treasury pays in a day: gas, given in millions, and fees, in native coins. */
 const gasBudgetsOf = (environment: EnvironmentVariables) => ({
   sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
   sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,

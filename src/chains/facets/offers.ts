@@ -19,7 +19,7 @@ export type GasEstimate =
   | { kind: 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
 /** `errors`: those of the contract, by which a revert is decoded. `feePayer`: the account that would pay the fee for the sender. */
-export type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }
+type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }
 
 /** The gas and the fees with which a block includes a transaction. */
 export type Offers = {

@@ -7,9 +7,9 @@ import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, placeHolds } from '#engines/ledger/holds/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
+import type { Failure } from './fail-unsent.ts'
 import { feePayerOf, orToTreasury } from './fee-payers.ts'
-import { coinsText, costOf } from './plan.ts'
-import type { Ready } from './sign.ts'
+import { coinsText, costOf, type Ready } from './plan.ts'
 import { feesPaidFor } from './store/fee-payers.ts'
 import type { Sponsor } from './store/sponsors.ts'
 
@@ -19,7 +19,10 @@ const dayMs = 86_400_000
 export type CoveredPlan = { plan: Ready; payer: Sponsor | undefined }
 
 /** The plans whose fees are held, and why the next one is not. */
-type Coverage = { covered: CoveredPlan[]; uncovered: { plan: Ready; why: string } | undefined }
+type Coverage = { covered: CoveredPlan[]; uncovered: (FeeShortage & { plan: Ready }) | undefined }
+
+/** Why a fee is not paid: the reason of the transaction that fails, and words to follow those about its sender. */
+type FeeShortage = Pick<Failure, 'reason' | 'details'>
 
 /** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */
 export async function coverFees(
@@ -48,9 +51,9 @@ export async function coverFees(
     }
     // Its account is locked after that of the sender, and only where it has to pay.
     treasury ??= await purseOf(tx, ctx, chain, plan, account)
-    const excess = treasury.excessOf(cost)
-    if (excess !== undefined) {
-      uncovered = { plan, why: lacking(chain, plan, excess) }
+    const shortage = treasury.shortageOf(cost)
+    if (shortage) {
+      uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
       break
     }
     treasury.take(cost)
@@ -67,14 +70,14 @@ export async function coverFees(
   return { covered, uncovered }
 }
 
-const lacking = ({ network }: Chain, plan: Ready, excess: string): string =>
-  `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it${excess}`
+const lacking = ({ network }: Chain, plan: Ready, further: string): string =>
+  `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it${further}`
 
-/** What a treasury can pay for a wallet. */
+/** The coins that a treasury has for the fees of a wallet. */
 type Purse = {
   payer: Sponsor | undefined
-  /** Says why it cannot pay a fee, to follow the words about the sender; `undefined` where it can. */
-  excessOf(costAtomic: bigint): string | undefined
+  /** Says why it cannot pay a fee; `undefined` where it can. */
+  shortageOf(costAtomic: bigint): FeeShortage | undefined
   take(costAtomic: bigint): void
 }
 
@@ -87,7 +90,9 @@ async function purseOf(
 ): Promise<Purse> {
   const { network } = chain
   const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
-  if (!payer || walletId === null) return { payer: undefined, excessOf: () => '', take: () => undefined }
+  const poor = (details: string): FeeShortage => ({ reason: 'INSUFFICIENT_NATIVE_TOKEN', details })
+  if (!payer || walletId === null)
+    return { payer: undefined, shortageOf: () => poor(''), take: () => undefined }
   const nowMs = clock.nowMs()
   let left = await availableForHold(tx, nowMs, { ...account, address: payer.address })
   const owner = { entityId, blockchain: network.blockchain, walletId }
@@ -96,14 +101,16 @@ async function purseOf(
   const [perWallet, perEntity] = [config.feeCoinsPerWallet, config.feeCoinsPerEntity].map(
     (coins) => BigInt(coins) * coin,
   ) as [bigint, bigint]
-  const said = (whose: string, max: bigint) =>
-    `, or wait: the treasury pays at most ${coinsText(network, max)} within a day for ${whose}`
+  const exceeds = (whose: string, max: bigint): FeeShortage => ({
+    reason: 'PAYMASTER_POLICY_EXCEED_MAX_NATIVE_TOKEN_DAILY',
+    details: `, or wait: the treasury pays at most ${coinsText(network, max)} within a day for ${whose}`,
+  })
   return {
     payer,
-    excessOf: (costAtomic) => {
-      if (ofWallet + costAtomic > perWallet) return said('one wallet', perWallet)
-      if (ofEntity + costAtomic > perEntity) return said('all wallets', perEntity)
-      return costAtomic > left ? orToTreasury(payer) : undefined
+    shortageOf: (costAtomic) => {
+      if (ofWallet + costAtomic > perWallet) return exceeds('one wallet', perWallet)
+      if (ofEntity + costAtomic > perEntity) return exceeds('all wallets', perEntity)
+      return costAtomic > left ? poor(orToTreasury(payer)) : undefined
     },
     take: (costAtomic) => {
       left -= costAtomic

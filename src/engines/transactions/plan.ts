@@ -29,6 +29,9 @@ export type Plan =
   | { row: WaitingTransaction; fee: Fee; gasLimit: bigint }
   | { row: WaitingTransaction; failure: { reason: string; details: string } }
 
+/** A plan to sign. */
+export type Ready = Extract<Plan, { gasLimit: bigint }>
+
 /** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
 

@@ -15,15 +15,13 @@ import { type CoveredPlan, coverFees } from './cover-fees.ts'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { type Life, newLife } from './new-life.ts'
-import { type Plan, planWaiting } from './plan.ts'
+import { type Plan, planWaiting, type Ready } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
 import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
 import type { Sponsor } from './store/sponsors.ts'
 import { markQueued, type Ref, type WaitingTransaction, waitingOf } from './store/transactions.ts'
-
-export type Ready = Extract<Plan, { gasLimit: bigint }>
 
 /** Signs one round of transactions of keys. */
 export const signWaiting = (ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) =>
@@ -91,9 +89,9 @@ export function sortPlans(
 const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
-function feeNotCovered({ plan, why: details }: { plan: Ready; why: string }): Failure[] {
+function feeNotCovered({ plan, ...why }: Pick<Failure, 'reason' | 'details'> & { plan: Ready }): Failure[] {
   const { entityId, id, ofTreasury } = plan.row
-  return ofTreasury ? [] : [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
+  return ofTreasury ? [] : [{ entityId, id, ...why }]
 }
 
 const grantMissing = ({ row }: Plan): Failure => ({

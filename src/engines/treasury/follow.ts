@@ -5,6 +5,7 @@ import type { Journals } from '#engines/transactions/journal/index'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
+import { startRefillingFeePayers } from './bundling/refill-fee-payers.ts'
 import { startBundling } from './bundling/start-bundling.ts'
 import { reopenCalls } from './bundling/store.ts'
 import { creditDeposits, revertDeposits } from './deposits/credit-deposits.ts'
@@ -16,7 +17,6 @@ import { resumeWaiting } from './disbursements/store/disbursements.ts'
 import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
-import { startRefillingFeePayers } from './refill-fee-payers.ts'
 
 /** Maximum number of intents closed in one turn. */
 const expireMax = 100

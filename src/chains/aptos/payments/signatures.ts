@@ -14,7 +14,7 @@ import {
 } from '../encoding/layout.ts'
 import { callOfFunction, rawTransaction } from './build.ts'
 
-/** The message that the key of the sender signs; with a fee payer, both sign the same one, which names the payer. */
+/** The message that the key of the sender signs. With a fee payer, both sign the same one, which names the payer. */
 export function signingMessageOf(network: Network, transaction: UnsignedTransaction): Buffer {
   const { feePayer } = transaction
   const bytes = rawTransaction(network, transaction)

@@ -3,7 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 
 /**
  * The fees that a treasury pays for the wallets of its entity on a chain, for one of them and for all: those of transactions that
- * ended since a time, and what is held for those in flight.
+ * ended since a time, and the most that those in flight may cost.
  */
 export const feesPaidFor = (
   db: Db,
@@ -12,8 +12,7 @@ export const feesPaidFor = (
 ) =>
   db.one<{ ofEntity: bigint; ofWallet: bigint }>(sql`select coalesce(sum(f.fee), 0) as of_entity,
       coalesce(sum(f.fee) filter (where f.wallet_id = ${walletId}), 0) as of_wallet
-    from (select t.wallet_id, coalesce(t.network_fee, (select sum(h.amount) from holds h
-          where h.entity_id = t.entity_id and h.intent_id = t.id and h.purpose = 'fee'
-            and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id))) as fee
+    from (select t.wallet_id, coalesce(t.network_fee, (select max(a.gas_limit * a.max_fee) from attempts a
+          where a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent'))) as fee
       from transactions t where t.entity_id = ${entityId} and t.blockchain = ${blockchain} and t.fee_payer is not null
         and t.update_date > ${formatInstant(sinceMs)}) f`)

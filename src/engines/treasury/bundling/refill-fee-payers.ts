@@ -5,8 +5,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { usedFeePayers } from '#engines/transactions/operations/index'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
-import { treasuryOf } from './bundling/sponsor.ts'
-import { type GasFaucet, refillGas, treasuryGas } from './gas.ts'
+import { type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
+import { treasuryOf } from './sponsor.ts'
 
 /** Interval between looks at all of them. */
 const lookEveryMs = 2_000
