@@ -4,6 +4,7 @@ import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
 import { challengeMutants } from './challenges.ts'
 import { contractMutants } from './contracts.ts'
+import { feePayerMutants } from './fee-payers.ts'
 import { healthMutants } from './health.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
@@ -40,5 +41,6 @@ export const mutants: readonly Mutant[] = [
   ...accountMutants,
   ...unifiedBalanceMutants,
   ...healthMutants,
+  ...feePayerMutants,
   ...lifetimeMutants,
 ]

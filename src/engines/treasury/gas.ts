@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf } from '#engines/ledger/index'
@@ -10,7 +11,7 @@ import type { TreasuryRow } from './store/treasuries.ts'
 /** Gives native coins to an address of a local chain. */
 export type GasFaucet = (blockchain: string, address: string) => Promise<unknown>
 
-/** Generous upper bound of the gas of a transfer or sweep. */
+/** Generous upper bound of the gas of a transfer or sweep of the business account. */
 const gasPerTransaction = 200_000n
 /** Number of transactions that a treasury keeps gas for. With less it is refilled, or raises an alarm. */
 const reserveTransactions = 20n
@@ -20,7 +21,10 @@ const againAfterLocalMs = 500
 
 /** Returns the maximum cost of one transaction from a treasury now, in base units of the native coin. */
 export async function transactionCost(chain: Chain): Promise<bigint> {
-  return gasPerTransaction * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
+  // Elsewhere a treasury pays for payments of wallets alone.
+  const { businessAccount } = capabilitiesOf(chain.network.blockchain)
+  const gas = businessAccount ? gasPerTransaction : chain.offers.quotedGas(undefined)
+  return gas * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
 }
 
 export const gasLevels = ['plenty', 'low', 'none'] as const

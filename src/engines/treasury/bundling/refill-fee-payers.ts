@@ -2,10 +2,9 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
-import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { usedFeePayers } from '#engines/transactions/operations/index'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
-import { type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
+import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
 import { treasuryOf } from './sponsor.ts'
 
 /** Interval between looks at all of them. */
@@ -36,8 +35,7 @@ async function refillFeePayers(
   const sinceMs = ctx.clock.nowMs() - usedWithinMs
   const sponsors = await usedFeePayers(ctx.database, chain.network.blockchain, sinceMs)
   if (sponsors.length === 0) return
-  const price = feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
-  const costAtomic = chain.offers.quotedGas(undefined) * price
+  const costAtomic = await transactionCost(chain)
   const { keys = '' } = capabilitiesOf(chain.network.blockchain)
   for (const sponsor of sponsors) {
     const treasury = treasuryOf(sponsor, keys)
