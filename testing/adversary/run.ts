@@ -11,7 +11,7 @@ import { type ClientLoad, openClientLoad } from './client-load.ts'
 import { type RunNode, startRunNode } from './run-node.ts'
 import type { Schedule, ScheduledFault } from './schedule.ts'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
-import { defectsOf, unsettled } from './verdict.ts'
+import { defectsOf, unfinished, unfollowed } from './verdict.ts'
 import { type IdleWorkers, openWorkerPool, type WorkerPool } from './worker-pool.ts'
 
 export type RunResult = {
@@ -77,14 +77,11 @@ export async function runSchedule(
     await pool.endFaults()
     faultsMs = performance.now() - startedMs
     doing = 'waiting for the end of all transfers'
-    const left = await untilSettled(database, node, load)
+    const left = await untilEnded(database, node, load)
     settledMs = performance.now() - startedMs - faultsMs
     if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
-    await node.mineEvery(never)
     doing = 'waiting until no block of a transfer can be rewound'
-    await node.chain.mine(grantsKeptBlocks)
-    for (let block = 0; block < grantsKeptBlocks; block++) node.aptos.node.mine()
-    await untilSettled(database, node, load)
+    defects.push(...(await followToTheEnd(database, node)))
     doing = 'comparing with the chain'
     const found = await defectsOf(database, node, wallets, load.accepted, load.refused)
     defects.push(...load.defects, ...found)
@@ -148,19 +145,11 @@ const untilFunded = (database: Database, { wallets }: SeededDatabase) =>
     return rows.length >= 2 * wallets.length
   }, 'the wallets have their coins')
 
-/** Waits until everything has ended. Returns undefined, or the unfinished work when time runs out. */
-async function untilSettled(
-  database: Database,
-  node: RunNode,
-  load: ClientLoad,
-): Promise<string | undefined> {
-  const startedMs = performance.now()
+/** Waits until all transactions have ended. Returns undefined, or the unfinished ones when time runs out. */
+async function untilEnded(database: Database, node: RunNode, load: ClientLoad): Promise<string | undefined> {
   let isPatient = true
   let nextPassMs = patienceMs
-  for (;;) {
-    const left = await unsettled(database, node)
-    const waitedMs = performance.now() - startedMs
-    if (!left || waitedMs > settleWithinMs) return left
+  return leftAfter(async (waitedMs) => {
     if (isPatient && waitedMs > patienceMs) {
       isPatient = false
       await load.cancelUnderpriced()
@@ -170,6 +159,31 @@ async function untilSettled(
       nextPassMs = 2 * nextPassMs + patienceMs
       node.aptos.pass(lifeMs)
     }
+    return unfinished(database)
+  })
+}
+
+/**
+ * Makes the last blocks, and waits until the workers have followed them. Only then the heads are compared: a busy machine
+ * rarely knows those of two chains at one moment while both make blocks.
+ */
+async function followToTheEnd(database: Database, node: RunNode): Promise<string[]> {
+  await node.mineEvery(never)
+  await node.chain.mine(grantsKeptBlocks)
+  for (let block = 0; block < grantsKeptBlocks; block++) node.aptos.node.mine()
+  const behind = await leftAfter(() => unfollowed(database, node))
+  return behind ? [`not followed within ${settleWithinMs} ms: ${behind}`] : []
+}
+
+/** Asks what is left until nothing is. Returns undefined, or what is left when time runs out. */
+async function leftAfter(
+  left: (waitedMs: number) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const startedMs = performance.now()
+  for (;;) {
+    const waitedMs = performance.now() - startedMs
+    const found = await left(waitedMs)
+    if (!found || waitedMs > settleWithinMs) return found
     await sleep(200)
   }
 }

@@ -16,30 +16,33 @@ type Row = { id: string; state: string; txHash: string | null }
 
 const terminal = ['COMPLETE', 'FAILED', 'CANCELLED', 'DENIED']
 
-/** Describes the work still under way; undefined when all has ended and every block is followed. */
-export async function unsettled(database: Database, { chain, aptos }: RunNode): Promise<string | undefined> {
-  const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
-  const heads = [hash, await aptos.headHash()]
-  const left = await database.one<{
-    open: number
-    attempts: number
-    behind: number
-    known: number
-  }>(sql`select
+/** Describes the transactions and attempts still under way; undefined when all have ended. */
+export async function unfinished(database: Database): Promise<string | undefined> {
+  const { open, attempts } = await database.one<{ open: number; attempts: number }>(sql`select
     (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
-    (select count(*) from attempts where state in ('signed', 'sent')) as attempts,
-    (select coalesce(sum(newest.step - coalesce(cursors.step, 0)), 0)::int
-      from (select blockchain, max(step) as step from block_steps group by 1) newest
-      left join step_cursors cursors on cursors.blockchain = newest.blockchain and cursors.engine = 'transactions') as behind,
-    (select count(*) from blocks where canonical and hash = any(${heads}::text[])) as known`)
-  const { open, attempts, behind, known } = left
-  if (open + attempts + behind === 0 && known === heads.length) return undefined
+    (select count(*) from attempts where state in ('signed', 'sent')) as attempts`)
+  if (open + attempts === 0) return undefined
   const states = await database.all<{ kind: string; state: string; n: number }>(
     sql`select 'transactions' as kind, state, count(*) as n from transactions where transaction_type = 'OUTBOUND'
       group by 2 union all select 'attempts', state, count(*) from attempts group by 2 order by 1, 2`,
   )
-  const shown = states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
-  return `${shown}; ${behind} steps behind; ${known} of ${heads.length} heads are known`
+  return states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
+}
+
+/**
+ * Describes how far the indexer and the engines are behind the nodes, which must make no blocks meanwhile; undefined when
+ * they have followed every block.
+ */
+export async function unfollowed(database: Database, { chain, aptos }: RunNode): Promise<string | undefined> {
+  const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+  const heads = [hash, await aptos.headHash()]
+  const { behind, known } = await database.one<{ behind: number; known: number }>(sql`select
+    (select coalesce(sum(newest.step - coalesce(cursors.step, 0)), 0)::int
+      from (select blockchain, max(step) as step from block_steps group by 1) newest
+      left join step_cursors cursors on cursors.blockchain = newest.blockchain and cursors.engine = 'transactions') as behind,
+    (select count(*) from blocks where canonical and hash = any(${heads}::text[])) as known`)
+  if (behind === 0 && known === heads.length) return undefined
+  return `${behind} steps behind; ${known} of ${heads.length} heads are known`
 }
 
 /**
