@@ -6,12 +6,14 @@ import { formatInstant } from '#lib/time'
 import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { sandboxEntity } from '#sandbox/credentials'
+import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
 import { movableClock } from '#testing/platform/clock'
 import { sizeOf } from '#testing/runner/size'
 import { replayNotifications } from './resend-notifications.ts'
 import {
+  atOnceDate,
   type DeliveryLane,
   dueDeliveries,
   endBatch,
@@ -20,6 +22,7 @@ import {
   releaseLane,
   waitingDeliveries,
 } from './store/deliveries.ts'
+import { requeueOne } from './store/logged-notifications.ts'
 import { insertNotifications } from './store/queue.ts'
 import { expireDetails, removeDead } from './store/subscriptions.ts'
 import { findWebhookSubscription, insertWebhookSubscription } from './store/webhook-subscriptions.ts'
@@ -151,6 +154,30 @@ it('a delivery waits until the one that blocks it is due, and then comes after i
   await test.database.run(sql`update notification_deliveries set attempt_count = 5
     where ${ofResource} and position = 1`)
   expect((await dueDeliveries(test.database, lane, formatInstant(laterMs), 8)).due).toHaveLength(2)
+})
+
+it('property 50: a delivery that is resent while it is found blocked stays due at once', async () => {
+  const lane = await subscribe()
+  await notify(Array(3).fill(randomUUID()))
+  const ofLane = sql`entity_id = ${entityId} and subscription_id = ${lane.subscriptionId}`
+  await test.database.run(sql`update notification_deliveries set attempt_count = 1,
+    due_date = ${formatInstant(nowMs + 4_000)} where ${ofLane} and position = 1`)
+  const { id } = await test.database.one<{
+    id: string
+  }>(sql`select message_id as id from notification_deliveries
+    where ${ofLane} and position = 3`)
+  const looked = await owner.tx(async (tx) => {
+    const session = await sessionOf(tx)
+    await requeueOne(tx, entityId, { id, subscriptionId: lane.subscriptionId }, at)
+    const looking = dueDeliveries(test.database, lane, at, 8)
+    await untilBlockedBy(session, test.database, 'the worker waits for the rows that are resent')
+    return { looking }
+  }, unlimited)
+  expect((await looked.looking).due).toEqual([])
+  const dates = await test.database.all<{ dueDate: string }>(
+    sql`select due_date from notification_deliveries where ${ofLane}`,
+  )
+  expect(dates.map(({ dueDate }) => dueDate)).toEqual([atOnceDate, atOnceDate, atOnceDate])
 })
 
 it('the oldest notifications of a full backlog are dropped, counted, and shown', async () => {

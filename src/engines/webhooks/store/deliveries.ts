@@ -141,7 +141,7 @@ const examinedMax = 64
 /**
  * The first deliveries due by `until` that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
  * the index `notification_deliveries_in_order`. A blocked one takes over the due date of the one that blocks it, so that it
- * is not read again before. `isEmpty`: nothing is due, and nothing was deferred.
+ * is not read again before; one that was resent meanwhile, with those before it, keeps its own. `isEmpty`: nothing is due, and nothing was deferred.
  */
 export async function dueDeliveries(
   db: Db,
@@ -151,7 +151,7 @@ export async function dueDeliveries(
 ): Promise<{ due: Delivery[]; isEmpty: boolean }> {
   const rows = await db.all<Delivery | { messageId: null }>(sql`with head as materialized (
       select entity_id, subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
-        create_date, position
+        create_date, position, xmin as version
       from notification_deliveries where ${waitingOf(lane)} and due_date <= ${until} order by due_date, sequence limit ${examinedMax}
     ), blocked as materialized (
       select h.*, e.due_date as blocked_until from head h cross join lateral (
@@ -161,7 +161,7 @@ export async function dueDeliveries(
     ), deferred as (
       update notification_deliveries w set due_date = b.blocked_until from blocked b
       where w.entity_id = b.entity_id and w.subscription_id = b.subscription_id and w.message_id = b.message_id
-        and ${isStillWaiting} and w.due_date < b.blocked_until
+        and ${isStillWaiting} and w.due_date < b.blocked_until and w.xmin = b.version
       returning 1
     ), due as materialized (
       select * from head where message_id not in (select message_id from blocked)
