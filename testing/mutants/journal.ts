@@ -14,6 +14,19 @@ export const journalMutants: readonly Mutant[] = [
     test: restored('an older copy'),
   },
   {
+    name: 'requeued-though-signed-anew',
+    about:
+      'a restored transfer whose former nonce was used outside is signed again beside what a journal has of it',
+    edits: [
+      edit(
+        `${engine}/sequence/requeue-displaced.ts`,
+        '!signedAnew.has(transactionId)',
+        '(signedAnew.has(transactionId) || true)',
+      ),
+    ],
+    test: proof(`${engine}/journal/displaced-after-restore.test.ts`, 'property 30'),
+  },
+  {
     name: 'missing-journal-ignored',
     about: 'signing goes on while a journal is missing',
     edits: [

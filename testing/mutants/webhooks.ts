@@ -12,6 +12,12 @@ export const webhookMutants: readonly Mutant[] = [
     test: webhooks('report each state of an outbound'),
   },
   {
+    name: 'resend-overwritten',
+    about: 'what is resent while a worker finds it blocked gets the due date back that it had before',
+    edits: [edit('src/engines/webhooks/store/deliveries.ts', ' and w.xmin = b.version', '')],
+    test: proof('src/engines/webhooks/backlog.test.ts', 'property 50'),
+  },
+  {
     name: 'attempt-undated',
     about: 'the signed time of a webhook is that of its event, not of its attempt',
     edits: [

@@ -116,6 +116,7 @@ export const drawnFiles = [
   'testing/suites/processes/crash.test.ts',
   'src/engines/transactions/journal/restored-grants.test.ts',
   'src/engines/transactions/journal/restore.test.ts',
+  'src/engines/transactions/journal/displaced-after-restore.test.ts',
   'src/engines/transactions/journal/lost-nonces.test.ts',
   'src/api/transactions/policy.test.ts',
   'src/engines/attestation/crashes.test.ts',

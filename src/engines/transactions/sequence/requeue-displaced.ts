@@ -7,7 +7,7 @@ import { resolveHolds } from '#engines/ledger/holds/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { lockNonces, markDisplaced, type NonceUse } from '../store/attempts.ts'
+import { inFlightElsewhere, lockNonces, markDisplaced, type NonceUse } from '../store/attempts.ts'
 import { requeue } from '../store/chain-effects.ts'
 import { noopFeeHolders } from '../store/gaps.ts'
 import { announceWork } from '../store/transactions.ts'
@@ -60,7 +60,10 @@ async function requeueDisplaced(
   const displaced = await markDisplaced(tx, blockchain, final)
   if (displaced.length === 0) return
   const nowMs = ctx.clock.nowMs()
-  const intents = displaced.filter(({ kind }) => kind !== 'noop')
+  const own = displaced.filter(({ kind }) => kind !== 'noop')
+  // A restored database may have followed only now what displaced them before: a journal has what was signed in their place.
+  const signedAnew = await inFlightElsewhere(tx, own)
+  const intents = own.filter(({ transactionId }) => !signedAnew.has(transactionId))
   await resolveHolds(tx, nowMs, [
     ...(await noopFeeHolders(tx, displaced)).map((intent) => ({ ...intent, outcome: 'voided' as const })),
     ...intents.map(({ entityId, transactionId }) => ({

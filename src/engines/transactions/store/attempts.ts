@@ -326,4 +326,16 @@ export const markDisplaced = (tx: Db, blockchain: string, used: readonly NonceUs
     update attempts a set state = 'displaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
 
+/** Returns the ids of the transactions of displaced attempts that other attempts carry out, with other nonces. */
+export async function inFlightElsewhere(
+  tx: Db,
+  displaced: readonly Pick<AttemptRef, 'entityId' | 'transactionId'>[],
+): Promise<Set<string>> {
+  const rows = await tx.all<{ id: string }>(sql`select n.i as id
+    from unnest(${displaced.map((row) => row.entityId)}::uuid[], ${displaced.map((row) => row.transactionId)}::uuid[]) as n(e, i)
+    where exists (select 1 from attempts a where a.entity_id = n.e and a.transaction_id = n.i and a.kind <> 'noop'
+      and a.state in ('signed', 'sent', 'mined'))`)
+  return new Set(rows.map(({ id }) => id))
+}
+
 export type NonceUse = { entityId: string; address: string; nonce: number; txHash: string }
