@@ -78,11 +78,11 @@ describeFamily(
         },
         emptyBlock: async () => void node.mine({ isEmpty: true }),
         forgetPool: () => node.forgetPool(),
-        sayExpired: (saysExpired) => faults.set({ saysExpired }),
+        refuse: (refuses) => faults.set({ refuses }),
       },
       openEndpoint: () => openEndpoint(node),
       settle: async () => {
-        faults.set({ loses: false, drops: 'none', saysExpired: false })
+        faults.set(noFaults)
         await release()
       },
       close: node.close,
@@ -91,25 +91,34 @@ describeFamily(
   { expires: true, displaces: false, hasFeePayers: true },
 )
 
-const expired = {
+const refusal = (code: number) => ({
   status: 400,
-  json: { message: 'expired', error_code: 'vm_error', vm_error_code: 6 },
+  json: { message: `status ${code}`, error_code: 'vm_error', vm_error_code: code },
+})
+/** Statuses of the virtual machine: the second is that of less gas than any transaction needs. */
+const refusals = { expired: refusal(6), 'for good': refusal(14), nothing: undefined }
+
+type NodeFaults = {
+  loses: boolean
+  drops: 'of submissions' | 'all' | 'none'
+  refuses: keyof typeof refusals
 }
+const noFaults: NodeFaults = { loses: false, drops: 'none', refuses: 'nothing' }
 
 /** The faults of the endpoint that the program asks; it counts submissions. */
 function faultsOf(node: AptosNode) {
-  let state = { loses: false, drops: 'none' as 'of submissions' | 'all' | 'none', saysExpired: false }
+  let state = noFaults
   let submissions = 0
-  const set = (changes: Partial<typeof state>) => {
+  const set = (changes: Partial<NodeFaults>) => {
     state = { ...state, ...changes }
-    const { loses, drops, saysExpired } = state
+    const { loses, drops, refuses } = state
     node.setFaults({
       losesTransactions: loses,
       ...(drops !== 'none' && { dropsAnswers: drops === 'all' ? 'always' : 'submissions' }),
       answerInstead: ({ method, path }) => {
         if (method !== 'POST' || path !== '/v1/transactions') return undefined
         submissions++
-        return saysExpired ? expired : undefined
+        return refusals[refuses]
       },
     })
   }

@@ -36,6 +36,30 @@ export const lifetimeMutants: readonly Mutant[] = [
     test: ofLife('is alive when blocks are missing'),
   },
   {
+    name: 'refused-bytes-never-dead',
+    about: 'the nonce of refused bytes stays unused, and what follows waits for ever',
+    edits: [
+      edit(
+        'src/engines/transactions/store/attempts.ts',
+        "const mayBeTaken = sql`('signed', 'sent', 'rejected')`",
+        "const mayBeTaken = sql`('signed', 'sent')`",
+      ),
+    ],
+    test: ofExpiry('lives.ts', 'fails when its node refuses it'),
+  },
+  {
+    name: 'dead-bytes-given-up',
+    about: 'dead bytes are not replaced any more once their wallet could not pay for others',
+    edits: [
+      edit(
+        'src/engines/transactions/sequence/replace.ts',
+        'if (done || !isDead(row)) await clearReplacementRequest(tx, row)',
+        'await clearReplacementRequest(tx, row)',
+      ),
+    ],
+    test: ofExpiry('lives.ts', 'waits for coins when it is dead'),
+  },
+  {
     name: 'expiry-of-node-trusted',
     about: 'a transaction that a node calls expired is refused for good',
     edits: [

@@ -64,8 +64,8 @@ export type FamilyUnderTest = {
     emptyBlock(): Promise<void>
     /** Lets the node forget what waits. */
     forgetPool(): void
-    /** Says of each transaction that it has expired, until it is called with false. */
-    sayExpired(isSaying: boolean): void
+    /** Refuses each transaction as expired, or for a reason that no later block changes. */
+    refuse(why: 'expired' | 'for good' | 'nothing'): void
   }
   /** Uses the next nonce of an address with its key, outside the program. */
   displace?(address: string): Promise<void>

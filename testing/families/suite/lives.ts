@@ -19,7 +19,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
     beforeAll(async () => {
       wallet = await run().fundedWallet()
     })
-    const drawnIt = drawnTests(1, 4)
+    const drawnIt = drawnTests(1, 6)
     const chain = () => run().family.lifetimes!
     const wish = (amount: string) => ({ from: wallet, to: run().family.stranger(), amount })
     const hashOf = async (id: string): Promise<string> => (await run().read(id)).txHash
@@ -47,10 +47,10 @@ export function describeExpiry(run: () => FamilyPlatform): void {
         // By the clock of the chain alone, and before its block: nothing is dead.
         chain().pass(30_000)
         family.node.loseTransactions(false)
-        chain().sayExpired(true)
+        chain().refuse('expired')
         await untilSentAgain()
         expect(await hashOf(id)).toBe(first)
-        chain().sayExpired(false)
+        chain().refuse('nothing')
         chain().forgetPool()
         await family.blocks.mine()
         await othersAreSigned(id, first)
@@ -71,7 +71,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
         const id = await transfer(wanted)
         await reaches(id, 'SENT')
         const first = await hashOf(id)
-        chain().sayExpired(true)
+        chain().refuse('expired')
         await untilSentAgain()
         family.node.dropAnswers('all')
         // The head was made after `beforeMs`, and a life is counted from the head.
@@ -79,7 +79,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
         await family.blocks.mine()
         chain().pass(60_000)
         await family.blocks.mine()
-        chain().sayExpired(false)
+        chain().refuse('nothing')
         family.node.dropAnswers('none')
         await family.blocks.release()
         await reaches(id, 'COMPLETE')
@@ -101,6 +101,53 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       await family.blocks.release()
       await reaches(id, 'CANCELLED')
       expect(await family.balanceOf(wanted.to, usdc.address)).toBe(0n)
+    })
+
+    drawnIt('fails when its node refuses it, and what follows is paid once that is dead', async () => {
+      const { family, usdc, transfer, reaches, read, expectPaid } = run()
+      const [refused, next] = [wish('5'), wish('6')]
+      await family.blocks.hold()
+      chain().refuse('for good')
+      const id = await transfer(refused)
+      await reaches(id, 'FAILED')
+      expect((await read(id)).errorReason).toBe('GAS_LIMIT_TOO_LOW')
+      chain().refuse('nothing')
+      const nextId = await transfer(next)
+      await reaches(nextId, 'SENT')
+      await family.blocks.release()
+      chain().pass(chain().lifeMs + 20_000)
+      await family.blocks.mine()
+      await reaches(nextId, 'COMPLETE')
+      await expectPaid(nextId, next)
+      expect(await family.balanceOf(refused.to, usdc.address)).toBe(0n)
+    })
+
+    drawnIt('waits for coins when it is dead and its wallet cannot pay for other bytes', async () => {
+      const { family, usdc, transfer, reaches, heldCoins, newWallets, balances, worker, expectPaid } = run()
+      await family.blocks.hold()
+      const usual = await transfer(wish('8'))
+      await reaches(usual, 'SENT')
+      const feeMax = await heldCoins(wallet.address)
+      await family.blocks.release()
+      await reaches(usual, 'COMPLETE')
+      // Other bytes for the nonce cost a tenth more.
+      const [poor] = await newWallets(1)
+      await family.send(poor!.address, feeMax + feeMax / 20n)
+      await family.send(poor!.address, 100_000_000n, usdc.address)
+      await until(async () => (await balances(poor!))[usdc.id] === '100', 'the coins are booked')
+      const wanted = { ...wish('9'), from: poor! }
+      await family.blocks.hold()
+      family.node.loseTransactions(true)
+      const id = await transfer(wanted)
+      await reaches(id, 'SENT')
+      chain().pass(chain().lifeMs + 20_000)
+      await family.blocks.mine()
+      await until(() => worker().logged().includes('"alarm":"price-out-of-reach"'), 'the alarm is raised')
+      family.node.loseTransactions(false)
+      await family.blocks.release()
+      await family.send(poor!.address, run().plenty)
+      await reaches(id, 'COMPLETE')
+      await expectPaid(id, wanted)
     })
 
     drawnIt('is paid once though its worker dies while it makes other bytes', async () => {

@@ -11,7 +11,13 @@ import { finalNonceUses } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
-import { type ExpiredAttempt, expiredAttempts, lockNonces, markDead } from '../store/attempts.ts'
+import {
+  type ExpiredAttempt,
+  expiredAttempts,
+  lockNonces,
+  markDead,
+  markRefusedDisplaced,
+} from '../store/attempts.ts'
 import { requestBumps } from '../store/replacements.ts'
 
 const expiredMax = 100
@@ -41,6 +47,8 @@ async function expire(ctx: EngineCtx, chain: Chain, lifetimes: Lifetimes, turn: 
     const { txHash: hash, address: from, nonce, expiresMs, signedAt } = attempt
     const own = ownBlocks(ctx.database, blockchain, final, attempt)
     const life = await lifetimes.lifeOf({ hash, from, nonce, expiresMs, signedAt }, own)
+    if (life.kind === 'displaced' && attempt.state === 'rejected')
+      await markRefusedDisplaced(ctx.database, attempt)
     if (life.kind !== 'dead') continue
     did = (await end(ctx, blockchain, attempt, JSON.stringify(life.proof))) || did
   }
@@ -62,7 +70,7 @@ const ownBlocks = (
   },
 })
 
-/** Records the proof, and requests other bytes of the same intent. False where something was signed or included meanwhile. */
+/** Records the proof, and requests other bytes of an intent that has not ended. False where something was signed or included meanwhile. */
 const end = (
   ctx: EngineCtx,
   blockchain: string,

@@ -145,8 +145,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: chain.offers.limitOf(estimate.gas, 'coins'), maxFeeAtomic, priorityFeeAtomic }
-  // A no-op that expires is sent again until then, at its price.
-  if (chain.lifetimes && gap.replaced) return 'blocked'
+  if (fees.gasLimit * maxFeeAtomic > feeMaxOf(chain.network)) return 'blocked'
   const life = await newLife(ctx, chain)
   const unsigned: UnsignedTransaction = {
     from: gap.address,
@@ -156,7 +155,6 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     ...(life && { expiresMs: life.expiresMs }),
     ...(gap.feePayer !== null && { feePayer: gap.feePayer }),
   }
-  if (fees.gasLimit * maxFeeAtomic > feeMaxOf(chain.network)) return 'blocked'
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'
@@ -203,7 +201,8 @@ async function signNoop(
   const payload = chain.payments.payloadOf(unsigned)
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
-  const signing = { payload, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
+  const deathProof = replaced?.deathProof ?? undefined
+  const signing = { payload, replaces, deathProof, noop: true, ...pricedNonce(blockchain, unsigned) }
   await renewTreasuryGrant(tx, ctx, chain, { entityId, id: transactionId })
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...signing }

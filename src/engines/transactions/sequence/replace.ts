@@ -22,6 +22,7 @@ import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
 import { attachSignatures, pricedNonce } from '../sign.ts'
+import type { SigningOutcome } from '../signing-round.ts'
 import { insertAttempts, isReplaced, lockNonces } from '../store/attempts.ts'
 import { bundledCalls } from '../store/operations.ts'
 import {
@@ -56,14 +57,13 @@ export async function signReplacements(ctx: EngineCtx, chain: Chain, turn: Turn)
   for (const row of requests) {
     const { entityId, address } = row
     if (deferred.has(address)) continue
-    try {
-      did = (await replaceOne(ctx, chain, row, suggestion)) || did
-    } catch (error) {
-      const waitedMs = ctx.clock.nowMs() - Date.parse(row.updateDate)
-      deferred.set(address, { entityId, key: address, waitedMs })
-      if (error instanceof WalletFrozen) continue
-      logSigningFailure(ctx, chain, { transactionId: row.id }, error)
-    }
+    const outcome = await replaceOne(ctx, chain, row, suggestion).catch((error): SigningOutcome => {
+      if (!(error instanceof WalletFrozen)) logSigningFailure(ctx, chain, { transactionId: row.id }, error)
+      return 'blocked'
+    })
+    if (outcome === 'advanced') did = true
+    const waitedMs = ctx.clock.nowMs() - Date.parse(row.updateDate)
+    if (outcome === 'blocked') deferred.set(address, { entityId, key: address, waitedMs })
   }
   await defer(ctx.database, turn.queue, blockchain, [...deferred.values()])
   return did
@@ -71,10 +71,10 @@ export async function signReplacements(ctx: EngineCtx, chain: Chain, turn: Turn)
 
 /**
  * Records that a request is impossible. A bump for a transaction that no node accepted yet is retried and may fail often, so
- * it raises an alarm instead of recording a change each time.
+ * it raises an alarm instead of recording a change each time; so does what replaces dead bytes, which is requested until it is signed.
  */
 async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequest): Promise<void> {
-  if (request.requested !== 'bump' || request.state !== 'QUEUED')
+  if (!isDead(request) && (request.requested !== 'bump' || request.state !== 'QUEUED'))
     return recordEvent(tx, ctx, request, 'replacementImpossible')
   raiseAlarm(
     ctx.log,
@@ -105,11 +105,10 @@ async function replaceOne(
   chain: Chain,
   row: ReplacementRequest,
   suggestion: FeeSuggestion,
-): Promise<boolean> {
+): Promise<SigningOutcome> {
   const replacement = await plan(ctx, chain, row, suggestion)
-  if (replacement === 'too early') return false
-  const did = await ctx.database.tx(async (tx) => {
-    if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
+  const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
+    if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return 'busy'
     await shareLists(tx)
     const request = await lockReplacementRequest(tx, row)
     if (
@@ -117,7 +116,7 @@ async function replaceOne(
       request.requested !== row.requested ||
       (await isReplaced(tx, row.entityId, row.attemptId))
     )
-      return false
+      return 'busy'
     if (kindOf(request) === 'bump' && (await isListed(tx, ctx, chain, request))) {
       const details = 'screening denies its recipient: a transaction without effect takes its nonce'
       await cancelRefused(
@@ -128,35 +127,36 @@ async function replaceOne(
         'SCREENING_DENIED',
         details,
       )
-      return true
+      return 'advanced'
     }
     // A cancel transaction in flight satisfies a cancel request, unless it offers less than the base fee.
-    const isEnough = row.maxFee >= suggestion.baseFeeAtomic
+    const isEnough = row.maxFee >= suggestion.baseFeeAtomic && !isDead(row)
     const done = request.requested === 'cancel' && request.kind === 'cancel' && isEnough
     if (done || replacement === 'too expensive' || !(await holdFee(tx, ctx, chain, row, replacement))) {
-      await clearReplacementRequest(tx, row)
+      // Nothing else would take the nonce of dead bytes, which later ones wait for.
+      if (done || !isDead(row)) await clearReplacementRequest(tx, row)
       if (!done) await recordImpossible(tx, ctx, request)
-      return false
+      return isDead(row) ? 'blocked' : 'busy'
     }
     await signReplacement(tx, ctx, chain, row, replacement)
-    return true
+    return 'advanced'
   })
-  if (did) failpoint('before-replacement-send')
-  return did
+  if (outcome === 'advanced') failpoint('before-replacement-send')
+  return outcome
 }
+
+const isDead = ({ deathProof }: ReplacementRequest) => deathProof !== null
 
 async function plan(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
   suggestion: FeeSuggestion,
-): Promise<Replacement | 'too expensive' | 'too early'> {
+): Promise<Replacement | 'too expensive'> {
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
   const own = row.address
   const cancelling = kindOf(row) === 'cancel'
-  // Until bytes that expire are dead, pools take nothing in their place but themselves at a higher price.
-  if (chain.lifetimes && cancelling && row.kind !== 'cancel' && row.deathProof === null) return 'too early'
   const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
   const gasLimit = cancelling ? await estimateSelfCall(chain, row, call) : row.gasLimit
   return gasLimit * fee.maxFeeAtomic > feeMaxOf(chain.network)

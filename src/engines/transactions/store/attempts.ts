@@ -163,7 +163,7 @@ export async function claimDueAttempts(
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 
-/** Bytes in flight whose expiry has passed. */
+/** Bytes whose expiry has passed: in flight, or refused, which a node may have kept nevertheless. */
 export type ExpiredAttempt = {
   entityId: string
   id: string
@@ -174,9 +174,12 @@ export type ExpiredAttempt = {
   txHash: string
   expiresMs: number
   signedAt: number
+  state: 'signed' | 'sent' | 'rejected'
 }
 
-/** Attempts in flight that expire up to a time of their chain; entities take turns. */
+const mayBeTaken = sql`('signed', 'sent', 'rejected')`
+
+/** Attempts in flight or refused that expire up to a time of their chain; entities take turns. */
 export async function expiredAttempts(
   db: Db,
   turn: Turn,
@@ -184,24 +187,28 @@ export async function expiredAttempts(
   upToMs: number,
   limit: number,
 ): Promise<readonly ExpiredAttempt[]> {
-  const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null
+  const where = sql`q.blockchain = ${blockchain} and q.state in ${mayBeTaken} and q.death_proof is null
     and q.expires_ms <= ${upToMs}`
-  const rows = sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash,
+  const rows = sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash, q.state,
       q.expires_ms::float8 as expires_ms, q.signed_at::float8 as signed_at
     from attempts q where ${where} and q.entity_id = turn.entity_id order by q.expires_ms, q.address, q.nonce`
   const shared = { from: sql`attempts q`, where, rows }
   return served(turn, await db.all<ExpiredAttempt>(inTurns(turn, shared, limit)))
 }
 
-/** Records the proof that no block can have these bytes; false where they are not in flight any more. */
+/** Records the proof that no block can have these bytes; false where a block has, or others have replaced them. */
 export const markDead = async (
   tx: Db,
   { entityId, id }: { entityId: string; id: string },
   deathProof: string,
 ): Promise<boolean> =>
   (await tx.run(sql`update attempts set death_proof = ${deathProof}::jsonb
-    where entity_id = ${entityId} and id = ${id} and state in ('signed', 'sent') and death_proof is null`)) >
-  0
+    where entity_id = ${entityId} and id = ${id} and state in ${mayBeTaken} and death_proof is null`)) > 0
+
+/** Records that another transaction used the nonce of refused bytes. */
+export const markRefusedDisplaced = (tx: Db, { entityId, id }: { entityId: string; id: string }) =>
+  tx.run(sql`update attempts set state = 'displaced'
+    where entity_id = ${entityId} and id = ${id} and state = 'rejected'`)
 
 /** The outcome of a broadcast and the block with its bytes update the same rows: one lock order prevents deadlocks. */
 const inLockOrder = sql`order by l.address, l.nonce for no key update of l`

@@ -12,17 +12,26 @@ export type NonceGap = {
   /** The date of the attempt that revealed the gap. */
   createDate: string
   /** The attempt to replace; absent when no attempt was ever signed for the nonce. */
-  replaced?: { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
+  replaced?: ReplacedAttempt
 }
 
-type Row = Omit<NonceGap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
+/** `deathProof`: that no block can have bytes that expire, as JSON; null of all others. */
+type ReplacedAttempt = {
+  id: string
+  maxFee: bigint
+  priorityFee: bigint
+  kind: string
+  deathProof: string | null
+}
+
+type Row = Omit<NonceGap, 'replaced'> & ReplacedAttempt
 
 const payerOf = (
   transactionId: Sql,
 ) => sql`(select t.fee_payer from transactions t where t.entity_id = q.entity_id
   and t.id = ${transactionId}) as fee_payer`
 
-/** Nonces whose bytes were definitely refused. */
+/** Nonces whose bytes were definitely refused and, where they expire, are dead: a pool would take no others before. */
 export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: number) =>
   below(
     db,
@@ -30,13 +39,14 @@ export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: numbe
     blockchain,
     sql`q.state = 'rejected'`,
     sql`q.replaces_id is null
+      and (q.expires_ms is null or q.death_proof is not null)
       and not exists (select 1 from attempts u where u.entity_id = q.entity_id and u.replaces_id = q.id)`,
     limit,
   )
 
 const inFlight = sql`q.state in ('signed', 'sent')`
 
-/** Nonces of no-ops that offer less than the base fee. */
+/** Nonces of no-ops that offer less than the base fee or, where they expire, are dead: until then they are sent at their price. */
 export const underpricedGaps = (
   db: Db,
   turn: Turn,
@@ -49,7 +59,8 @@ export const underpricedGaps = (
     turn,
     blockchain,
     inFlight,
-    sql`q.kind = 'noop' and q.max_fee < ${baseFeeAtomic.toString()}::numeric`,
+    sql`q.kind = 'noop' and case when q.expires_ms is null then q.max_fee < ${baseFeeAtomic.toString()}::numeric
+      else q.death_proof is not null end`,
     limit,
   )
 
@@ -64,7 +75,7 @@ async function below(
 ): Promise<NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${state}`
   const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id, ${payerOf(sql`l.transaction_id`)}, q.id,
-      q.max_fee, q.priority_fee, q.kind
+      q.max_fee, q.priority_fee, q.kind, q.death_proof::text as death_proof
     from attempts q
     join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
       and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
@@ -73,9 +84,9 @@ async function below(
       and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
     order by q.address, q.nonce`
   const found = await db.all<Row>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit))
-  return served(turn, found).map(({ id, maxFee, priorityFee, kind, ...gap }) => ({
+  return served(turn, found).map(({ id, maxFee, priorityFee, kind, deathProof, ...gap }) => ({
     ...gap,
-    replaced: { id, maxFee, priorityFee, kind },
+    replaced: { id, maxFee, priorityFee, kind, deathProof },
   }))
 }
 

@@ -120,6 +120,10 @@ const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as req
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'noop'`
 
+/** Whether what replaces the attempt may be signed: in the place of bytes that expire, pools take no other call before. */
+const isReplaceable = sql`(t.requested_replacement = 'bump' or a.kind = 'cancel' or a.expires_ms is null
+  or a.death_proof is not null)`
+
 /** Pending requests of addresses that are not deferred; entities take turns. */
 export async function replacementRequests(
   db: Db,
@@ -131,7 +135,7 @@ export async function replacementRequests(
     from: sql`transactions q`,
     where: sql`q.blockchain = ${blockchain} and q.requested_replacement is not null`,
     rows: sql`${replaceable} where t.blockchain = ${blockchain} and t.requested_replacement is not null
-      and t.entity_id = turn.entity_id and ${isNotDeferred(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
+      and t.entity_id = turn.entity_id and ${isReplaceable} and ${isNotDeferred(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
       order by t.address, a.nonce`,
   }
   return served(turn, await db.all<ReplacementRequest>(inTurns(turn, shared, limit)))
