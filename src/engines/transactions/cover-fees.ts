@@ -4,7 +4,8 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForHold, placeHolds } from '#engines/ledger/holds/index'
+import { availableForHold, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
+import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
 import type { Failure } from './fail-unsent.ts'
@@ -38,6 +39,7 @@ export async function coverFees(
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
+  await lockOwnAndTreasury(tx, ctx, chain, ready, account)
   let left = await availableForHold(tx, nowMs, { ...account, address })
   let treasury: Purse | undefined
   const covered: CoveredPlan[] = []
@@ -49,7 +51,6 @@ export async function coverFees(
       covered.push({ plan, payer: undefined })
       continue
     }
-    // Its account is locked after that of the sender, and only where it has to pay.
     treasury ??= await purseOf(tx, ctx, chain, plan, account)
     const shortage = treasury.shortageOf(cost)
     if (shortage) {
@@ -68,6 +69,28 @@ export async function coverFees(
   }))
   await placeHolds(tx, nowMs, holds)
   return { covered, uncovered }
+}
+
+/**
+ * Locks the account of the sender together with that of the treasury which it needs: blocks lock both as well, in the order of
+ * all accounts. Where the sender has coins enough, the treasury is left to the other wallets.
+ */
+async function lockOwnAndTreasury(
+  tx: Db,
+  { clock }: EngineCtx,
+  chain: Chain,
+  ready: readonly Ready[],
+  account: { entityId: string; blockchain: string; tokenId: string },
+): Promise<void> {
+  const { entityId, address, walletId } = ready[0]!.row
+  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
+  if (!payer) return
+  const balances = await balancesOf(tx, entityId, account.blockchain, [address])
+  const own = balances.find(({ tokenId }) => tokenId === account.tokenId)
+  const needed = ready.reduce((sum, plan) => sum + costOf(plan), 0n)
+  if ((own?.postedAtomic ?? 0n) - (own?.heldAtomic ?? 0n) >= needed) return
+  const accounts = [address, payer.address].map((each) => ({ ...account, address: each }))
+  await lockForHolds(tx, clock.nowMs(), accounts)
 }
 
 const lacking = ({ network }: Chain, plan: Ready, further: string): string =>

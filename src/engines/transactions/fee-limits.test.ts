@@ -6,6 +6,7 @@ import { placeHolds, resolveHolds } from '#engines/ledger/holds/index'
 import type { Hex } from '#lib/hex'
 import { sql } from '#runtime/db/db'
 import { makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
+import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
 import { openLocalAptos } from '#testing/nodes/local-aptos'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
@@ -70,6 +71,16 @@ const read = async (id: string) => (await world.call('GET', `/v1/w3s/transaction
 const reaches = (id: string, state: string) =>
   until(async () => (await read(id)).state === state, `${id} is ${state}`)
 
+/** The answer of a node that is behind the block which funded the payer of the fee. */
+const poor = {
+  status: 400,
+  json: {
+    message: 'INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE',
+    error_code: 'vm_error',
+    vm_error_code: 5,
+  },
+}
+
 describe('property 228: within a day a treasury pays fees', () => {
   async function expectRefused(wallet: Wallet, words: string): Promise<void> {
     const before = aptos.node.balanceOf(treasury)
@@ -105,6 +116,34 @@ describe('property 228: within a day a treasury pays fees', () => {
         config.feeCoinsPerEntity = feeCoinsPerEntity
       },
     )
+  })
+
+  it('and wallets wait for it while a node does not know of its coins', async () => {
+    const wallet = await fundedWallet()
+    aptos.node.setFaults({
+      answerInstead: ({ path }) => (path.endsWith('/simulate') ? poor : undefined),
+    })
+    const id = await pays(wallet)
+    await until(async () => (await read(id)).errorDetails !== undefined, 'the reason of the wait is shown')
+    expect(await read(id)).toMatchObject({ errorDetails: expect.stringContaining('can estimate the gas') })
+    aptos.node.setFaults({})
+    await reaches(id, 'COMPLETE')
+  })
+
+  it('and locks its account in the order of all that lock several', async () => {
+    const wallet = await fundedWallet()
+    await reaches(await pays(wallet), 'COMPLETE')
+    const lock = (address: string) => sql`select 1 from accounts where entity_id = ${harness.entityId}
+      and address = ${address} and token_id = ${nativeToken.id} for no key update nowait`
+    const id = await harness.database.tx(async (tx) => {
+      await tx.one(lock(treasury))
+      const paid = await pays(wallet)
+      await untilBlockedBy(await sessionOf(tx), harness.database, 'the signer waits for the treasury')
+      // The account of the treasury is the older one: that of the wallet is not locked yet.
+      await tx.one(lock(wallet.address))
+      return paid
+    }, unlimited)
+    await reaches(id, 'COMPLETE')
   })
 
   it('of several wallets at once no further than its coins reach', async () => {

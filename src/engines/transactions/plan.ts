@@ -12,7 +12,7 @@ import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
-import { estimateForWallet } from './fee-payers.ts'
+import { estimateForWallet, feePayerOf } from './fee-payers.ts'
 import { currentFees, type Fee, feeAt, feeMaxOf, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
@@ -253,18 +253,20 @@ async function explained(
 }
 
 /**
- * Whether the sender has too little at the last applied block for its coins and the least gas of any such call; a node behind that
- * block may just not know of its coins.
+ * Whether there is too little at the last applied block for the coins that are sent and the least gas of any such call, which the
+ * treasury may pay. A node behind that block may just not know of the coins.
  */
 async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction, fee: Fee): Promise<boolean> {
-  const { address, callValue } = row
+  const { address, callValue, entityId } = row
   const gasLimit = chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins')
-  const neededAtomic = callValue + costOf({ fee, gasLimit })
+  const cost = costOf({ fee, gasLimit })
+  const payer = row.ofTreasury || row.ofAccount ? undefined : await feePayerOf(ctx.database, chain, entityId)
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
-  const reading = chain.balances.of(address, undefined, head)
+  const coinsOf = (owner: string) => chain.balances.of(owner, undefined, head)
+  const reading = Promise.all([coinsOf(address), payer && coinsOf(payer.address)])
   return reading.then(
-    (coins) => coins < neededAtomic,
+    ([own, ofPayer = 0n]) => own < callValue + cost && (own < callValue || ofPayer < cost),
     () => false,
   )
 }

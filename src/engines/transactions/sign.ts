@@ -177,7 +177,10 @@ export async function attachSignatures(
   transaction: UnsignedTransaction,
   { sender, payer }: { sender: Signature; payer: Sponsor | undefined },
 ): Promise<{ raw: Hex; hash: string }> {
-  if (!payer) return payments.attachSignature(transaction, sender)
+  const { feePayer } = transaction
+  if (feePayer === undefined) return payments.attachSignature(transaction, sender)
+  // A restored copy may be from before the treasury was made.
+  if (payer?.address !== feePayer) throw new Error(`the key of ${feePayer}, which pays the fee, is unknown`)
   const { entityId, keyId } = payer
   const payload = payments.payloadOf(transaction)
   const ofPayer = await signWithPlatformKey(custody, tx, { entityId, keyId, payload })

@@ -4,6 +4,7 @@ export {
   type Hold,
   heldFor,
   InsufficientFunds,
+  lockForHolds,
   type OpenHold,
   openUnlistedHolds,
   type PlacedHold,

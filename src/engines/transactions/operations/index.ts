@@ -22,6 +22,7 @@ export {
   retiredPaymasters,
   type Sponsor,
   setPaymaster,
+  sponsorsOn,
   unregisteredSponsors,
   usedFeePayers,
 } from '../store/sponsors.ts'

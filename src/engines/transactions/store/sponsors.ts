@@ -30,6 +30,9 @@ export async function insertSponsor(
   return inserted === 1
 }
 
+export const sponsorsOn = (db: Db, blockchain: string) =>
+  db.all<Sponsor>(sql`select ${columns} from sponsors where blockchain = ${blockchain}`)
+
 /** Treasuries that paid fees of wallets on a chain since a time. */
 export const usedFeePayers = (db: Db, blockchain: string, sinceMs: number) =>
   db.all<Sponsor>(sql`select ${columns} from sponsors s where s.blockchain = ${blockchain}

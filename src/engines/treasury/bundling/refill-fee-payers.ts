@@ -2,7 +2,7 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
-import { usedFeePayers } from '#engines/transactions/operations/index'
+import { sponsorsOn, usedFeePayers } from '#engines/transactions/operations/index'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
 import { treasuryOf } from './sponsor.ts'
@@ -32,14 +32,20 @@ async function refillFeePayers(
   chain: Chain,
   gasFaucet: GasFaucet | undefined,
 ): Promise<void> {
-  const sinceMs = ctx.clock.nowMs() - usedWithinMs
-  const sponsors = await usedFeePayers(ctx.database, chain.network.blockchain, sinceMs)
+  const { blockchain } = chain.network
+  // The first coins of a new one may have failed to come: a faucet looks at all.
+  const sponsors = gasFaucet
+    ? await sponsorsOn(ctx.database, blockchain)
+    : await usedFeePayers(ctx.database, blockchain, ctx.clock.nowMs() - usedWithinMs)
   if (sponsors.length === 0) return
   const costAtomic = await transactionCost(chain)
-  const { keys = '' } = capabilitiesOf(chain.network.blockchain)
+  const { keys = '' } = capabilitiesOf(blockchain)
+  const failures: unknown[] = []
   for (const sponsor of sponsors) {
     const treasury = treasuryOf(sponsor, keys)
-    if ((await treasuryGas(ctx.database, treasury, costAtomic)) !== 'plenty')
-      await refillGas(ctx, chain, treasury, gasFaucet)
+    if ((await treasuryGas(ctx.database, treasury, costAtomic)) === 'plenty') continue
+    // What one entity's address fails by leaves the others their coins.
+    await refillGas(ctx, chain, treasury, gasFaucet).catch((error) => failures.push(error))
   }
+  if (failures.length > 0) throw failures[0]
 }

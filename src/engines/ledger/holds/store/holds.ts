@@ -75,6 +75,10 @@ export async function availableForHold(tx: Db, nowMs: number, account: HoldAccou
   return row.available
 }
 
+/** Locks accounts that one `tx` needs together, in the order of all that lock several. */
+export const lockForHolds = (tx: Db, nowMs: number, accounts: readonly HoldAccount[]) =>
+  ensureAccounts(tx, nowMs, accounts.map(accountNameOf))
+
 type HoldResolution = {
   entityId: string
   intentId: string
