@@ -5,6 +5,7 @@ import type { Hex } from '#lib/hex'
 import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
 import { openAlteredAnswers } from '#testing/nodes/altered-answers'
 import { addressOfAccount, aptosClient } from '#testing/nodes/aptos-clients'
+import { padded } from '#testing/nodes/aptos-oracle'
 import { Account, type Aptos } from '#testing/nodes/aptos-sdk'
 import { describeFamily } from './suite/describe-family.ts'
 import type { FamilyEndpoint, FamilyUnderTest } from './suite/family-under-test.ts'
@@ -56,7 +57,7 @@ describeFamily(
       transactionOf: async (transactionHash) => {
         const found = await aptos.getTransactionByHash({ transactionHash }).catch(() => undefined)
         return found?.type === 'user_transaction'
-          ? { sender: `0x${found.sender.slice(2).padStart(64, '0')}`, success: found.success }
+          ? { sender: padded(found.sender), success: found.success }
           : undefined
       },
       blocks: {

@@ -18,7 +18,8 @@ type Committed = {
   payload: { function: string; arguments: unknown[] }
 }
 
-const padded = (address: unknown) => `0x${String(address).slice(2).padStart(64, '0')}`
+/** An address in its long form: nodes leave out the zeros at its beginning. */
+export const padded = (address: unknown) => `0x${String(address).slice(2).padStart(64, '0')}`
 
 /** The payment of a transaction; throws for a function that moves coins otherwise, or is none of a payment. */
 function paymentOf({ hash: txHash, sender, payload }: Committed): AptosPayment {

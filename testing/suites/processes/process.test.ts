@@ -253,7 +253,8 @@ drawnIt('stops during its start, and leaves nothing', async () => {
   program.child.kill('SIGINT')
   expect(await program.exited).toEqual({ code: 0, signal: null })
   expect([program.stdout(), await leftIn(directory)]).toEqual(['', []])
-  expect(tree.filter(isRunning)).toEqual([])
+  // The process that watches over it ends only when it sees that it has ended.
+  await until(async () => !tree.some(isRunning), 'everything it started has ended')
 })
 
 drawnIt(
