@@ -34,12 +34,13 @@ export async function coverFees(
 ): Promise<Coverage> {
   const [first] = ready
   if (!first) return { covered: [], uncovered: undefined }
-  const { entityId, address } = first.row
+  const { entityId, address, walletId } = first.row
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
-  await lockOwnAndTreasury(tx, ctx, chain, ready, account)
+  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
+  if (payer) await lockOwnAndTreasury(tx, nowMs, ready, { ...account, address }, payer)
   let left = await availableForHold(tx, nowMs, { ...account, address })
   let treasury: Purse | undefined
   const covered: CoveredPlan[] = []
@@ -51,7 +52,7 @@ export async function coverFees(
       covered.push({ plan, payer: undefined })
       continue
     }
-    treasury ??= await purseOf(tx, ctx, chain, plan, account)
+    treasury ??= await purseOf(tx, ctx, chain, plan, payer && { ...account, ...payer })
     const shortage = treasury.shortageOf(cost)
     if (shortage) {
       uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
@@ -77,20 +78,16 @@ export async function coverFees(
  */
 async function lockOwnAndTreasury(
   tx: Db,
-  { clock }: EngineCtx,
-  chain: Chain,
+  nowMs: number,
   ready: readonly Ready[],
-  account: { entityId: string; blockchain: string; tokenId: string },
+  own: { entityId: string; blockchain: string; tokenId: string; address: string },
+  payer: Sponsor,
 ): Promise<void> {
-  const { entityId, address, walletId } = ready[0]!.row
-  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
-  if (!payer) return
-  const balances = await balancesOf(tx, entityId, account.blockchain, [address])
-  const own = balances.find(({ tokenId }) => tokenId === account.tokenId)
+  const balances = await balancesOf(tx, own.entityId, own.blockchain, [own.address])
+  const coins = balances.find(({ tokenId }) => tokenId === own.tokenId)
   const needed = ready.reduce((sum, plan) => sum + costOf(plan), 0n)
-  if ((own?.postedAtomic ?? 0n) - (own?.heldAtomic ?? 0n) >= needed) return
-  const accounts = [address, payer.address].map((each) => ({ ...account, address: each }))
-  await lockForHolds(tx, clock.nowMs(), accounts)
+  if ((coins?.postedAtomic ?? 0n) - (coins?.heldAtomic ?? 0n) >= needed) return
+  await lockForHolds(tx, nowMs, [own, { ...own, address: payer.address }])
 }
 
 const lacking = ({ network }: Chain, plan: Ready, further: string): string =>
@@ -109,15 +106,14 @@ async function purseOf(
   { clock, config }: EngineCtx,
   chain: Chain,
   { row: { entityId, walletId } }: Ready,
-  account: { entityId: string; blockchain: string; tokenId: string },
+  payer: (Sponsor & { tokenId: string }) | undefined,
 ): Promise<Purse> {
   const { network } = chain
-  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
   const poor = (details: string): FeeShortage => ({ reason: 'INSUFFICIENT_NATIVE_TOKEN', details })
   if (!payer || walletId === null)
     return { payer: undefined, shortageOf: () => poor(''), take: () => undefined }
   const nowMs = clock.nowMs()
-  let left = await availableForHold(tx, nowMs, { ...account, address: payer.address })
+  let left = await availableForHold(tx, nowMs, payer)
   const owner = { entityId, blockchain: network.blockchain, walletId }
   let { ofWallet, ofEntity } = await feesPaidFor(tx, owner, nowMs - dayMs)
   const coin = 10n ** BigInt(network.nativeToken.decimals)

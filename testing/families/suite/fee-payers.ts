@@ -58,7 +58,7 @@ export function describeFeePayers(run: () => FamilyPlatform): void {
       return id
     }
 
-    /** What becomes of a payment while the treasury has no coins either. */
+    /** A payment that ended while the treasury had no coins either. */
     let unpaid: { errorReason: string; errorDetails: string }
     beforeAll(async () => {
       const { family, transfer, reaches, read, bookedCoins, plenty } = run()

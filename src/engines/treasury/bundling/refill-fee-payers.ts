@@ -44,7 +44,7 @@ async function refillFeePayers(
   for (const sponsor of sponsors) {
     const treasury = treasuryOf(sponsor, keys)
     if ((await treasuryGas(ctx.database, treasury, costAtomic)) === 'plenty') continue
-    // What one entity's address fails by leaves the others their coins.
+    // The failure of one leaves the others their coins.
     await refillGas(ctx, chain, treasury, gasFaucet).catch((error) => failures.push(error))
   }
   if (failures.length > 0) throw failures[0]

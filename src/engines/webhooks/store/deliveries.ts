@@ -141,7 +141,8 @@ const examinedMax = 64
 /**
  * The first deliveries due by `until` that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
  * the index `notification_deliveries_in_order`. A blocked one takes over the due date of the one that blocks it, so that it
- * is not read again before; one that was resent meanwhile, with those before it, keeps its own. `isEmpty`: nothing is due, and nothing was deferred.
+ * is not read again before; one that was resent meanwhile, with those before it, keeps its own. `isEmpty`: nothing is due, and
+ * nothing was deferred.
  */
 export async function dueDeliveries(
   db: Db,
