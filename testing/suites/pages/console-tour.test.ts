@@ -89,10 +89,12 @@ it.runIf(chromiumPath)(
     await page.click('main button:has-text("Resume")')
     await shows('BASE-SEPOLIA mines again.')
     await page.goto(movementUrl)
-    await until(
-      async () => (await call(`/operator/movements/${id}/timeline`)).causes.length > 0,
-      'a reorg has undone it',
-    )
+    // It may have been complete in the block that the reorg takes back: the page tells the end once a second block holds it.
+    const blockLanes = async () =>
+      (await call(`/operator/movements/${id}/timeline`)).lanes.filter(
+        ({ kind }: { kind: string }) => kind === 'block',
+      )
+    await until(async () => (await blockLanes()).length === 2, 'a reorg has undone it, and it is mined again')
     await state('COMPLETE')
     await page.keyboard.press('t')
     await page.waitForSelector('ol.steps li')
@@ -112,8 +114,7 @@ it.runIf(chromiumPath)(
     }
     // The page, its document and the node name the same block as the one that holds the transfer, and another as lost.
     const receipt = (await receiptOf()) as { status: string; blockHash: string }
-    const { lanes } = await call(`/operator/movements/${id}/timeline`)
-    const blocks = lanes.filter(({ kind }: { kind: string }) => kind === 'block')
+    const blocks = await blockLanes()
     const stateOf = ({ note, spans }: { note: string; spans: { state: string }[] }) => [
       note,
       spans.at(-1)?.state,
