@@ -65,5 +65,9 @@ export const solanaData = {
   transferChecked: (amount: bigint) => Buffer.concat([Buffer.of(12), u64(amount), Buffer.of(6)]),
   approve: (amount: bigint) => Buffer.concat([Buffer.of(4), u64(amount)]),
   createIdempotent: () => Buffer.of(1),
+  unitLimit: (units: number) => Buffer.concat([Buffer.of(2), u64(BigInt(units)).subarray(0, 4)]),
   unitPrice: (microLamports: bigint) => Buffer.concat([Buffer.of(3), u64(microLamports)]),
+  createAccount: (lamports: bigint, bytes: bigint, owner: string) =>
+    Buffer.concat([Buffer.alloc(4), u64(lamports), u64(bytes), base58.decode(owner)]),
+  initializeNonce: (authority: string) => Buffer.concat([Buffer.of(6, 0, 0, 0), base58.decode(authority)]),
 }

@@ -10,12 +10,24 @@ type NamedAccount = string | undefined
 
 export type Instruction = { program: NamedAccount; accounts: readonly NamedAccount[]; data: Buffer }
 
+/** Accounts that a transaction takes from a table of the chain, by their places in it. */
+type TableLookup = { table: string; writable: readonly number[]; readonly: readonly number[] }
+
+/** An instruction by the places of its accounts: the keys, then what tables add, first the writable ones of all. */
+type PlacedInstruction = { program: number; accounts: readonly number[]; data: Buffer }
+
 export type SolanaMessage = {
   version: 'legacy' | 0
+  /** The accounts that it names itself, the signers first. */
+  keys: readonly string[]
+  /** Numbers of signers, of those that it only reads, and of other keys that it only reads. Each group ends with those. */
+  counts: { signers: number; readonlySigners: number; readonlyOthers: number }
   /** The accounts whose signatures it needs, the payer of the fee first. */
   signers: readonly string[]
   blockhash: string
   instructions: readonly Instruction[]
+  placed: readonly PlacedInstruction[]
+  lookups: readonly TableLookup[]
 }
 
 /** A length of one to three bytes, seven bits each, in its shortest form. */
@@ -54,22 +66,27 @@ export function readMessage(bytes: Buffer): SolanaMessage {
     throw new Unreadable('counts other signers and accounts than it names')
   if (new Set(keys).size < keys.length) throw new Unreadable('names an account twice')
   const blockhash = encodeBase58(reader.take(32))
-  const written = readList(reader, () => ({
+  const placed = readList(reader, () => ({
     program: reader.u8(),
     accounts: readList(reader, () => reader.u8()),
     data: reader.take(readLength(reader)),
   }))
-  const loaded = version === 0 ? readLookups(reader) : 0
+  const lookups = version === 0 ? readLookups(reader) : []
   reader.end()
+  const loaded = lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
   const named = (index: number): NamedAccount => {
     if (index >= keys.length + loaded) throw new Unreadable('uses an account that it does not name')
     return keys[index]
   }
   return {
     version,
+    keys,
+    counts: { signers: signerCount, readonlySigners, readonlyOthers },
     signers: keys.slice(0, signerCount),
     blockhash,
-    instructions: written.map(({ program, accounts, data }) => {
+    placed,
+    lookups,
+    instructions: placed.map(({ program, accounts, data }) => {
       // The payer runs no program, and programs are named by the message itself.
       if (program === 0 || program >= keys.length)
         throw new Unreadable('runs a program that it does not name')
@@ -78,16 +95,13 @@ export function readMessage(bytes: Buffer): SolanaMessage {
   }
 }
 
-/** Returns the number of accounts that lookup tables add. */
-function readLookups(reader: BinaryReader): number {
-  const tables = readList(reader, () => {
-    reader.take(32)
+const readLookups = (reader: BinaryReader): TableLookup[] =>
+  readList(reader, () => {
+    const table = encodeBase58(reader.take(32))
     const [writable, readonly] = [reader.take(readLength(reader)), reader.take(readLength(reader))]
     if (writable.length + readonly.length === 0) throw new Unreadable('has a lookup table of no account')
-    return writable.length + readonly.length
+    return { table, writable: [...writable], readonly: [...readonly] }
   })
-  return tables.reduce((sum, count) => sum + count, 0)
-}
 
 export type SolanaTransaction = { signatures: Buffer[]; message: SolanaMessage; messageBytes: Buffer }
 

@@ -7,9 +7,9 @@ import type { Log } from '#runtime/log/log'
 import { readLongAddress } from './aptos/addresses.ts'
 import { NodeError } from './aptos/errors.ts'
 import { type AptosNode, openAptosNode } from './aptos/index.ts'
-import { type BlockMode, openLedgerJournal } from './aptos/journal.ts'
 import { latestBlock } from './aptos/ledger.ts'
 import type { StoreState } from './aptos/state.ts'
+import { type BlockMode, openLedgerJournal } from './ledger-journal.ts'
 import type {
   BlockPace,
   ChainControls,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { readLimitedBody } from '../limited-body.ts'
 import { type Intercept, listenOnLoopback, sendVerdict } from '../proxy.ts'
 import { transactionHash } from './authenticate.ts'
 import { errorStatuses, NodeError } from './errors.ts'
@@ -81,7 +82,7 @@ async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const body = await readBody(incoming)
+  const body = await readLimitedBody(incoming, bodyMaxBytes)
   const open = await ledger()
   const faults = faultsNow()
   const method = incoming.method ?? 'GET'
@@ -191,14 +192,3 @@ const headersOf = ({ ledger, head, chainId, timestampUs }: LedgerView) => ({
   'x-aptos-block-height': String(head.height),
   'x-aptos-oldest-block-height': String(ledger.oldestHeight),
 })
-
-/** Reads a body; undefined where it is larger than the node reads. */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let sizeBytes = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length
-    if (sizeBytes <= bodyMaxBytes) chunks.push(chunk)
-  }
-  return sizeBytes > bodyMaxBytes ? undefined : Buffer.concat(chunks)
-}

@@ -4,20 +4,19 @@
  */
 import type { Hex } from '#lib/hex'
 import type { Log } from '#runtime/log/log'
-import { portFileIn } from '../port-file.ts'
+import {
+  type BlockMode,
+  type LedgerTime,
+  memoryJournal,
+  openLedgerJournal,
+  setLedgerTime,
+} from '../ledger-journal.ts'
+import { type HostedLedger, hostLedger, type OpenedLedger } from '../ledger-node.ts'
 import { apt } from './assets.ts'
 import { type AptosEndpoint, openEndpoint } from './endpoint.ts'
 import { type Order, orders } from './issuer.ts'
-import { type BlockMode, type LedgerTime, memoryJournal, openLedgerJournal } from './journal.ts'
-import {
-  forgetPending,
-  type Ledger,
-  latestBlock,
-  mine,
-  openLedger,
-  pruneLedger,
-  setLedgerTime,
-} from './ledger.ts'
+import type { LedgerEntry } from './journal.ts'
+import { forgetPending, type Ledger, latestBlock, mine, openLedger, pruneLedger } from './ledger.ts'
 import { openMining } from './mining.ts'
 import { sendOrder } from './orders.ts'
 import { balanceIn, readState } from './state.ts'
@@ -36,43 +35,33 @@ type AptosNodeOptions = {
   log?: Pick<Log, 'error'>
 }
 
-export type AptosNode = AptosEndpoint & {
-  /** A further address of the same ledger, with faults of its own. */
-  openEndpoint(port?: number): Promise<AptosEndpoint>
-  /** Makes a block of what is ready, or an empty one though transactions wait. */
-  mine(options?: { isEmpty: boolean }): {
-    height: number
-    hash: Hex
-    timestampUs: bigint
-    lastVersion: number
+export type AptosNode = AptosEndpoint &
+  HostedLedger<Ledger, AptosEndpoint> & {
+    /** Makes a block of what is ready, or an empty one though transactions wait. */
+    mine(options?: { isEmpty: boolean }): {
+      height: number
+      hash: Hex
+      timestampUs: bigint
+      lastVersion: number
+    }
+    /** Sets the time of the next blocks, at least that of the newest one. */
+    setTime(time: LedgerTime): void
+    /** Mints APT or another asset, in a transaction whose hash it returns. */
+    fund(address: Hex, amountAtomic: bigint, metadata?: Hex): Hex
+    deny(metadata: Hex, address: Hex, isDenied: boolean): Hex
+    pause(metadata: Hex, isPaused: boolean): Hex
+    /** Lets an account hold APT as the older coin: its movements emit events of handles (1), of the module (2) or both (3). */
+    emitCoinEvents(address: Hex, kind: bigint): Hex
+    /** Forgets the history before a version. */
+    prune(version: number): void
+    /** Forgets a transaction that waits, or all of them, as a restart of a real node does. */
+    forgetPool(hash?: string): void
+    /** Hashes of the transactions that wait. */
+    pool(): string[]
+    balanceOf(address: Hex, metadata?: Hex): bigint
+    /** Copies the files that give the ledger as it is now to another directory. */
+    copyTo(directory: string): void
   }
-  /** The ledger as it is now; a halt replaces it. */
-  ledger(): Ledger
-  blocks(): BlockMode
-  /** Sets the mode, which outlives a restart of a kept ledger, as `setTime` does. */
-  setBlocks(mode: BlockMode): void
-  /** Sets the time of the next blocks, at least that of the newest one. */
-  setTime(time: LedgerTime): void
-  /** Mints APT or another asset, in a transaction whose hash it returns. */
-  fund(address: Hex, amountAtomic: bigint, metadata?: Hex): Hex
-  deny(metadata: Hex, address: Hex, isDenied: boolean): Hex
-  pause(metadata: Hex, isPaused: boolean): Hex
-  /** Lets an account hold APT as the older coin: its movements emit events of handles (1), of the module (2) or both (3). */
-  emitCoinEvents(address: Hex, kind: bigint): Hex
-  /** Forgets the history before a version. */
-  prune(version: number): void
-  /** Forgets a transaction that waits, or all of them, as a restart of a real node does. */
-  forgetPool(hash?: string): void
-  /** Hashes of the transactions that wait. */
-  pool(): string[]
-  balanceOf(address: Hex, metadata?: Hex): bigint
-  /** Copies the files that give the ledger as it is now to another directory. */
-  copyTo(directory: string): void
-  /** Closes the files, so that others can take their place. Requests wait until the returned function has opened those. */
-  halt(): () => Promise<void>
-}
-
-type OpenLedger = { ledger: Ledger; mining: ReturnType<typeof openMining>; end(): void }
 
 /** Opens a ledger, kept or not, which makes blocks until it ends. */
 function openKept({
@@ -81,18 +70,17 @@ function openKept({
   clock,
   blocks = 'each_transaction',
   log,
-}: AptosNodeOptions): OpenLedger {
-  const journal = directory === undefined ? memoryJournal() : openLedgerJournal(directory, chainId)
+}: AptosNodeOptions): OpenedLedger<Ledger> {
+  const journal =
+    directory === undefined
+      ? memoryJournal<LedgerEntry>()
+      : openLedgerJournal<LedgerEntry>(directory, chainId)
   try {
     const ledger = openLedger(chainId, journal, clock)
     // Block 0 has no time: a first block has it from the clock.
     if (latestBlock(ledger).height === 0) mine(ledger)
     const mining = openMining(ledger, blocks, log)
-    const end = () => {
-      mining.stop()
-      journal.close()
-    }
-    return { ledger, mining, end }
+    return { ledger, mode: mining.mode, setMode: mining.set, stop: mining.stop, close: journal.close }
   } catch (error) {
     journal.close()
     throw error
@@ -102,53 +90,19 @@ function openKept({
 /** Opens a ledger, kept or not, and serves it on a port of this machine. */
 export async function openAptosNode(options: AptosNodeOptions): Promise<AptosNode> {
   const { directory, port } = options
-  let current = openKept(options)
-  let ready = Promise.resolve()
-  const endpoints: AptosEndpoint[] = []
-  const open = async (wanted?: number) => {
-    const endpoint = await openEndpoint(() => ready.then(() => current.ledger), wanted)
-    endpoints.push(endpoint)
-    return endpoint
-  }
-  const close = async () => {
-    current.mining.stop()
-    await Promise.all(endpoints.map((endpoint) => endpoint.close()))
-    current.end()
-  }
-  const halt = () => {
-    let resume: (opened: Promise<void>) => void = () => {}
-    ready = new Promise((resolve) => {
-      resume = resolve
-    })
-    ready.catch(() => undefined)
-    current.end()
-    return async () => {
-      const opening = Promise.resolve().then(() => {
-        current = openKept(options)
-      })
-      resume(opening)
-      await opening
-    }
-  }
-  try {
-    const remembered = directory === undefined ? undefined : portFileIn(directory)
-    const first = await open(port ?? remembered?.read())
-    remembered?.write(first.port)
-    return { ...first, ...controlsOf(() => current), halt, openEndpoint: open, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  const { first, hosted } = await hostLedger({
+    open: () => openKept(options),
+    serve: openEndpoint,
+    directory,
+    port,
+  })
+  return { ...first, ...hosted, ...controlsOf(hosted.ledger) }
 }
 
-function controlsOf(current: () => OpenLedger) {
-  const ledger = () => current().ledger
+function controlsOf(ledger: () => Ledger) {
   const order = (wanted: Order) => sendOrder(ledger(), wanted)
   return {
-    ledger,
     mine: (options?: { isEmpty: boolean }) => mine(ledger(), options),
-    blocks: () => current().mining.mode(),
-    setBlocks: (mode: BlockMode) => current().mining.set(mode),
     setTime: (time: LedgerTime) => setLedgerTime(ledger(), time),
     fund: (address: Hex, amountAtomic: bigint, metadata = apt.metadata) =>
       order(orders.mint(metadata, address, amountAtomic)),

@@ -14,12 +14,13 @@ import {
 import type { Account, Aptos } from '#testing/nodes/aptos-sdk'
 import { until } from '#testing/platform/until'
 import { sizeOf } from '#testing/runner/size'
+import { type LedgerJournal, memoryJournal } from '../ledger-journal.ts'
 import { assets } from './assets.ts'
 import { transactionHash } from './authenticate.ts'
 import { NodeError } from './errors.ts'
 import { type AptosNode, openAptosNode } from './index.ts'
 import { orders } from './issuer.ts'
-import { type LedgerEntry, type LedgerJournal, memoryJournal } from './journal.ts'
+import type { LedgerEntry } from './journal.ts'
 import { type Ledger, mine, openLedger, submitToPool } from './ledger.ts'
 import { sendOrder } from './orders.ts'
 import { readState } from './state.ts'
@@ -179,7 +180,7 @@ it('lets each endpoint lag, lie and fail on its own', async () => {
 })
 
 /** A journal in memory from which further ledgers start. */
-function journalOf(entries: LedgerEntry[]): LedgerJournal {
+function journalOf(entries: LedgerEntry[]): LedgerJournal<LedgerEntry> {
   const first = [...entries]
   return { ...memoryJournal(), takeEntries: () => first, append: (entry) => void entries.push(entry) }
 }

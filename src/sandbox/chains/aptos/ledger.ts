@@ -3,6 +3,7 @@
  * again at the next start, which gives the same blocks.
  */
 import type { Hex } from '#lib/hex'
+import type { LedgerJournal, LedgerSettings } from '../ledger-journal.ts'
 import { apt, assets } from './assets.ts'
 import { checkSignatures, isSigned, transactionHash } from './authenticate.ts'
 import {
@@ -17,7 +18,7 @@ import { NodeError, refused } from './errors.ts'
 import { affordableGas, type ExecutionOutcome, execute, findRefusal, sequenceOf } from './execute.ts'
 import { noWork } from './gas.ts'
 import { issuerAddress, issuerFundsOctas } from './issuer.ts'
-import type { BlockMode, LedgerJournal, LedgerTime } from './journal.ts'
+import type { LedgerEntry } from './journal.ts'
 import { mintAsset } from './movements.ts'
 import { createPool, isForgotten, type Pending, type TransactionPool } from './pool.ts'
 import {
@@ -31,7 +32,7 @@ import {
   writeChanges,
 } from './state.ts'
 
-export type Ledger = {
+export type Ledger = LedgerSettings & {
   chainId: number
   state: LedgerState
   blocks: LedgerBlock[]
@@ -43,10 +44,7 @@ export type Ledger = {
   pool: TransactionPool
   oldestVersion: number
   oldestHeight: number
-  journal: LedgerJournal
-  /** The mode of blocks that was set, which outlives a restart. */
-  blockMode: BlockMode | undefined
-  time: LedgerTime
+  journal: LedgerJournal<LedgerEntry>
   /** Milliseconds since 1970, by which blocks get their time. */
   clock(): number
   /** Functions that are called after a block and after a transaction has joined the pool. */
@@ -55,7 +53,11 @@ export type Ledger = {
 
 const blockTransactionsMax = 500
 
-export function openLedger(chainId: number, journal: LedgerJournal, clock: () => number): Ledger {
+export function openLedger(
+  chainId: number,
+  journal: LedgerJournal<LedgerEntry>,
+  clock: () => number,
+): Ledger {
   const ledger: Ledger = {
     chainId,
     state: createLedgerState(),
@@ -141,16 +143,6 @@ export const forgetPending = (ledger: Ledger, hash?: string): void =>
     ledger,
     ledger.pool.all().filter((pending) => hash === undefined || pending.hash === hash),
   )
-
-export function setBlockMode(ledger: Ledger, mode: BlockMode): void {
-  ledger.journal.append({ kind: 'blocks', mode })
-  ledger.blockMode = mode
-}
-
-export function setLedgerTime(ledger: Ledger, time: LedgerTime): void {
-  ledger.journal.append({ kind: 'time', time })
-  ledger.time = time
-}
 
 /** Forgets the history before a version. */
 export function pruneLedger(ledger: Ledger, version: number): void {

@@ -1,0 +1,49 @@
+/** Addresses that programs derive: no key has them, because they are no points of the curve. */
+import { createHash } from 'node:crypto'
+import { decodeBase58, encodeBase58 } from '../addresses/base-encodings.ts'
+
+const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const seedMax = 255
+
+/** The prime of the field of Ed25519, and the factor in the equation of its curve (RFC 8032, 5.1). */
+const prime = 2n ** 255n - 19n
+const factor = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n
+  let square = base % prime
+  for (let left = exponent; left > 0n; left >>= 1n) {
+    if (left & 1n) result = (result * square) % prime
+    square = (square * square) % prime
+  }
+  return result
+}
+
+/** Whether an address could be that of a key: the square of its other coordinate has a root. */
+export function isOnCurve(address: string): boolean {
+  const bytes = decodeBase58(address)!
+  bytes[31]! &= 0x7f
+  const y = BigInt(`0x${bytes.reverse().toString('hex')}`)
+  const square = (y * y) % prime
+  // Its product with a square has a root where the quotient has one.
+  const product = ((square + prime - 1n) * (factor * square + 1n)) % prime
+  return product === 0n || power(product, (prime - 1n) / 2n) === 1n
+}
+
+/** The first address off the curve that seeds give. */
+function derivedAddress(seeds: readonly Buffer[], program: string): string {
+  for (let bump = seedMax; bump >= 0; bump--) {
+    const hash = createHash('sha256')
+    for (const seed of [...seeds, Buffer.of(bump), decodeBase58(program)!]) hash.update(seed)
+    const address = encodeBase58(hash.update('ProgramDerivedAddress').digest())
+    if (!isOnCurve(address)) return address
+  }
+  throw new Error('no address off the curve follows from the seeds')
+}
+
+/** The account of an owner that wallets pay tokens of a mint to. */
+export const associatedAccountOf = (owner: string, mint: string, program: string): string =>
+  derivedAddress(
+    [owner, program, mint].map((address) => decodeBase58(address)!),
+    associatedTokenProgram,
+  )

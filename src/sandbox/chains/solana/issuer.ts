@@ -1,0 +1,90 @@
+/**
+ * The keys that genesis gives lamports, and the authority over its tokens. All that a test changes on the ledger is a transaction of
+ * them, which real programs execute.
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { encodeBase58 } from '#chains/addresses/base-encodings'
+import { compileMessage, type WrittenInstruction } from '#chains/solana/compile'
+import { associatedAccountOf } from '#chains/solana/derived-addresses'
+import { wireTransaction } from '#chains/solana/transaction'
+import { tokenProgram } from './programs.ts'
+import { systemProgram } from './vm.ts'
+
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+type Issuer = { key: KeyObject; publicKey: Buffer; address: string }
+
+function issuerOf(name: string): Issuer {
+  const seed = createHash('sha256').update(`Bezant: ${name} of a local Solana ledger`).digest()
+  const key = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' })
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32)
+  return { key, publicKey, address: encodeBase58(publicKey) }
+}
+
+/** Pays lamports and all fees; mints and freezes tokens. */
+export const issuer = issuerOf('the issuer')
+export const issuerFunds = 500_000_000n * 10n ** 9n
+
+const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
+
+const reads = (address: string) => ({ address })
+const writes = (address: string) => ({ address, isWritable: true })
+const signs = { address: issuer.address, isSigner: true }
+const pays = { ...signs, isWritable: true }
+const u64 = (value: bigint) => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  return bytes
+}
+
+/** The instructions of the issuer. */
+export const issuerInstructions = {
+  pay: (to: string, lamports: bigint): WrittenInstruction[] => [
+    {
+      program: systemProgram,
+      accounts: [pays, writes(to)],
+      data: Buffer.concat([Buffer.of(2, 0, 0, 0), u64(lamports)]),
+    },
+  ],
+  /** Pays to the associated account of an owner, which it creates. */
+  mint: (mint: string, owner: string, amount: bigint): WrittenInstruction[] => {
+    const account = associatedAccountOf(owner, mint, tokenProgram)
+    return [
+      {
+        program: associatedTokenProgram,
+        accounts: [
+          pays,
+          writes(account),
+          reads(owner),
+          reads(mint),
+          reads(systemProgram),
+          reads(tokenProgram),
+        ],
+        data: Buffer.of(1),
+      },
+      {
+        program: tokenProgram,
+        accounts: [writes(mint), writes(account), signs],
+        data: Buffer.concat([Buffer.of(7), u64(amount)]),
+      },
+    ]
+  },
+  freeze: (mint: string, account: string, isFrozen: boolean): WrittenInstruction[] => [
+    {
+      program: tokenProgram,
+      accounts: [writes(account), reads(mint), signs],
+      data: Buffer.of(isFrozen ? 10 : 11),
+    },
+  ],
+  /** Distinguishes equal orders, which would be one transaction. */
+  remark: (text: string): WrittenInstruction[] => [
+    { program: memoProgram, accounts: [], data: Buffer.from(text) },
+  ],
+}
+
+/** Signs a transaction of the issuer. */
+export function signIssued(instructions: readonly WrittenInstruction[], blockhash: string): Buffer {
+  const message = compileMessage(issuer.address, instructions, blockhash)
+  return wireTransaction([sign(null, message, issuer.key)], message)
+}
