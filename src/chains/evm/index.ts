@@ -185,8 +185,8 @@ const contentsMax = 5_000
 
 /** Keeps the hashes of block contents that were read, and compares them with other endpoints. */
 function openContents(rpc: Endpoints, input: ChainInput) {
-  const own = new Set<Hex>()
-  const contentOf = (hash: Hex) => async (one: Rpc) =>
+  const own = new Set<string>()
+  const contentOf = (hash: string) => async (one: Rpc) =>
     (await readBlock(one, input, { hash }))?.block.contentHash ?? 'has no such block'
   return {
     keep: ({ block }: WholeBlock) => {
@@ -195,10 +195,10 @@ function openContents(rpc: Endpoints, input: ChainInput) {
     },
     // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
     // applied may come from another endpoint.
-    agreed: async (block: BlockAt, contentHash: Hex): Promise<ContentAgreement> =>
+    agreed: async (block: BlockAt, contentHash: string): Promise<ContentAgreement> =>
       rpc.agreeing === 1 && own.has(contentHash)
         ? { verdict: 'agreed', said: [] }
-        : rpc.agreedOn(contentHash, contentOf(block.hash as Hex)),
+        : rpc.agreedOn(contentHash, contentOf(block.hash)),
   }
 }
 
@@ -207,7 +207,7 @@ const recentMax = 24
 
 /** Caches the receipts of the blocks read last: the code that applies a block reads some of them right after. */
 function recentReceipts() {
-  const kept = new Map<Hex, NonNullable<WholeBlock['receipts']>>()
+  const kept = new Map<string, NonNullable<WholeBlock['receipts']>>()
   return {
     keep: ({ block, receipts }: WholeBlock) => {
       if (!receipts) return
@@ -215,7 +215,7 @@ function recentReceipts() {
       kept.set(block.hash, receipts)
       for (const oldest of kept.keys()) if (kept.size > recentMax) kept.delete(oldest)
     },
-    find: (blockHash: Hex) => kept.get(blockHash),
+    find: (blockHash: string) => kept.get(blockHash),
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Hex } from '#lib/hex'
-import type { Address, TxId } from '../addresses/types.ts'
+import type { Address, BlockHash, TxId } from '../addresses/types.ts'
 
 /** A block by its hash, and the height at which it is: some families find blocks by one of both alone. */
 export type BlockAt = { number: number; hash: string }
 
 /** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
-export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
+export type BlockRef = { number: number; hash: BlockHash; parentHash: BlockHash; timeMs: number }
 
 export type ChainTransaction = {
   hash: TxId
@@ -26,7 +26,7 @@ export type ChainLog = { address: Address; topics: Hex[]; data: Hex; logIndex: n
 export type LogQuery = { address: Address; topic: Hex; from: number; to: number }
 
 /** A log with its block. */
-export type PlacedLog = ChainLog & { blockHash: Hex; blockNumber: number; blockTimeMs: number }
+export type PlacedLog = ChainLog & { blockHash: BlockHash; blockNumber: number; blockTimeMs: number }
 
 /** `last`: the last block of the range. `refused`: nodes refuse a range of this size. */
 export type LogHistory =
@@ -52,7 +52,7 @@ export type Block = BlockRef & {
   /** The transfers of the network's listed tokens among them. */
   transfers: TransferLog[]
   /** Hash of the whole content, to compare endpoints; absent for a local chain. */
-  contentHash?: Hex
+  contentHash?: string
 }
 
 /** The stored hash of the block at a height; `undefined` where none is stored. */
@@ -62,7 +62,7 @@ export type HashAt = (number: number) => Promise<string | undefined>
 export type Agreement = { upTo: number | undefined; said?: string[] }
 
 /** `no tag`: nodes of this chain lack the tag, or it is local and can be rewound. `unknown`: too few report a block now. */
-export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
+export type Finalized = { number: number; hash: BlockHash } | 'no tag' | 'unknown'
 
 /** `outvoted`: enough endpoints agree on other content. `open`: no content is reported by enough of them. */
 export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: string[] }
@@ -73,7 +73,7 @@ export type Blocks = {
   /** The whole block; `undefined` when the node does not have it. */
   byNumber(number: number): Promise<Block | undefined>
   /** The block of this hash; some families find it only with its `number`. */
-  byHash(hash: Hex, number?: number): Promise<Block | undefined>
+  byHash(hash: BlockHash, number?: number): Promise<Block | undefined>
   /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
   /** Number of confirmations, the block itself counted, after which a block is final where nodes know no `finalized` block. */
@@ -88,5 +88,5 @@ export type Blocks = {
    */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
   /** Whether `agreeing` endpoints report the content of this block that was applied. Outvoted endpoints back off. */
-  agreedContent(block: BlockAt, contentHash: Hex): Promise<ContentAgreement>
+  agreedContent(block: BlockAt, contentHash: string): Promise<ContentAgreement>
 }

@@ -1,5 +1,4 @@
-import type { Hex } from '#lib/hex'
-import type { Address, TxId } from '../addresses/types.ts'
+import type { Address, BlockHash, TxId } from '../addresses/types.ts'
 import type { BlockAt } from './blocks.ts'
 import type { AbiError } from './contracts.ts'
 import type { Call } from './payments.ts'
@@ -10,7 +9,7 @@ export type Receipt = {
   gasUsed: bigint
   /** Paid by the sender, or by the transaction's `feePayer`. */
   feeAtomic: bigint
-  blockHash: Hex
+  blockHash: BlockHash
   blockNumber: number
 }
 

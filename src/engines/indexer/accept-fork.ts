@@ -4,7 +4,6 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { revertHead } from './reorg.ts'
@@ -64,7 +63,7 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
 /** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
 async function requireOnChain(chain: Chain, hash: string): Promise<ForkBlock> {
   const { blockchain } = chain.network
-  const block = await chain.blocks.byHash(hash as Hex)
+  const block = await chain.blocks.byHash(hash)
   if (!block)
     throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct the hash or the endpoints`)
   const { number } = block

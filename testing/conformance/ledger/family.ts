@@ -30,7 +30,7 @@ const asking =
 
 type Reads = {
   ask: Ask
-  block(key: number | Hex): Promise<Block | undefined>
+  block(key: number | string): Promise<Block | undefined>
   coins(address: string, token?: string, atBlock?: Hex): Promise<bigint>
 }
 

@@ -1,4 +1,3 @@
-import type { Hex } from '#lib/hex'
 import type { Chain } from '../../chain.ts'
 import type { BlockAt, ContentAgreement } from '../../facets/blocks.ts'
 import type { Receipt } from '../../facets/effects.ts'
@@ -33,7 +32,7 @@ const contentsMax = 5_000
 /** Keeps the blocks that were read last, and the hashes of contents that this process read itself. */
 function keptBlocks() {
   const recent = new Map<string, AptosBlock>()
-  const contents = new Set<Hex>()
+  const contents = new Set<string>()
   const keep = (whole: AptosBlock) => {
     recent.delete(whole.block.hash)
     recent.set(whole.block.hash, whole)
@@ -63,7 +62,7 @@ export function blocksThrough(nodes: Nodes<RestNode>, { network, local, finality
       const whole = await readBlockAt(node, network, number)
       return whole?.block.hash === hash ? whole.block.contentHash! : 'has no such block'
     }
-  const agreedContent = async (block: BlockAt, contentHash: Hex): Promise<ContentAgreement> =>
+  const agreedContent = async (block: BlockAt, contentHash: string): Promise<ContentAgreement> =>
     nodes.agreeing === 1 && contents.has(contentHash)
       ? { verdict: 'agreed', said: [] }
       : nodes.agreedOn(contentHash, contentOf(block))

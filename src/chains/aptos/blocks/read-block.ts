@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../addresses/types.ts'
+import type { Address, BlockHash } from '../../addresses/types.ts'
 import type { Block, TransferLog } from '../../facets/blocks.ts'
 import type { Receipt } from '../../facets/effects.ts'
 import { tokenAddress } from '../../network.ts'
@@ -84,7 +84,7 @@ async function transactionsOf(node: RestNode, header: BlockHeader, given: unknow
 
 function wholeOf(
   network: Network,
-  header: BlockHeader & { parentHash: Hex },
+  header: BlockHeader & { parentHash: BlockHash },
   raws: readonly NodeFields[],
 ): AptosBlock {
   const { number, hash, parentHash, timeMs, lastVersion } = header
@@ -128,7 +128,7 @@ function transfersOf(user: ExecutedTransaction, assets: ReadonlySet<Address>, fi
 /** There is no fee where freed storage gave back more. */
 function receiptOf(
   { hash: txHash, success, gasUsed, chargeAtomic, refundAtomic }: ExecutedTransaction,
-  { number: blockNumber, hash: blockHash }: { number: number; hash: Hex },
+  { number: blockNumber, hash: blockHash }: { number: number; hash: BlockHash },
 ): Receipt {
   const feeAtomic = chargeAtomic > refundAtomic ? chargeAtomic - refundAtomic : 0n
   return { txHash, success, gasUsed, feeAtomic, blockHash, blockNumber }

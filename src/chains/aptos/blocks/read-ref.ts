@@ -1,4 +1,4 @@
-import type { Hex } from '#lib/hex'
+import type { BlockHash } from '../../addresses/types.ts'
 import type { BlockRef } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { type RestNode, unlessMissing } from '../rest/node.ts'
@@ -37,13 +37,13 @@ export function headerOf(node: RestNode, raw: NodeFields, height: number): Block
   return header
 }
 
-const noParent: Hex = `0x${'0'.repeat(64)}`
+const noParent: BlockHash = `0x${'0'.repeat(64)}`
 
 /**
  * The hash that the same node names for the block before. Blocks of this chain do not name their parents, and none is ever
  * replaced: a node whose block before is another than ours is of another history.
  */
-export async function parentHashOf(node: RestNode, height: number): Promise<Hex> {
+export async function parentHashOf(node: RestNode, height: number): Promise<BlockHash> {
   if (height === 0) return noParent
   const known = await node.named.get(height - 1)?.catch(() => undefined)
   if (known) return known

@@ -1,5 +1,5 @@
-import type { Hex } from '#lib/hex'
 import { failpoint } from '#runtime/scheduling/failpoints'
+import type { BlockHash } from '../../addresses/types.ts'
 import { type AnswerLimits, NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import { httpFailure, openHttp, readJson } from '../../nodes/http.ts'
@@ -28,7 +28,7 @@ export type RestNode = {
   /** Sends a transaction in BCS. */
   postTransaction(path: string, signed: Buffer, limits?: AnswerLimits): Promise<unknown>
   /** Hashes of the blocks that this node named last, by height. */
-  named: Map<number, Promise<Hex>>
+  named: Map<number, Promise<BlockHash>>
   close(): void
 }
 

@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import type { Address } from '../../addresses/types.ts'
+import type { Address, BlockHash } from '../../addresses/types.ts'
 import type { Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../../facets/blocks.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
@@ -50,7 +50,7 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   return blockRefOf(raw as RawBlock)
 }
 
-export type BlockKey = { number: number } | { hash: Hex }
+export type BlockKey = { number: number } | { hash: BlockHash }
 
 /**
  * The block with the logs of all contracts. All parts are requested by the block's hash, so that a lagging node cannot answer

@@ -3,7 +3,6 @@
  * that is too large or too slow for a node says nothing about its health.
  */
 import { createHash } from 'node:crypto'
-import type { Hex } from '#lib/hex'
 import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../../facets/blocks.ts'
 import { isLimited } from '../rpc/endpoint-faults.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
@@ -107,7 +106,7 @@ async function withTimes(
       blockTimeMs: readInteger(raws[index]!['blockTimestamp'], 'time of a log') * 1_000,
     }))
   const hashes = [...new Set(logs.map(({ blockHash }) => blockHash))]
-  const times = new Map<Hex, number>()
+  const times = new Map<string, number>()
   for (let at = 0; at < hashes.length; at += headersMax) {
     const some = hashes.slice(at, at + headersMax)
     const calls = some.map((blockHash) => ({ method: 'eth_getBlockByHash', params: [blockHash, false] }))

@@ -3,7 +3,7 @@
  * numbered without a gap and account for the bloom filters. A mismatch comes from a mix of nodes, caches or forks.
  */
 import type { Hex } from '#lib/hex'
-import type { TxId } from '../../addresses/types.ts'
+import type { BlockHash, TxId } from '../../addresses/types.ts'
 import type { BlockRef, ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import type { Receipt } from '../../facets/effects.ts'
 import { address, bytes, hash, quantity, readInteger } from '../rpc/quantities.ts'
@@ -78,7 +78,7 @@ const doubt = (header: BlockRef, what: string) => new NodeUnreachable(`block ${h
 
 async function rawReceipts(
   rpc: Rpc,
-  blockHash: Hex,
+  blockHash: BlockHash,
   transactions: readonly ChainTransaction[],
 ): Promise<RawReceipt[]> {
   if (!withoutBlockReceipts.has(rpc)) {
@@ -198,7 +198,11 @@ function checkFilter(
 const wholeBlockFrom = 20
 
 /** Receipts of `txHashes`, each of which must be in the block; throws `NodeUnreachable` otherwise. */
-export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]> {
+export async function readReceipts(
+  rpc: Rpc,
+  blockHash: BlockHash,
+  txHashes: readonly TxId[],
+): Promise<Receipt[]> {
   if (txHashes.length === 0) return []
   const raws =
     txHashes.length >= wholeBlockFrom
@@ -214,7 +218,7 @@ export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly 
 /** The parsed receipts of `txHashes`. */
 export function receiptsFrom(
   byHash: ReadonlyMap<TxId, RawReceipt>,
-  blockHash: Hex,
+  blockHash: BlockHash,
   txHashes: readonly TxId[],
 ): Receipt[] {
   return txHashes.map((txHash) => {

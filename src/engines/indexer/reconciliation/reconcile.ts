@@ -3,7 +3,6 @@ import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Token } from '#engines/ledger/tokens/index'
-import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { isHalted } from '../halt.ts'
 import { canonicalHashAt, lockChain } from '../store/blocks.ts'
@@ -70,7 +69,7 @@ export async function reconcile(
 export const isStillCanonical = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
-  (await chain.blocks.byHash(block.hash as Hex, block.number)) !== undefined
+  (await chain.blocks.byHash(block.hash, block.number)) !== undefined
 
 async function compareAll(
   ctx: EngineCtx,

@@ -4,7 +4,6 @@ import { tokenAddress } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf, type Posting, post } from '#engines/ledger/index'
 import { type Token, tokensOf } from '#engines/ledger/tokens/index'
-import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { canonicalHead, lockChain } from '../store/blocks.ts'
@@ -96,7 +95,7 @@ async function balancesAt(
     const amounts = await Promise.all(tokens.map((token) => read(address, token, block)))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
   } catch (error) {
-    if (await chain.blocks.byHash(block.hash as Hex, block.number)) throw error
+    if (await chain.blocks.byHash(block.hash, block.number)) throw error
     return undefined
   }
 }

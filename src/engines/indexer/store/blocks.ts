@@ -1,5 +1,4 @@
 import type { Block } from '#chains/facets/blocks'
-import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -44,7 +43,7 @@ export async function storedBlocks(db: Db, blockchain: string, number: number) {
     from blocks b where b.blockchain = ${blockchain} and b.number = ${number} and b.canonical`)
   if (!row) return undefined
   const { from, ...last } = row
-  return { from, last: { ...last, hash: last.hash as Hex } }
+  return { from, last: { ...last, hash: last.hash } }
 }
 
 /** The hash of the canonical block of this number. */
@@ -77,8 +76,8 @@ export const contentHashesBetween = (
 ) =>
   db.all<{
     number: number
-    hash: Hex
-    contentHash: Hex
+    hash: string
+    contentHash: string
   }>(sql`select number, hash, content_hash
     from blocks where blockchain = ${blockchain} and canonical and number between ${from} and ${to}
       and content_hash is not null order by number limit ${limit}`)

@@ -13,7 +13,7 @@ export type RevertedTransaction = {
   callData: Buffer
   gasLimit: bigint
   txHash: string
-  blockHash: Hex
+  blockHash: string
   blockNumber: number
   updateDate: string
 }
