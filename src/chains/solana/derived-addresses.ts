@@ -1,8 +1,8 @@
 /** Addresses that programs derive: no key has them, because they are no points of the curve. */
 import { createHash } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '../addresses/base-encodings.ts'
+import { programIds } from './programs.ts'
 
-const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const seedMax = 255
 
 /** The prime of the field of Ed25519, and the factor in the equation of its curve (RFC 8032, 5.1). */
@@ -45,5 +45,5 @@ function derivedAddress(seeds: readonly Buffer[], program: string): string {
 export const associatedAccountOf = (owner: string, mint: string, program: string): string =>
   derivedAddress(
     [owner, program, mint].map((address) => decodeBase58(address)!),
-    associatedTokenProgram,
+    programIds.associatedToken,
   )

@@ -1,15 +1,7 @@
 /** The effects of instructions, as policy and screening see them. */
 import type { Effects } from '../facets/call-effects.ts'
+import { programIds } from './programs.ts'
 import type { Instruction, SolanaMessage } from './transaction.ts'
-
-const programs = {
-  system: '11111111111111111111111111111111',
-  token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  associatedToken: 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  computeBudget: 'ComputeBudget111111111111111111111111111111',
-  memo: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  firstMemo: 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-}
 
 type FoundInstructions = Effects & {
   blockchain: string
@@ -65,7 +57,7 @@ function ownersIn(instructions: readonly Instruction[]): Map<string, string> {
 
 /** Creation of the token account of an owner and a mint, or of one that may exist already. */
 const createsTokenAccount = ({ program, data, accounts }: Instruction): boolean =>
-  program === programs.associatedToken &&
+  program === programIds.associatedToken &&
   (data.length === 0 || (data.length === 1 && data[0]! <= 1)) &&
   accounts.length >= 6
 
@@ -116,11 +108,12 @@ const readComputeBudget: InstructionReader = (_, { data }) => {
 }
 
 const readers: Record<string, InstructionReader | undefined> = {
-  [programs.system]: readSystem,
-  [programs.token]: readToken,
-  [programs.associatedToken]: (_, instruction) => createsTokenAccount(instruction),
-  [programs.computeBudget]: readComputeBudget,
-  [programs.memo]: () => true,
-  [programs.firstMemo]: () => true,
+  [programIds.system]: readSystem,
+  [programIds.token]: readToken,
+  [programIds.associatedToken]: (_, instruction) => createsTokenAccount(instruction),
+  [programIds.computeBudget]: readComputeBudget,
+  [programIds.memo]: () => true,
+  [programIds.firstMemo]: () => true,
+  [programIds.newestMemo]: () => true,
 }
 Object.setPrototypeOf(readers, null)

@@ -3,8 +3,9 @@
  * primary one of that account, which its address proves. What lies in further stores is no account's that wallets show.
  */
 import type { Address } from '../../addresses/types.ts'
+import { type NodeFields, nodeFields } from '../../nodes/values.ts'
 import { nativeAsset, nativeCoinType, primaryStore } from '../encoding/addresses.ts'
-import { isNodeAddress, type NodeFields, nodeAddress, nodeFields, u64 } from '../rest/values.ts'
+import { isNodeAddress, nodeAddress, u64 } from '../rest/values.ts'
 import type { ExecutedTransaction } from './transactions.ts'
 
 /** One side of a movement. `place`: the position of its event in the transaction. */

@@ -1,8 +1,9 @@
 import type { BlockHash } from '../../addresses/types.ts'
 import type { BlockRef } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
+import { type NodeFields, nodeFields } from '../../nodes/values.ts'
 import { type RestNode, unlessMissing } from '../rest/node.ts'
-import { hash32, type NodeFields, nodeFields, safeNumber, u64 } from '../rest/values.ts'
+import { hash32, safeNumber, u64 } from '../rest/values.ts'
 
 /** A block by its header, and the versions of the ledger that are its transactions. */
 export type BlockHeader = Omit<BlockRef, 'parentHash'> & { firstVersion: bigint; lastVersion: bigint }

@@ -1,16 +1,8 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
-import {
-  hash32,
-  listOfFields,
-  type NodeFields,
-  nodeAddress,
-  nodeFields,
-  safeNumber,
-  truth,
-  u64,
-} from '../rest/values.ts'
+import { listOfFields, type NodeFields, nodeFields, truth } from '../../nodes/values.ts'
+import { hash32, nodeAddress, safeNumber, u64 } from '../rest/values.ts'
 
 /** A transaction that an account signed, as a block has it. */
 export type ExecutedTransaction = {

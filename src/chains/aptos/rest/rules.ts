@@ -7,9 +7,10 @@ import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import type { NodeRules } from '../../nodes/rules.ts'
+import { nodeFields } from '../../nodes/values.ts'
 import { readRef } from '../blocks/read-ref.ts'
 import { isNodeFault, type RestNode, RestRefusal, unlessMissing } from './node.ts'
-import { nodeFields, safeNumber } from './values.ts'
+import { safeNumber } from './values.ts'
 
 /** Answers of one page of a few fields. */
 export const small = { answerBytesMax: 1024 * 1024, timeoutMs: 5_000 }

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '#chains/addresses/base-encodings'
+import { programIds } from '#chains/solana/programs'
 import type { SolanaMessage } from '#chains/solana/transaction'
-import { systemProgram, type VmAccount } from './vm.ts'
+import type { VmAccount } from './vm.ts'
 
 const nonceAccountBytes = 80
 const valueStart = 40
@@ -14,7 +15,7 @@ const advance = 4
 
 /** The value in a nonce account; undefined of any other account. */
 function nonceValueIn(account: VmAccount | undefined): string | undefined {
-  if (account?.owner !== systemProgram || account.data.length !== nonceAccountBytes) return undefined
+  if (account?.owner !== programIds.system || account.data.length !== nonceAccountBytes) return undefined
   const isInitialized = account.data.readUInt32LE(4) === 1
   return isInitialized ? encodeBase58(account.data.subarray(valueStart, valueStart + 32)) : undefined
 }
@@ -26,7 +27,7 @@ export const nonceValueAfter = (parentHash: string): string =>
 /** The nonce account of a transaction that begins by advancing one. */
 export function nonceAccountOf({ instructions, signers }: SolanaMessage): string | undefined {
   const [first] = instructions
-  if (first?.program !== systemProgram || first.data.length < 4 || first.data.readUInt32LE() !== advance)
+  if (first?.program !== programIds.system || first.data.length < 4 || first.data.readUInt32LE() !== advance)
     return undefined
   const [account, , authority] = first.accounts
   return authority !== undefined && signers.includes(authority) ? account : undefined

@@ -1,7 +1,7 @@
 /** Fees: a fixed one for each signature, and a price for the compute units that a transaction asks for, not those it uses. */
+import { programIds } from '#chains/solana/programs'
 import type { SolanaMessage } from '#chains/solana/transaction'
 
-const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111'
 const lamportsPerSignature = 5_000n
 const microLamports = 1_000_000n
 const unitsMax = 1_400_000n
@@ -10,9 +10,9 @@ const builtinUnits = 3_000n
 const otherUnits = 200_000n
 
 const builtins = new Set([
-  '11111111111111111111111111111111',
-  computeBudgetProgram,
-  'Vote111111111111111111111111111111111111111',
+  programIds.system,
+  programIds.computeBudget,
+  programIds.vote,
   'Stake11111111111111111111111111111111111111',
   'BPFLoaderUpgradeab1e11111111111111111111111',
   'BPFLoader1111111111111111111111111111111111',
@@ -26,9 +26,9 @@ export function budgetOf({ instructions }: SolanaMessage): { units: bigint; pric
   let price = 0n
   let usual = 0n
   for (const { program, data } of instructions) {
-    if (program === computeBudgetProgram && data[0] === 2 && data.length === 5)
+    if (program === programIds.computeBudget && data[0] === 2 && data.length === 5)
       units = BigInt(data.readUInt32LE(1))
-    if (program === computeBudgetProgram && data[0] === 3 && data.length === 9)
+    if (program === programIds.computeBudget && data[0] === 3 && data.length === 9)
       price = data.readBigUInt64LE(1)
     usual += builtins.has(program!) ? builtinUnits : otherUnits
   }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { encodeBase58 } from '#chains/addresses/base-encodings'
+import { programIds } from '#chains/solana/programs'
 import { issuer, issuerFunds } from './issuer.ts'
-import { mintData, tokenProgram } from './programs.ts'
-import { systemProgram, type Vm } from './vm.ts'
+import { mintData } from './programs.ts'
+import type { Vm } from './vm.ts'
 
 /** The stablecoins of the test network at their addresses there, of which the issuer is the authority. */
 export const mints = [
@@ -14,18 +15,13 @@ export const mints = [
 export const genesisHashOf = (chainId: number): string =>
   encodeBase58(createHash('sha256').update(`Bezant: a local Solana ledger ${chainId}`).digest())
 
-/** Newer clients write memos by this program, which has the same interface. */
-const memoPrograms = {
-  known: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  newer: 'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
-}
-
 export function writeGenesis(vm: Vm): void {
-  vm.setAccount(memoPrograms.newer, vm.account(memoPrograms.known))
+  // Newer clients write memos by this program, which has the same interface.
+  vm.setAccount(programIds.newestMemo, vm.account(programIds.memo))
   vm.setAccount(issuer.address, {
     lamports: issuerFunds,
     data: Buffer.alloc(0),
-    owner: systemProgram,
+    owner: programIds.system,
     isExecutable: false,
   })
   for (const { address, decimals } of mints) {
@@ -33,7 +29,7 @@ export function writeGenesis(vm: Vm): void {
     vm.setAccount(address, {
       lamports: vm.rentExempt(data.length),
       data,
-      owner: tokenProgram,
+      owner: programIds.token,
       isExecutable: false,
     })
   }

@@ -6,9 +6,8 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { compileMessage, type WrittenInstruction } from '#chains/solana/compile'
 import { associatedAccountOf } from '#chains/solana/derived-addresses'
+import { programIds } from '#chains/solana/programs'
 import { wireTransaction } from '#chains/solana/transaction'
-import { tokenProgram } from './programs.ts'
-import { systemProgram } from './vm.ts'
 
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -25,9 +24,6 @@ function issuerOf(name: string): Issuer {
 export const issuer = issuerOf('the issuer')
 export const issuerFunds = 500_000_000n * 10n ** 9n
 
-const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
-
 const reads = (address: string) => ({ address })
 const writes = (address: string) => ({ address, isWritable: true })
 const signs = { address: issuer.address, isSigner: true }
@@ -42,29 +38,29 @@ const u64 = (value: bigint) => {
 export const issuerInstructions = {
   pay: (to: string, lamports: bigint): WrittenInstruction[] => [
     {
-      program: systemProgram,
+      program: programIds.system,
       accounts: [pays, writes(to)],
       data: Buffer.concat([Buffer.of(2, 0, 0, 0), u64(lamports)]),
     },
   ],
   /** Pays to the associated account of an owner, which it creates. */
   mint: (mint: string, owner: string, amount: bigint): WrittenInstruction[] => {
-    const account = associatedAccountOf(owner, mint, tokenProgram)
+    const account = associatedAccountOf(owner, mint, programIds.token)
     return [
       {
-        program: associatedTokenProgram,
+        program: programIds.associatedToken,
         accounts: [
           pays,
           writes(account),
           reads(owner),
           reads(mint),
-          reads(systemProgram),
-          reads(tokenProgram),
+          reads(programIds.system),
+          reads(programIds.token),
         ],
         data: Buffer.of(1),
       },
       {
-        program: tokenProgram,
+        program: programIds.token,
         accounts: [writes(mint), writes(account), signs],
         data: Buffer.concat([Buffer.of(7), u64(amount)]),
       },
@@ -72,14 +68,14 @@ export const issuerInstructions = {
   },
   freeze: (mint: string, account: string, isFrozen: boolean): WrittenInstruction[] => [
     {
-      program: tokenProgram,
+      program: programIds.token,
       accounts: [writes(account), reads(mint), signs],
       data: Buffer.of(isFrozen ? 10 : 11),
     },
   ],
   /** Distinguishes equal orders, which would be one transaction. */
   remark: (text: string): WrittenInstruction[] => [
-    { program: memoProgram, accounts: [], data: Buffer.from(text) },
+    { program: programIds.memo, accounts: [], data: Buffer.from(text) },
   ],
 }
 

@@ -1,10 +1,9 @@
-/** Addresses and account layouts of the programs that the node knows by name. */
+/** Layouts of the accounts of tokens. */
 import { encodeBase58 } from '#chains/addresses/base-encodings'
+import { programIds } from '#chains/solana/programs'
 import type { VmAccount } from './vm.ts'
 
-export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
-export const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
+export const tokenPrograms: readonly string[] = [programIds.token, programIds.token2022]
 
 const mintBytes = 82
 const tokenAccountBytes = 165

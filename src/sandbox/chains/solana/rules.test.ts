@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { compileMessage, type WrittenInstruction } from '#chains/solana/compile'
 import { associatedAccountOf } from '#chains/solana/derived-addresses'
+import { programIds } from '#chains/solana/programs'
 import { wireTransaction } from '#chains/solana/transaction'
 import {
   newSolanaAccount,
@@ -15,7 +16,6 @@ import {
 } from '#testing/builders/solana-accounts'
 import { solanaData } from '#testing/builders/solana-transactions'
 import { openSolanaNode, type SolanaNode } from './index.ts'
-import { tokenProgram } from './programs.ts'
 
 const usdc = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'
 const nodes: SolanaNode[] = []
@@ -223,13 +223,13 @@ describe('a transaction', () => {
     node.fund(to.address, 1n, usdc)
     node.mine()
     const [source, destination] = [payer, to].map(({ address }) =>
-      associatedAccountOf(address, usdc, tokenProgram),
+      associatedAccountOf(address, usdc, programIds.token),
     ) as [string, string]
     node.freeze(usdc, source, true)
     node.mine()
     const { blockhash } = await latest(node)
     const transfer: WrittenInstruction = {
-      program: tokenProgram,
+      program: programIds.token,
       accounts: [
         { address: source, isWritable: true },
         { address: usdc },
@@ -386,7 +386,7 @@ it('keeps its ledger over a restart: blocks, forks, skipped slots, what waits, a
   expect(again.ledger().skipPercent).toBe(30)
   expect(again.mine().timeS).toBeGreaterThan(Date.now() / 1000 + 3_500)
   expect(await outcomeStatus(again.url, waiting.result)).toMatchObject({ err: null })
-  const account = associatedAccountOf(payer.address, usdc, tokenProgram)
+  const account = associatedAccountOf(payer.address, usdc, programIds.token)
   expect((await askFor(again.url, 'getTokenAccountBalance', account, 'confirmed')).value.amount).toBe(
     '7000000',
   )

@@ -3,6 +3,7 @@
  * Budget programs. It knows accounts and executes transactions; blocks, the age of blockhashes and duplicates are the ledger's.
  */
 import { decodeBase58, encodeBase58 } from '#chains/addresses/base-encodings'
+import { programIds } from '#chains/solana/programs'
 import { errorOf, type TransactionError } from './errors.ts'
 import {
   loadNative,
@@ -41,8 +42,6 @@ export type Vm = {
   rentExempt(bytes: number): bigint
   setClock(slot: number, unixS: number): void
 }
-
-export const systemProgram = '11111111111111111111111111111111'
 
 /** Opens a machine without accounts but those of its programs. */
 export function openVm(): Vm {
@@ -106,7 +105,7 @@ const rentEpoch = 2n ** 64n - 1n
 const absent: VmAccount = {
   lamports: 0n,
   data: Buffer.alloc(0),
-  owner: systemProgram,
+  owner: programIds.system,
   isExecutable: false,
 }
 
