@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { Address } from '../../addresses/types.ts'
+import type { Block, ChainTransaction, TransferLog } from '../../facets/blocks.ts'
+import type { Receipt } from '../../facets/effects.ts'
+import { tokenAddress } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
+import { listOfFields } from '../../nodes/values.ts'
+import { programIds } from '../programs.ts'
+import type { SolanaClient } from '../rpc/client.ts'
+import { movementsOf, type TransactionBalances, transactionBalancesOf } from './movements.ts'
+import { findAtHeight, type SlotRef } from './slots.ts'
+
+/** A block with what the program needs of its transactions. Receipts lack the compute units, which other requests tell. */
+export type SolanaBlock = {
+  block: Block
+  slot: number
+  receipts: Map<string, Receipt>
+  failures: Map<string, string>
+}
+
+/** Reads the whole block at a height; `undefined` where the node has none. */
+export async function readSolanaBlock(
+  node: SolanaClient,
+  network: Network,
+  height: number,
+): Promise<SolanaBlock | undefined> {
+  const found = await findAtHeight(node, height, 'accounts')
+  if (!found) return undefined
+  const mints = new Set<Address>(network.tokens.map(tokenAddress))
+  const raws = listOfFields(found.fields['transactions'], 'transactions')
+  return wholeBlock(
+    found.ref,
+    raws.filter(isNoVote).map((raw) => transactionBalancesOf(raw, mints)),
+  )
+}
+
+/** Votes are most of a block, and move nothing. */
+function isNoVote(raw: Record<string, unknown>): boolean {
+  const { accountKeys } = (raw['transaction'] ?? {}) as { accountKeys?: readonly { pubkey?: unknown }[] }
+  return !Array.isArray(accountKeys) || !accountKeys.some((key) => key?.pubkey === programIds.vote)
+}
+
+function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): SolanaBlock {
+  const { slot, number, hash, parentHash, timeMs } = ref
+  const transfers: TransferLog[] = []
+  for (const transaction of banked)
+    for (const { mint, ...movement } of movementsOf(transaction))
+      transfers.push({
+        txHash: transaction.signature,
+        logIndex: transfers.length,
+        ...movement,
+        ...(mint === undefined ? {} : { token: mint }),
+      })
+  const transactions = banked.map(
+    ({ signature, payer }): ChainTransaction => ({
+      hash: signature,
+      from: payer,
+      to: undefined,
+      valueAtomic: 0n,
+      // Blocks give no order to the transactions of an account.
+      nonce: 0,
+    }),
+  )
+  const receipts = new Map(
+    banked.map(({ signature, success, feeAtomic }): [string, Receipt] => [
+      signature,
+      { txHash: signature, success, gasUsed: 0n, feeAtomic, blockHash: hash, blockNumber: number },
+    ]),
+  )
+  const failures = new Map(
+    banked.flatMap(({ signature, success, error }) => (success ? [] : [[signature, JSON.stringify(error)]])),
+  )
+  const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers }
+  return { block: { ...block, contentHash: solanaContentHash(block, receipts) }, slot, receipts, failures }
+}
+
+/** Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. */
+function solanaContentHash(block: Omit<Block, 'contentHash'>, receipts: SolanaBlock['receipts']): string {
+  const lines = [
+    [block.number, block.hash, block.parentHash],
+    ...block.transactions.map(({ hash, from }) => {
+      const { success, feeAtomic } = receipts.get(hash)!
+      return [hash, from, success, feeAtomic]
+    }),
+    ...block.transfers.map(({ txHash, token, from, to, amountAtomic }) => [
+      txHash,
+      token,
+      from,
+      to,
+      amountAtomic,
+    ]),
+  ]
+  return createHash('sha256')
+    .update(lines.map((line) => line.join()).join('\n'))
+    .digest('hex')
+}
