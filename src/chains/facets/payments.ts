@@ -1,5 +1,5 @@
 import type { Hex } from '#lib/hex'
-import type { Address, TxId } from '../addresses/types.ts'
+import type { Address, BlockHash, TxId } from '../addresses/types.ts'
 import type { Effects } from './call-effects.ts'
 
 /** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
@@ -16,13 +16,15 @@ export type UnsignedTransaction = Call & {
   priorityFeeAtomic: bigint
   /** The time of blocks from which none executes it; absent where it lasts until its nonce is used. See `Lifetimes`. */
   expiresMs?: number
+  /** The block that it names, where the family has transactions that live as long as that is recent. */
+  recentBlock?: BlockHash
   /** The account that pays the fee, and signs too; the sender does when absent. Only families that declare `feePayers` have it. */
   feePayer?: Address
 }
 
 /**
  * The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes; for Aptos the
- * public key and the signature, 96 bytes.
+ * public key and the signature, 96 bytes; for Solana the signature alone, 64 bytes.
  */
 export type Signature = Buffer
 

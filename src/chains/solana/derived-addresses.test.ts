@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { encodeBase58 } from '../addresses/base-encodings.ts'
-import { associatedAccountOf, isOnCurve } from './derived-addresses.ts'
+import { associatedAccountOf, isAssociatedAccount, isOnCurve } from './derived-addresses.ts'
 
 const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const owner = 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'
@@ -12,6 +12,9 @@ it.each([
   ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'Bjr2Shw9sy31UNdm8kYs5y72iTbnxB4JemK98vJqyQWm'],
 ])('derives the account of an owner for the mint %s', (mint, account) => {
   expect(associatedAccountOf(owner, mint, tokenProgram)).toBe(account)
+  expect(isAssociatedAccount(account, owner, mint, tokenProgram)).toBe(true)
+  expect(isAssociatedAccount(account, account, mint, tokenProgram)).toBe(false)
+  expect(isAssociatedAccount(owner, owner, mint, tokenProgram)).toBe(false)
 })
 
 it('tells addresses of keys from others as the library of the network does', () => {

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { isSignedByEd25519 } from '#lib/ed25519'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { Signature, UnsignedTransaction } from '../../facets/payments.ts'
@@ -25,16 +25,12 @@ export function signingMessageOf(network: Network, transaction: UnsignedTransact
 
 const keyBytes = 32
 
-/** The start of an Ed25519 public key in DER. */
-const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
-
 type Ed25519Parts = { publicKey: Buffer; signature: Buffer }
 
 /** Whether the key of an address signed the message. */
 function isSignedBy(address: Address, message: Buffer, { publicKey, signature }: Ed25519Parts): boolean {
   if (publicKey.length !== keyBytes || addressOfKey(publicKey) !== address) return false
-  const key = createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' })
-  return verify(null, message, key, signature)
+  return isSignedByEd25519(publicKey, message, signature)
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { listOfFields, type NodeFields, nodeFields } from '../../nodes/values.ts'
-import { associatedAccountOf } from '../derived-addresses.ts'
+import { isAssociatedAccount } from '../derived-addresses.ts'
 import { accountIn, base58SignatureIn, lamportsIn, nodeList, slotIn } from '../rpc/values.ts'
 
 /** A change of the balance of an account. Tokens have their mint. */
@@ -86,7 +86,7 @@ function tokenChanges(
 function ownerOf(holder: Address, mint: Address, { owner, programId }: NodeFields): Address {
   if (owner === undefined || programId === undefined) return holder
   const named = accountIn(owner, 'owner')
-  return associatedAccountOf(named, mint, accountIn(programId, 'program')) === holder ? named : holder
+  return isAssociatedAccount(holder, named, mint, accountIn(programId, 'program')) ? named : holder
 }
 
 /**

@@ -1,4 +1,3 @@
-import { createPublicKey, verify } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import { hexOf } from '#lib/hex'
 import { addressBytes, sha3, zeroAccount } from './addresses.ts'
@@ -9,8 +8,6 @@ const prefixOf = (type: string) => sha3(Buffer.from(`APTOS::${type}`))
 const rawPrefix = prefixOf('RawTransaction')
 const withDataPrefix = prefixOf('RawTransactionWithData')
 const transactionPrefix = prefixOf('Transaction')
-/** DER of an Ed25519 key up to its 32 bytes. */
-const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const transactionHash = (bytes: Buffer): Hex => hexOf(sha3(transactionPrefix, Buffer.from([0]), bytes))
 
@@ -55,12 +52,5 @@ function requireSignature(signer: TransactionSigner, messages: readonly Buffer[]
   if (!messages.some((message) => hasSigned(signer, message))) throw refused('INVALID_SIGNATURE')
 }
 
-function hasSigned(signer: TransactionSigner, message: Buffer): boolean {
-  if (signer.scheme === 'none') return false
-  try {
-    const der = Buffer.concat([spkiPrefix, signer.publicKey])
-    return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signer.signature)
-  } catch {
-    return false
-  }
-}
+const hasSigned = (signer: TransactionSigner, message: Buffer): boolean =>
+  signer.scheme !== 'none' && isSignedByEd25519(signer.publicKey, message, signer.signature)

@@ -1,8 +1,8 @@
 /** Transactions as a node receives them: their bytes, what they say, and the accounts that they name and load. */
-import { createPublicKey, verify } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '#chains/addresses/base-encodings'
 import { Unreadable } from '#chains/binary-reader'
 import { readWireTransaction, type SolanaMessage, transactionBytesMax } from '#chains/solana/transaction'
+import { isSignedByEd25519 } from '#lib/ed25519'
 import { SolanaRpcError, type TransactionError } from './errors.ts'
 import type { VmAccount } from './vm.ts'
 
@@ -41,19 +41,11 @@ export function receive(wire: Buffer): ReceivedTransaction {
   }
 }
 
-const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
-
 /** Whether each signer has signed the message. */
 export const hasAllSignatures = ({ signatures, message, messageBytes }: ReceivedTransaction): boolean =>
-  message.signers.every((signer, index) => {
-    const key = Buffer.concat([spkiPrefix, decodeBase58(signer)!])
-    try {
-      const publicKey = createPublicKey({ key, format: 'der', type: 'spki' })
-      return verify(null, messageBytes, publicKey, signatures[index]!)
-    } catch {
-      return false
-    }
-  })
+  message.signers.every((signer, index) =>
+    isSignedByEd25519(decodeBase58(signer)!, messageBytes, signatures[index]!),
+  )
 
 const lookupProgram = 'AddressLookupTab1e1111111111111111111111111'
 const lookupHeaderBytes = 56
