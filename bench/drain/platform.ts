@@ -2,11 +2,13 @@
  * The platform of the drain bench, in a separate process: database, node and API as in the sandbox. The engines run in
  * another process (`worker.ts`), which calls the node directly. Reports the settings for both when it is ready.
  */
+
 import { randomBytes } from 'node:crypto'
 import { networks } from '#chains/networks/index'
 import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
+import type { Hex } from '#lib/hex'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type RequestLogSetting, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
@@ -84,7 +86,7 @@ async function startPlatform() {
     entitySecret: sandboxEntitySecret,
     nodeUrl: chain.nodeUrl,
     chainId: chain.chainId,
-    usdc: chain.tokens.USDC,
+    usdc: chain.tokens.USDC as Hex,
     dataDir,
     connection,
     rootKey: rootKey.toString('hex'),

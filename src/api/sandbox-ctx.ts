@@ -1,16 +1,15 @@
-import type { Address } from '#chains/addresses/types'
+import type { Address, TxId } from '#chains/addresses/types'
 import type { TokenSymbol } from '#chains/network'
 import type { Restores } from '#engines/audit/index'
 import type { Ctx } from '#engines/ctx'
 import type { CausesOf } from '#engines/movements/index'
-import type { Hex } from '#lib/hex'
 
 export type Drip = { native: boolean; tokens: readonly TokenSymbol[] }
 
 /** Gives away coins on local chains. */
 export type Faucet = {
   /** Sends the drip to the address; resolves with the hashes once the node has accepted every transaction. */
-  drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
+  drip(blockchain: string, address: Address, what: Drip): Promise<TxId[]>
 }
 
 /**

@@ -17,8 +17,8 @@ export type NetworkToken = {
   name: string
   currency: 'USD' | 'EUR'
   decimals: number
-  /** As the issuer writes it (EIP-55): `tokenAddress` returns the canonical form. */
-  address: `0x${string}`
+  /** As the issuer writes it (EIP-55, base58): `tokenAddress` returns the canonical form. */
+  address: string
   /** Set where the issuer has no such token: it exists on local chains only, not on configured nodes. */
   localOnly?: true
 }

@@ -16,5 +16,5 @@ export async function payFrom(
     functionName: 'transfer',
     args: [to as Hex, amountAtomic],
   })
-  return actorOn(chain)({ to: chain.tokens.USDC, data }, from as Hex)
+  return actorOn(chain)({ to: chain.tokens.USDC as Hex, data }, from as Hex)
 }

@@ -44,7 +44,7 @@ export const addresses = crosschainContracts.TEST
 export type Contract = { address: Address; abi: Abi }
 export const usdcOf = (network: Network): Contract => {
   const { address } = network.tokens.find(({ symbol }) => symbol === 'USDC')!
-  return { address, abi: stablecoinAbi as Abi }
+  return { address: address as Address, abi: stablecoinAbi as Abi }
 }
 export const usdc = usdcOf(local)
 export const transmitter: Contract = {

@@ -1,6 +1,6 @@
 /** Burns and messages for other chains: their rules, and the bytes that come of them. */
 import fc from 'fast-check'
-import { type Hex, toHex } from 'viem'
+import { type Address, type Hex, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   decodeBurnBody,
@@ -123,13 +123,13 @@ describe('a burn', () => {
     ['No TokenMessenger for domain', { destinationDomain: local.domain! }],
     ['ERC20: transfer amount exceeds balance', { amount: opening + 1n }],
     ['Burn amount exceeds per tx limit', { amount: burnLimitAtomic + 1n }],
-    ['Burn token not supported', { burnToken: local.tokens[1]!.address }],
+    ['Burn token not supported', { burnToken: local.tokens[1]!.address as Address }],
   ])('is refused: %s', async (reason, changes) => {
     await send(chain, issuer, usdc, 'configureMinter', [issuer.address, 2n * burnLimitAtomic])
     if (reason.startsWith('Burn amount'))
       await send(chain, issuer, usdc, 'mint', [people.alice.address, 2n * burnLimitAtomic])
     if (reason.startsWith('Burn token')) {
-      const eurc = { ...usdc, address: local.tokens[1]!.address }
+      const eurc = { ...usdc, address: local.tokens[1]!.address as Address }
       await send(chain, issuer, eurc, 'configureMinter', [issuer.address, burn.amount])
       await send(chain, issuer, eurc, 'mint', [people.alice.address, burn.amount])
       await send(chain, people.alice, eurc, 'approve', [messenger.address, burn.amount])

@@ -218,7 +218,7 @@ describe('a burn is refused', () => {
   })
 
   it('for two tokens under one signature', async () => {
-    const eurc = baseSepolia.tokens.find(({ symbol }) => symbol === 'EURC')!.address
+    const eurc = baseSepolia.tokens.find(({ symbol }) => symbol === 'EURC')!.address as Hex
     await send(chain, issuer, wallet, 'addSupportedToken', [eurc])
     expect(await atSecond({ sourceToken: word(eurc) })).toBe('NotAllSameToken()')
   })

@@ -3,6 +3,7 @@ import { Circle, type PaymentIntentCreationRequest } from '@circle-fin/circle-sd
 import { createWalletClient, http, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '#lib/hex'
 import { compileResponse } from '#runtime/http/validate'
 import { worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -50,7 +51,7 @@ async function openPayer() {
   const wallet = createWalletClient({ account, chain: viemChain, transport: http(rpcUrl) })
   const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
   const pay = (to: `0x${string}`, value: bigint) =>
-    wallet.writeContract({ address: tokens.USDC, abi, functionName: 'transfer', args: [to, value] })
+    wallet.writeContract({ address: tokens.USDC as Hex, abi, functionName: 'transfer', args: [to, value] })
   return { address: account.address.toLowerCase(), pay }
 }
 

@@ -152,7 +152,7 @@ describe('a transfer to a wallet', () => {
       functionName: 'transferFrom',
       args: [...(forged as readonly [Hex, Hex]), 0n],
     })
-    await actorOn(harness.chain())({ to: harness.chain().tokens.USDC, data: nothing })
+    await actorOn(harness.chain())({ to: harness.chain().tokens.USDC as Hex, data: nothing })
     await tokenActions(world).indexed()
     const shown = await tokenActions(world).received(wallet.id, { includeAll: 'true' })
     expect(shown.map((each) => each.transactionScreeningEvaluation)).toEqual([undefined, undefined])

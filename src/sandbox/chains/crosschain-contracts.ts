@@ -144,7 +144,7 @@ const remotesOf = ({ environment, domain }: CrosschainNetwork): CrosschainNetwor
 function tokenOfMessages(network: Network): Hex {
   const token = network.tokens.find(({ symbol }) => symbol === symbolOfMessages)
   if (!token) throw new Error(`${network.blockchain} has a domain but no ${symbolOfMessages}`)
-  return token.address
+  return token.address as Hex
 }
 
 function wordAt(slot: bigint): StoragePlace {

@@ -1,7 +1,6 @@
-import type { Address } from '#chains/addresses/types'
+import type { Address, TxId } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { TokenSymbol } from '#chains/network'
-import type { Hex } from '#lib/hex'
 import type { Intercept } from './proxy.ts'
 
 /** The cause of blocks: each transaction, a number of seconds that passes, or the operation that mines alone. */
@@ -37,7 +36,7 @@ export type ChainControls = {
   /** Lets the account of the faucet have this much of the native coin, where it pays from an account. */
   refillFaucet(amountAtomic: bigint): Promise<void>
   /** Pays new coins by the node itself; absent where the account of the faucet mints them by a transaction that it signs. */
-  mint?(to: Address, amountAtomic: bigint, token: Address | undefined): Promise<Hex>
+  mint?(to: Address, amountAtomic: bigint, token: Address | undefined): Promise<TxId>
 }
 
 /** An EVM chain, whose node has methods of JSON-RPC for what other families lack. */
@@ -62,7 +61,7 @@ export type LocalChain = ChainControls & {
   readonly pid: number
   /** Whether a program of this project stands in for the node of the network. */
   isSimulated: boolean
-  tokens: Record<TokenSymbol, `0x${string}`>
+  tokens: Record<TokenSymbol, Address>
   /** Sets a hook that can delay, drop or answer every request to `rpcUrl`; undefined removes it. */
   intercept(hook: Intercept | undefined): void
   /** Time between blocks that the chain was started with; undefined where it mines each transaction at once. */

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { create2Deployer } from '#chains/evm/accounts/deployed-contracts'
 import { networks } from '#chains/networks/index'
+import type { Hex } from '#lib/hex'
 import {
   bob,
   dev,
@@ -34,7 +35,8 @@ test('every chain starts at once with official ids, stablecoins and funded accou
     const client = createPublicClient({ transport: http(chain.rpcUrl) })
     expect(await client.getChainId()).toBe(chain.chainId)
     expect(await client.getBlockNumber()).toBe(0n)
-    for (const [symbol, address] of Object.entries(chain.tokens)) {
+    for (const [symbol, text] of Object.entries(chain.tokens)) {
+      const address = text as Hex
       const token = { address, abi: stablecoinAbi } as const
       expect(await client.readContract({ address, abi: erc20Abi, functionName: 'symbol' })).toBe(symbol)
       expect(await client.readContract({ ...token, functionName: 'owner' })).toBe(issuerAccount.address)

@@ -4,6 +4,7 @@ import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
+import type { Hex } from '#lib/hex'
 import {
   allBlocks,
   blockAt,
@@ -34,7 +35,7 @@ test('an orderly stop keeps blocks, receipts, logs, balances, nonces and the add
   const first = await startBase({ dataDir })
   const account = privateKeyToAccount(faucetAccount.privateKey)
   const wallet = createWalletClient({ account, chain: viemChain, transport: http(first.chain.rpcUrl) })
-  const address = first.chain.tokens.USDC
+  const address = first.chain.tokens.USDC as Hex
   const mint = { address, abi: stablecoinAbi, functionName: 'mint', args: [bob, 5_000_000n] } as const
   const hash = await wallet.writeContract(mint)
   await until(async () => (await receipt(first.chain.rpcUrl, hash)) !== null)

@@ -14,6 +14,7 @@ import {
 } from '#chains/evm/unified-balance/deployed-contracts'
 import type { NetworkToken } from '#chains/network'
 import type { Network } from '#chains/networks/index'
+import type { Hex } from '#lib/hex'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { gatewaySignerAccount, issuerAccount } from '../constants.ts'
 import type { PlacedContract } from './account-contracts.ts'
@@ -73,7 +74,12 @@ function placeContracts({
     [wallet]: contract(
       proxyCode,
       packStorage([
-        ...sharedState(gatewayWalletLayout, localImplementations.wallet, BigInt(domain), token.address),
+        ...sharedState(
+          gatewayWalletLayout,
+          localImplementations.wallet,
+          BigInt(domain),
+          token.address as Hex,
+        ),
         [gatewayWalletLayout._withdrawalDelay, localWithdrawalDelayBlocks],
         [entry(gatewayWalletLayout._burnSigners, gatewaySignerAccount.address), 1n],
         [gatewayWalletLayout._feeRecipient, addressWord(issuerAccount.address)],
@@ -82,7 +88,12 @@ function placeContracts({
     [minter]: contract(
       proxyCode,
       packStorage([
-        ...sharedState(gatewayMinterLayout, localImplementations.minter, BigInt(domain), token.address),
+        ...sharedState(
+          gatewayMinterLayout,
+          localImplementations.minter,
+          BigInt(domain),
+          token.address as Hex,
+        ),
         [entry(gatewayMinterLayout._attestationSigners, gatewaySignerAccount.address), 1n],
       ]),
     ),

@@ -5,7 +5,7 @@
  * node leaves no nonce gap that blocks the transactions behind it.
  */
 import type { Drip, Faucet } from '#api/sandbox-ctx'
-import type { Address } from '#chains/addresses/types'
+import type { Address, TxId } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { mintCall } from '#chains/evm/contracts/mint-call'
 import type { Call } from '#chains/facets/payments'
@@ -13,7 +13,6 @@ import { type NetworkToken, type TokenSymbol, tokenAddress } from '#chains/netwo
 import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
-import type { Hex } from '#lib/hex'
 import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 import type { LocalChain } from '../chains/index.ts'
 import { faucetAccount } from '../constants.ts'
@@ -28,9 +27,14 @@ import {
 
 export type SandboxFaucet = Faucet & {
   /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
-  mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
+  mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<TxId>
   /** Pays this amount of a token, or of the native coin, to the address; the rest as with `mint`. */
-  pay(blockchain: string, address: Address, token: TokenSymbol | 'NATIVE', amountAtomic: bigint): Promise<Hex>
+  pay(
+    blockchain: string,
+    address: Address,
+    token: TokenSymbol | 'NATIVE',
+    amountAtomic: bigint,
+  ): Promise<TxId>
   /** Stops resending unmined transactions, until `resume`. */
   pause(): Promise<void>
   resume(): void
@@ -82,7 +86,7 @@ export function openFaucet(
       throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
     const accepted = measured.map(
       (call) =>
-        new Promise<Hex>((resolve, reject) => queue.waiting.push({ ...call, tries: 0, resolve, reject })),
+        new Promise<TxId>((resolve, reject) => queue.waiting.push({ ...call, tries: 0, resolve, reject })),
     )
     if (!queue.running) void drain(sender, chain, queue)
     return Promise.all(accepted)
@@ -120,8 +124,8 @@ async function mintEach(
   mint: NonNullable<LocalChain['mint']>,
   address: Address,
   coins: readonly PaidCoin[],
-): Promise<Hex[]> {
-  const hashes: Hex[] = []
+): Promise<TxId[]> {
+  const hashes: TxId[] = []
   for (const { token, amountAtomic } of coins) hashes.push(await mint(address, amountAtomic, token))
   return hashes
 }

@@ -21,7 +21,8 @@ import { spawnWorker } from '#testing/processes/programs'
 import type { Worker } from '#testing/processes/worker'
 
 const { blockchain, nativeToken, tokens } = aptosTestnet
-const usdc = tokens.find(({ symbol }) => symbol === 'USDC')!
+const token = tokens.find(({ symbol }) => symbol === 'USDC')!
+const usdc = { ...token, address: token.address as Hex }
 const named = [blockchain] as never[]
 const stranger = () => addressOfBytes(randomBytes(32)) as Hex
 const batchSignature =

@@ -23,7 +23,7 @@ import { clusterRulesOf } from '../rpc/rules.ts'
 import { solanaBlocksThrough } from './chain-blocks.ts'
 import { nobody } from './movements.ts'
 
-const usdc = solanaNetwork.tokens[0]!.address as string
+const usdc = solanaNetwork.tokens[0]!.address
 let node: SolanaNode
 let nodes: Nodes<SolanaClient>
 let chain: Pick<Chain, 'blocks' | 'effects'>

@@ -15,7 +15,7 @@ import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from '
 import { decodeSolanaCall, solanaTransferCall } from './calls.ts'
 import { estimateUnits, recentPrices } from './offers.ts'
 
-const usdc = solanaNetwork.tokens[0]!.address as string
+const usdc = solanaNetwork.tokens[0]!.address
 let node: SolanaNode
 let client: SolanaClient
 let sender: SolanaAccount

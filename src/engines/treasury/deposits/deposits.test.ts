@@ -192,7 +192,7 @@ describe('no deposit is', () => {
     const { address } = await open()
     const client = payer()
     const hash = await client.writeContract({
-      address: harness.chain().tokens.USDC,
+      address: harness.chain().tokens.USDC as Hex,
       abi: erc20,
       functionName: 'transfer',
       args: [address, 10n ** 30n],
@@ -266,7 +266,7 @@ describe('a reorg', () => {
     const client = payer()
     await send(client.account.address, amountAtomic)
     const request = await client.prepareTransactionRequest({
-      to: harness.chain().tokens.USDC,
+      to: harness.chain().tokens.USDC as Hex,
       data: transferData(address, amountAtomic),
       gas: 200_000n,
       maxPriorityFeePerGas: 1n,

@@ -21,7 +21,7 @@ let target: Hex
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
-  usdc = harness.chain().tokens.USDC
+  usdc = harness.chain().tokens.USDC as Hex
   await harness.chain().send(attacker, 10n ** 9n, 'USDC')
 })
 afterAll(() => harness.close())

@@ -1,3 +1,4 @@
+import { isSignedByEd25519 } from '#lib/ed25519'
 import type { Hex } from '#lib/hex'
 import { hexOf } from '#lib/hex'
 import { addressBytes, sha3, zeroAccount } from './addresses.ts'
