@@ -6,6 +6,7 @@ import type { Receipt } from '../../facets/effects.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
+import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { listOfFields, type NodeFields, nodeFields } from '../../nodes/values.ts'
 import { nativeAsset } from '../encoding/addresses.ts'
 import { type RestNode, unlessMissing } from '../rest/node.ts'
@@ -14,13 +15,7 @@ import { type BlockHeader, headerOf, parentHashOf } from './read-ref.ts'
 import { type ExecutedTransaction, userTransactionOf, versionOf } from './transactions.ts'
 
 /** A block with the outcomes of its transactions, and the version of the ledger after it. */
-export type AptosBlock = {
-  block: Block
-  receipts: Map<string, Receipt>
-  /** Why transactions failed. */
-  failures: Map<string, string>
-  lastVersion: bigint
-}
+type AptosBlock = BlockWithOutcomes & { lastVersion: bigint }
 
 /** The assets whose movements a network counts. */
 const assetsOf = ({ tokens }: Network): ReadonlySet<Address> =>

@@ -7,6 +7,7 @@ import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import type { NodeRules } from '../../nodes/rules.ts'
+import { sendEach } from '../../nodes/send-each.ts'
 import { nodeFields } from '../../nodes/values.ts'
 import { readRef } from '../blocks/read-ref.ts'
 import { isNodeFault, type RestNode, RestRefusal, unlessMissing } from './node.ts'
@@ -64,41 +65,12 @@ export const nodeRulesOf = (network: Network): NodeRules<RestNode> => ({
   isEndpointFault: isNodeFault,
 })
 
-/** Limits of one broadcast: a slow one delays all due transactions. The outcome of a slower one is read from the blocks. */
-const sendTimeoutMs = 10_000
-const atOnceMax = 8
-
 /** Pools park what comes before its turn, so that the order of arrival does not matter. */
-async function sendTransactions(node: RestNode, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
-  const outcomes: BroadcastOutcome[] = []
-  const endMs = performance.now() + sendTimeoutMs
-  while (outcomes.length < raws.length) {
-    const timeoutMs = endMs - performance.now()
-    if (timeoutMs <= 0) break
-    const part = raws.slice(outcomes.length, outcomes.length + atOnceMax)
-    const limits = { ...small, timeoutMs }
-    const told = await Promise.allSettled(
-      part.map((raw) => node.postTransaction('/transactions', bytesOf(raw), limits)),
-    )
-    const failed = told.find((each) => each.status === 'rejected' && !(each.reason instanceof RestRefusal))
-    if (failed?.status === 'rejected' && outcomes.length === 0) {
-      const nothing = told.every(
-        (each) => each.status === 'rejected' && !(each.reason instanceof RestRefusal),
-      )
-      if (nothing) throw failed.reason
-    }
-    outcomes.push(...told.map(outcomeOfAnswer))
-  }
-  const message = 'not sent: the requests before it took too long'
-  return raws.map((_, index) => outcomes[index] ?? { kind: 'unknown', message })
-}
-
-function outcomeOfAnswer(told: PromiseSettledResult<unknown>): BroadcastOutcome {
-  if (told.status === 'fulfilled') return { kind: 'accepted' }
-  const { reason } = told
-  if (reason instanceof RestRefusal) return outcomeOfRefusal(reason)
-  return { kind: 'unknown', message: (reason as Error).message }
-}
+const sendTransactions = (node: RestNode, raws: readonly Hex[]): Promise<BroadcastOutcome[]> =>
+  sendEach(raws, {
+    send: (raw, timeoutMs) => node.postTransaction('/transactions', bytesOf(raw), { ...small, timeoutMs }),
+    meaningOf: (error) => (error instanceof RestRefusal ? outcomeOfRefusal(error) : undefined),
+  })
 
 /**
  * The refusals of a node that no later block can make good, by the codes of its virtual machine. All others are "maybe sent": an

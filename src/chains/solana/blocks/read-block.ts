@@ -4,6 +4,7 @@ import type { Block, ChainTransaction, TransferLog } from '../../facets/blocks.t
 import type { Receipt } from '../../facets/effects.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
+import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { listOfFields } from '../../nodes/values.ts'
 import { programIds } from '../programs.ts'
 import type { SolanaClient } from '../rpc/client.ts'
@@ -11,19 +12,12 @@ import { movementsOf, type TransactionBalances, transactionBalancesOf } from './
 import { findAtHeight, type SlotRef } from './slots.ts'
 
 /** A block with what the program needs of its transactions. Receipts lack the compute units, which other requests tell. */
-export type SolanaBlock = {
-  block: Block
-  slot: number
-  receipts: Map<string, Receipt>
-  failures: Map<string, string>
-}
-
 /** Reads the whole block at a height; `undefined` where the node has none. */
 export async function readSolanaBlock(
   node: SolanaClient,
   network: Network,
   height: number,
-): Promise<SolanaBlock | undefined> {
+): Promise<BlockWithOutcomes | undefined> {
   const found = await findAtHeight(node, height, 'accounts')
   if (!found) return undefined
   const mints = new Set<Address>(network.tokens.map(tokenAddress))
@@ -40,8 +34,8 @@ function isNoVote(raw: Record<string, unknown>): boolean {
   return !Array.isArray(accountKeys) || !accountKeys.some((key) => key?.pubkey === programIds.vote)
 }
 
-function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): SolanaBlock {
-  const { slot, number, hash, parentHash, timeMs } = ref
+function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): BlockWithOutcomes {
+  const { number, hash, parentHash, timeMs } = ref
   const transfers: TransferLog[] = []
   for (const transaction of banked)
     for (const { mint, ...movement } of movementsOf(transaction))
@@ -71,11 +65,14 @@ function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): Solan
     banked.flatMap(({ signature, success, error }) => (success ? [] : [[signature, JSON.stringify(error)]])),
   )
   const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers }
-  return { block: { ...block, contentHash: solanaContentHash(block, receipts) }, slot, receipts, failures }
+  return { block: { ...block, contentHash: solanaContentHash(block, receipts) }, receipts, failures }
 }
 
 /** Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. */
-function solanaContentHash(block: Omit<Block, 'contentHash'>, receipts: SolanaBlock['receipts']): string {
+function solanaContentHash(
+  block: Omit<Block, 'contentHash'>,
+  receipts: BlockWithOutcomes['receipts'],
+): string {
   const lines = [
     [block.number, block.hash, block.parentHash],
     ...block.transactions.map(({ hash, from }) => {

@@ -6,6 +6,7 @@ import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import type { NodeRules } from '../../nodes/rules.ts'
+import { sendEach } from '../../nodes/send-each.ts'
 import { nodeFields } from '../../nodes/values.ts'
 import { fewFields, followed, readNewestSlot, readSlotRef } from '../blocks/slots.ts'
 import { programIds } from '../programs.ts'
@@ -69,45 +70,22 @@ export const clusterRulesOf = (
   isEndpointFault: isSolanaNodeFault,
 })
 
-/** Limits of one broadcast: a slow one delays all due transactions. The outcome of a slower one is read from the blocks. */
-const sendTimeoutMs = 10_000
-const atOnceMax = 8
-
 /**
  * Sends transactions without a simulation, which their estimate was, and without retries of the node: the same bytes are sent again
  * from here until they are in a block or dead.
  */
-async function sendToCluster(node: SolanaClient, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
-  const config = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
-  const outcomes: BroadcastOutcome[] = []
-  const endMs = performance.now() + sendTimeoutMs
-  while (outcomes.length < raws.length) {
-    const timeoutMs = endMs - performance.now()
-    if (timeoutMs <= 0) break
-    const part = raws.slice(outcomes.length, outcomes.length + atOnceMax)
-    const told = await Promise.allSettled(
-      part.map((raw) =>
-        node.call('sendTransaction', [bytesOf(raw).toString('base64'), config], { ...fewFields, timeoutMs }),
-      ),
-    )
-    const first = told.find((each) => each.status === 'rejected')
-    if (outcomes.length === 0 && first && told.every(isUnanswered)) throw first.reason
-    outcomes.push(...told.map(outcomeOfSending))
-  }
-  const message = 'not sent: the requests before it took too long'
-  return raws.map((_, index) => outcomes[index] ?? { kind: 'unknown', message })
-}
+const sendToCluster = (node: SolanaClient, raws: readonly Hex[]): Promise<BroadcastOutcome[]> =>
+  sendEach(raws, {
+    send: (raw, timeoutMs) => {
+      const config = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
+      const params = [bytesOf(raw).toString('base64'), config]
+      return node.call('sendTransaction', params, { ...fewFields, timeoutMs })
+    },
+    meaningOf: (error) => (error instanceof SolanaRefusal ? meaningOfRefusal(error) : undefined),
+  })
 
-const isUnanswered = (told: PromiseSettledResult<unknown>) =>
-  told.status === 'rejected' && !(told.reason instanceof SolanaRefusal)
-
-/** A node that accepts bytes may still lose them. Refusals of bytes that no node takes are certain. */
-function outcomeOfSending(told: PromiseSettledResult<unknown>): BroadcastOutcome {
-  if (told.status === 'fulfilled') return { kind: 'accepted' }
-  const { reason } = told
-  const isCertain =
-    reason instanceof SolanaRefusal &&
-    (reason.code === refusalCodes.invalidParams || reason.code === refusalCodes.signature)
-  const message = (reason as Error).message
+/** Refusals of bytes that no node takes are certain; after any other one a block may yet have them. */
+function meaningOfRefusal({ code, message }: SolanaRefusal): BroadcastOutcome {
+  const isCertain = code === refusalCodes.invalidParams || code === refusalCodes.signature
   return isCertain ? { kind: 'refused', reason: 'invalid', message } : { kind: 'unknown', message }
 }

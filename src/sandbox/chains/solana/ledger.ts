@@ -172,7 +172,12 @@ export const dropWaiting = (ledger: SolanaLedger, signature?: string): void =>
     [...ledger.pending.keys()].filter((each) => signature === undefined || each === signature),
   )
 
+/** More skipped slots of a hundred than any network ever had. */
+const skipPercentMax = 90
+
 export function setSkipPercent(ledger: SolanaLedger, percent: number): void {
+  if (!Number.isInteger(percent) || percent < 0 || percent > skipPercentMax)
+    throw new Error(`the number of skipped slots of a hundred must be whole, and at most ${skipPercentMax}`)
   ledger.journal.append({ kind: 'skip', percent })
   ledger.skipPercent = percent
 }
