@@ -17,6 +17,7 @@ import { familySuiteRule, familyWordRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { absentLabRule } from './tidy/lab.ts'
 import { movedDataRule } from './tidy/moves-data.ts'
+import { lockFileRule } from './tidy/packages.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
@@ -61,6 +62,7 @@ const rules: Rule[] = [
   spreadRule,
   stateRule,
   leftoverRule,
+  lockFileRule,
   commentRule,
   docPathRule,
   packagedLinkRule,
