@@ -13,7 +13,10 @@ export function nodeFields(value: unknown, what: string): NodeFields {
   throw new NodeUnreachable(`the node's ${what} is not an object`)
 }
 
-export function listOfFields(value: unknown, what: string): NodeFields[] {
-  if (Array.isArray(value)) return value.map((each) => nodeFields(each, what))
+export function nodeList(value: unknown, what: string): unknown[] {
+  if (Array.isArray(value)) return value
   throw new NodeUnreachable(`the node's ${what} is not a list`)
 }
+
+export const listOfFields = (value: unknown, what: string): NodeFields[] =>
+  nodeList(value, what).map((each) => nodeFields(each, what))

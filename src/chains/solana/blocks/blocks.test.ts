@@ -1,4 +1,4 @@
-/** What is read of blocks, against the local network: its real programs move the coins, and its balances are the oracle. */
+/** Reads blocks of the local network: its real programs move the coins, and its balances are the oracle. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSolanaNode, type SolanaNode } from '#sandbox/chains/solana/index'

@@ -4,9 +4,9 @@
  */
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
-import { listOfFields, type NodeFields, nodeFields } from '../../nodes/values.ts'
+import { listOfFields, type NodeFields, nodeFields, nodeList } from '../../nodes/values.ts'
 import { isAssociatedAccount } from '../derived-addresses.ts'
-import { accountIn, base58SignatureIn, lamportsIn, nodeList, slotIn } from '../rpc/values.ts'
+import { accountIn, base58SignatureIn, lamportsIn, slotIn } from '../rpc/values.ts'
 
 /** A change of the balance of an account. Tokens have their mint. */
 type BalanceChange = { account: Address; mint?: Address; byAtomic: bigint }

@@ -4,9 +4,10 @@
  */
 import type { BlockRef } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
-import { nodeFields } from '../../nodes/values.ts'
-import { refusalCodes, type SolanaClient, SolanaRefusal } from '../rpc/client.ts'
-import { base58HashIn, nodeList, slotIn } from '../rpc/values.ts'
+import { nodeFields, nodeList } from '../../nodes/values.ts'
+import { type SolanaClient, SolanaRefusal } from '../rpc/client.ts'
+import { refusalCodes } from '../rpc/codes.ts'
+import { base58HashIn, slotIn } from '../rpc/values.ts'
 
 /** Blocks that votes confirm: they are followed, and may be taken back until they are final. */
 export const followed = 'confirmed'

@@ -13,6 +13,7 @@ import { ValueProblem } from '../../invalid-value.ts'
 import type { Network } from '../../networks/index.ts'
 import { compileMessage, type WrittenInstruction } from '../compile.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
+import { createAssociatedAccount, payLamports, u64Bytes } from '../instructions.ts'
 import { programIds } from '../programs.ts'
 import { readWireTransaction, type SolanaMessage, wireTransaction } from '../transaction.ts'
 import { paymentOfCall, type SolanaPayment, solanaTransferCall, transferData } from './calls.ts'
@@ -24,20 +25,18 @@ const loadedBytesMax = 64 * 1024 * 1024
 /** The number of payments that one address can make. */
 const noncesMax = loadedBytesMax - loadedBytesMin
 
-const numberBytes = (kind: number, value: bigint, bytes: 4 | 8): Buffer => {
-  const data = Buffer.alloc(1 + bytes)
-  data[0] = kind
-  if (bytes === 4) data.writeUInt32LE(Number(value), 1)
-  else data.writeBigUInt64LE(value, 1)
-  return data
-}
-
 const budget = { unitLimit: 2, unitPrice: 3, loadedBytes: 4 } as const
+
+const u32Bytes = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(Number(value))
+  return bytes
+}
 
 const setBudget = (kind: keyof typeof budget, value: bigint): WrittenInstruction => ({
   program: programIds.computeBudget,
   accounts: [],
-  data: numberBytes(budget[kind], value, kind === 'unitPrice' ? 8 : 4),
+  data: Buffer.concat([Buffer.of(budget[kind]), kind === 'unitPrice' ? u64Bytes(value) : u32Bytes(value)]),
 })
 
 /** The instructions that make a payment. The payer of the fee also pays for the account of a token that the recipient lacks. */
@@ -46,39 +45,17 @@ function paymentInstructions(
   payer: Address,
   { to, amountAtomic, token }: SolanaPayment,
 ): WrittenInstruction[] {
-  const signer = { address: from, isSigner: true }
-  if (token === undefined) {
-    const data = Buffer.alloc(12)
-    data.writeUInt32LE(2)
-    data.writeBigUInt64LE(amountAtomic, 4)
-    const accounts = [
-      { ...signer, isWritable: true },
-      { address: to, isWritable: true },
-    ]
-    return [{ program: programIds.system, accounts, data }]
-  }
+  if (token === undefined) return [payLamports(from, to, amountAtomic)]
   const { mint, decimals } = token
   const accountOf = (owner: Address) => ({
     address: associatedAccountOf(owner, mint, programIds.token),
     isWritable: true,
   })
   return [
-    {
-      program: programIds.associatedToken,
-      accounts: [
-        { address: payer, isSigner: true, isWritable: true },
-        accountOf(to),
-        { address: to },
-        { address: mint },
-        { address: programIds.system },
-        { address: programIds.token },
-      ],
-      // Creates it unless it exists.
-      data: Buffer.of(1),
-    },
+    createAssociatedAccount(payer, to, mint),
     {
       program: programIds.token,
-      accounts: [accountOf(from), { address: mint }, accountOf(to), signer],
+      accounts: [accountOf(from), { address: mint }, accountOf(to), { address: from, isSigner: true }],
       data: transferData(amountAtomic, decimals),
     },
   ]

@@ -7,6 +7,7 @@ import type { Call } from '../../facets/payments.ts'
 import { ValueProblem } from '../../invalid-value.ts'
 import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
+import { u64Bytes } from '../instructions.ts'
 
 const amountMax = 2n ** 64n - 1n
 
@@ -42,13 +43,8 @@ export function solanaTransferCall(
 }
 
 /** The data of `TransferChecked`. */
-export function transferData(amountAtomic: bigint, decimals: number): Buffer {
-  const data = Buffer.alloc(transferBytes)
-  data[0] = transferChecked
-  data.writeBigUInt64LE(amountAtomic, 1)
-  data[9] = decimals
-  return data
-}
+export const transferData = (amountAtomic: bigint, decimals: number): Buffer =>
+  Buffer.concat([Buffer.of(transferChecked), u64Bytes(amountAtomic), Buffer.of(decimals)])
 
 /** Reads what a call pays. Throws for a call that is no payment. */
 export function paymentOfCall({ to, valueAtomic, data }: Call): SolanaPayment {

@@ -3,6 +3,7 @@ import { type AnswerLimits, NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import { httpFailure, openHttp } from '../../nodes/http.ts'
 import { type NodeFields, nodeFields } from '../../nodes/values.ts'
+import { refusalCodes } from './codes.ts'
 
 /** The node understood the request and refused it. */
 export class SolanaRefusal extends Error {
@@ -15,21 +16,6 @@ export class SolanaRefusal extends Error {
     this.data = data
   }
 }
-
-/** Codes of refusals (JSON-RPC). */
-export const refusalCodes = {
-  blockCleanedUp: -32001,
-  preflight: -32002,
-  signature: -32003,
-  blockNotAvailable: -32004,
-  unhealthy: -32005,
-  slotSkipped: -32007,
-  longTermSlotSkipped: -32009,
-  noHistory: -32011,
-  statusNotAvailable: -32014,
-  minContextSlot: -32016,
-  invalidParams: -32602,
-} as const
 
 /** The JSON-RPC interface of one node. Answers are untrusted until their reader has parsed them. Nothing is tried twice. */
 export type SolanaClient = {
@@ -45,7 +31,7 @@ const timeoutDefaultMs = 20_000
 const answerBytesDefault = 64 * 1024 * 1024
 
 /** Answers of a node that is busy or behind: they say nothing about the request. */
-const busy: readonly number[] = [refusalCodes.unhealthy, -32603, -32429]
+const busy: readonly number[] = [refusalCodes.unhealthy, refusalCodes.internal, refusalCodes.tooManyRequests]
 
 /** Opens the JSON-RPC interface at a URL, which may have a key in it. */
 export function openSolanaClient(url: string, timeoutMs = timeoutDefaultMs): SolanaClient {

@@ -10,7 +10,8 @@ import { sendEach } from '../../nodes/send-each.ts'
 import { nodeFields } from '../../nodes/values.ts'
 import { fewFields, followed, readNewestSlot, readSlotRef } from '../blocks/slots.ts'
 import { programIds } from '../programs.ts'
-import { isSolanaNodeFault, refusalCodes, type SolanaClient, SolanaRefusal } from './client.ts'
+import { isSolanaNodeFault, type SolanaClient, SolanaRefusal } from './client.ts'
+import { refusalCodes } from './codes.ts'
 
 /** Throws for a node of another cluster. Those of a sandbox have a genesis of their own. */
 async function checkGenesis(node: SolanaClient, genesisHash: string | undefined): Promise<void> {

@@ -30,8 +30,3 @@ export function base58SignatureIn(value: unknown, what: string): string {
   if (typeof value === 'string' && decodeBase58(value)?.length === 64) return value
   throw new NodeUnreachable(`the node's ${what} is not 64 bytes in base58`)
 }
-
-export function nodeList(value: unknown, what: string): unknown[] {
-  if (Array.isArray(value)) return value
-  throw new NodeUnreachable(`the node's ${what} is not a list`)
-}

@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { refusalCodes } from '#chains/solana/rpc/codes'
 import { readLimitedBody } from '../limited-body.ts'
 import { type Intercept, listenOnLoopback, sendVerdict } from '../proxy.ts'
-import { rpcCodes, SolanaRpcError } from './errors.ts'
+import { SolanaRpcError } from './errors.ts'
 import { jsonText } from './json.ts'
 import type { LedgerChange, SolanaLedger } from './ledger.ts'
 import { errorBody, readMethods } from './read-methods.ts'
@@ -136,8 +137,8 @@ async function answerBody(served: ServedRpc, ledger: SolanaLedger, body: Buffer)
 }
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
-const parseError = failure(rpcCodes.parse, 'Parse error')
-const batchError = failure(rpcCodes.invalidRequest, `Batch size exceeded: max ${batchMax}`)
+const parseError = failure(refusalCodes.parse, 'Parse error')
+const batchError = failure(refusalCodes.invalidRequest, `Batch size exceeded: max ${batchMax}`)
 
 function call(ledger: SolanaLedger, faults: RpcFaults, { method, params }: AskedMethod): unknown {
   const known = Object.hasOwn(readMethods, method) ? readMethods[method] : undefined

@@ -1,4 +1,5 @@
 /** Errors of transactions as nodes write them, and those of JSON-RPC. */
+import type { refusalCodes } from '#chains/solana/rpc/codes'
 import type { NativeError } from './native.ts'
 
 /** A name; or an object with one name, whose value says more. */
@@ -116,24 +117,7 @@ const instructionErrors = [
   'BorshIoError',
 ]
 
-/** Codes of JSON-RPC that nodes of Solana answer with. */
-export const rpcCodes = {
-  parse: -32700,
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-  blockCleanedUp: -32001,
-  preflight: -32002,
-  signature: -32003,
-  blockNotAvailable: -32004,
-  unhealthy: -32005,
-  slotSkipped: -32007,
-  unsupportedVersion: -32015,
-  minContextSlot: -32016,
-} as const
-
-type RpcErrorName = keyof typeof rpcCodes
+type RpcErrorName = keyof typeof refusalCodes
 
 /** An answer of the node in place of a result. */
 export class SolanaRpcError extends Error {

@@ -1,6 +1,6 @@
-/** BankExecution of one transaction, as a bank does it: its age and copies first, then the machine, then what the machine leaves out. */
+/** Execution of one transaction, as a bank does it: its age and copies first, then the machine, then what the machine leaves out. */
 import type { AccountBalances, BankedTransaction, TokenHolding } from './blocks.ts'
-import { hasNewNonce, nonceAccountOf, nonceValueAfter, withNonce } from './durable-nonce.ts'
+import { hasNewNonce, nonceValueAfter, withNonce } from './durable-nonce.ts'
 import type { TransactionError } from './errors.ts'
 import { transactionFee } from './fees.ts'
 import { mintIn, tokenAccountIn } from './programs.ts'
@@ -37,9 +37,9 @@ export function executeInBank(
   vm: Vm,
   received: ReceivedTransaction,
   { slot, parentHash, nonce }: { slot: number; parentHash: string; nonce: string | undefined },
-): BankExecution | TransactionError {
+): BankExecution | { refused: TransactionError } {
   const transaction = load(received, vm.account)
-  if (typeof transaction === 'string' || !('accounts' in transaction)) return transaction
+  if ('refused' in transaction) return transaction
   const { accounts, message, wire } = transaction
   const writable = accounts.filter((_, place) => isWritable(transaction, place))
   const changed = new Map(writable.map((address) => [address, vm.account(address)]))
@@ -47,7 +47,7 @@ export function executeInBank(
   const outcome = vm.execute(wire, message.version === 'legacy')
   const payer = accounts[0]!
   const isCharged = (vm.account(payer)?.lamports ?? 0n) !== before.lamports[0]
-  if (outcome.error !== undefined && !isCharged) return outcome.error
+  if (outcome.error !== undefined && !isCharged) return { refused: outcome.error }
   setNonces(vm, changed, { value: nonceValueAfter(parentHash), used: nonce })
   const after = accountBalances(accounts, vm.account)
   return {
@@ -72,7 +72,7 @@ function setNonces(
 /** Executes a transaction on the newest accounts and keeps nothing of it. */
 export function simulateInBank(vm: Vm, received: ReceivedTransaction): ReturnType<Vm['simulate']> {
   const transaction = load(received, vm.account)
-  if (typeof transaction === 'string' || !('accounts' in transaction)) return failedBefore(transaction)
+  if ('refused' in transaction) return failedBefore(transaction.refused)
   return vm.simulate(received.wire, received.message.version === 'legacy')
 }
 
@@ -85,7 +85,3 @@ export const failedBefore = (error: TransactionError): ReturnType<Vm['simulate']
   returned: undefined,
   accounts: new Map(),
 })
-
-/** The nonce account that a transaction uses in place of a recent blockhash. */
-export const usedNonce = (received: ReceivedTransaction, isRecent: boolean): string | undefined =>
-  isRecent ? undefined : nonceAccountOf(received.message)

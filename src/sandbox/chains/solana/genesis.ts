@@ -5,10 +5,10 @@ import { issuer, issuerFunds } from './issuer.ts'
 import { mintData } from './programs.ts'
 import type { Vm } from './vm.ts'
 
-/** The stablecoins of the test network at their addresses there, of which the issuer is the authority. */
-export const mints = [
-  { symbol: 'USDC', address: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', decimals: 6 },
-  { symbol: 'EURC', address: 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', decimals: 6 },
+/** USDC and EURC of the test network at their addresses there, of which the issuer is the authority. */
+const mints = [
+  { address: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', decimals: 6 },
+  { address: 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', decimals: 6 },
 ] as const
 
 /** The hash by which networks are told apart. */

@@ -6,6 +6,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { compileMessage, type WrittenInstruction } from '#chains/solana/compile'
 import { associatedAccountOf } from '#chains/solana/derived-addresses'
+import { createAssociatedAccount, payLamports, u64Bytes } from '#chains/solana/instructions'
 import { programIds } from '#chains/solana/programs'
 import { wireTransaction } from '#chains/solana/transaction'
 
@@ -27,45 +28,19 @@ export const issuerFunds = 500_000_000n * 10n ** 9n
 const reads = (address: string) => ({ address })
 const writes = (address: string) => ({ address, isWritable: true })
 const signs = { address: issuer.address, isSigner: true }
-const pays = { ...signs, isWritable: true }
-const u64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
-}
 
 /** The instructions of the issuer. */
 export const issuerInstructions = {
-  pay: (to: string, lamports: bigint): WrittenInstruction[] => [
+  pay: (to: string, lamports: bigint): WrittenInstruction[] => [payLamports(issuer.address, to, lamports)],
+  /** Pays to the associated account of an owner, which it creates. */
+  mint: (mint: string, owner: string, amount: bigint): WrittenInstruction[] => [
+    createAssociatedAccount(issuer.address, owner, mint),
     {
-      program: programIds.system,
-      accounts: [pays, writes(to)],
-      data: Buffer.concat([Buffer.of(2, 0, 0, 0), u64(lamports)]),
+      program: programIds.token,
+      accounts: [writes(mint), writes(associatedAccountOf(owner, mint, programIds.token)), signs],
+      data: Buffer.concat([Buffer.of(7), u64Bytes(amount)]),
     },
   ],
-  /** Pays to the associated account of an owner, which it creates. */
-  mint: (mint: string, owner: string, amount: bigint): WrittenInstruction[] => {
-    const account = associatedAccountOf(owner, mint, programIds.token)
-    return [
-      {
-        program: programIds.associatedToken,
-        accounts: [
-          pays,
-          writes(account),
-          reads(owner),
-          reads(mint),
-          reads(programIds.system),
-          reads(programIds.token),
-        ],
-        data: Buffer.of(1),
-      },
-      {
-        program: programIds.token,
-        accounts: [writes(mint), writes(account), signs],
-        data: Buffer.concat([Buffer.of(7), u64(amount)]),
-      },
-    ]
-  },
   freeze: (mint: string, account: string, isFrozen: boolean): WrittenInstruction[] => [
     {
       program: programIds.token,

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto'
 import type { LedgerJournal, LedgerSettings } from '../ledger-journal.ts'
 import { type BankedTransaction, blockhashAgeMax, type SlotBlock, slotHashOf } from './blocks.ts'
-import { usesNonce } from './durable-nonce.ts'
-import { executeInBank, usedNonce } from './execute.ts'
+import { nonceAccountOf, usesNonce } from './durable-nonce.ts'
+import { executeInBank } from './execute.ts'
 import { genesisHashOf, writeGenesis } from './genesis.ts'
 import type { SolanaEntry } from './journal.ts'
 import { type ReceivedTransaction, receive } from './received.ts'
@@ -124,8 +124,8 @@ export function makeNextBlock(ledger: SolanaLedger, { isEmpty = false } = {}): S
   const clockS = Math.floor(ledger.clock() / 1000)
   let slot = ledger.nextSlot
   while (isSkipped(ledger, slot)) slot += 1
-  const timeS = Math.max(clockS, headBlock(ledger).timeS)
   const parent = headBlock(ledger)
+  const timeS = Math.max(clockS, parent.timeS)
   const waiting = new Map(ledger.pending)
   const only = isEmpty ? [] : [...waiting.values()]
   const { block, gone } = makeBlock(ledger, slot, timeS, only)
@@ -212,9 +212,9 @@ function makeBlock(
       continue
     }
     if (transactions.length === blockTransactionsMax) continue
-    const nonce = usedNonce(transaction, isRecent(ledger, message.blockhash, parent))
+    const nonce = isRecent(ledger, message.blockhash, parent) ? undefined : nonceAccountOf(message)
     const result = executeInBank(ledger.vm, transaction, { slot, parentHash: parent.hash, nonce })
-    if (typeof result === 'string' || !('executed' in result)) {
+    if ('refused' in result) {
       pending.wasTried = true
       if (!isRetried) gone.push(signature)
       continue

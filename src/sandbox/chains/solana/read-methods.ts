@@ -1,9 +1,11 @@
 /** Methods that read the ledger. */
+
 import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { Unreadable } from '#chains/binary-reader'
+import { refusalCodes } from '#chains/solana/rpc/codes'
 import { readMessage } from '#chains/solana/transaction'
 import { blockhashAgeMax, type SlotBlock } from './blocks.ts'
-import { rpcCodes, SolanaRpcError } from './errors.ts'
+import { SolanaRpcError } from './errors.ts'
 import { budgetOf, transactionFee } from './fees.ts'
 import { isRecent } from './ledger.ts'
 import {
@@ -33,7 +35,7 @@ export const inContext = (block: SlotBlock, value: unknown) => ({ context: conte
 const timeOf = ({ faults }: SolanaView, { timeS }: SlotBlock) => (faults.omitsBlockTime ? null : timeS)
 
 /** A transaction of a block up to this one, unless the endpoint hides it. */
-function foundIn(view: SolanaView, signature: string, block: SlotBlock) {
+export function foundIn(view: SolanaView, signature: string, block: SlotBlock) {
   const found = view.ledger.bySignature.get(signature)
   return found && found.slot <= block.slot && !view.faults.hidden?.includes(signature) ? found : undefined
 }
@@ -111,7 +113,7 @@ const accountInfo: NodeMethod = (view, [address, given]) => {
   return inContext(block, shownAccount(view, block, addressParam(address), config))
 }
 
-function shownAccount(view: SolanaView, block: SlotBlock, address: string, config: RpcConfig) {
+export function shownAccount(view: SolanaView, block: SlotBlock, address: string, config: RpcConfig) {
   const accountOf = (each: string) => view.account(each, block)
   const account = accountOf(address)
   return account ? showAccount(account, config, accountOf) : null
@@ -329,7 +331,7 @@ export const readMethods: Readonly<Record<string, NodeMethod>> = {
 /** The error of JSON-RPC for what a method threw. */
 export function errorBody(error: unknown): { code: number; message: string; data?: unknown } {
   if (!(error instanceof SolanaRpcError))
-    return { code: rpcCodes.internal, message: error instanceof Error ? error.message : String(error) }
+    return { code: refusalCodes.internal, message: error instanceof Error ? error.message : String(error) }
   const { kind, message, data } = error
-  return { code: rpcCodes[kind], message, ...(data !== undefined && { data }) }
+  return { code: refusalCodes[kind], message, ...(data !== undefined && { data }) }
 }

@@ -54,17 +54,18 @@ const lookupHeaderBytes = 56
 export function load(
   transaction: ReceivedTransaction,
   accountAt: (address: string) => VmAccount | undefined,
-): LoadedTransaction | TransactionError {
+): LoadedTransaction | { refused: TransactionError } {
   const { message } = transaction
   const loaded = { writable: [] as string[], readonly: [] as string[] }
   for (const { table, writable, readonly } of message.lookups) {
     const account = accountAt(table)
-    if (!account) return 'AddressLookupTableNotFound'
-    if (account.owner !== lookupProgram) return 'InvalidAddressLookupTableOwner'
+    if (!account) return { refused: 'AddressLookupTableNotFound' }
+    if (account.owner !== lookupProgram) return { refused: 'InvalidAddressLookupTableOwner' }
     const { data } = account
-    if (data.length < lookupHeaderBytes) return 'InvalidAddressLookupTableData'
+    if (data.length < lookupHeaderBytes) return { refused: 'InvalidAddressLookupTableData' }
     const places = (data.length - lookupHeaderBytes) / 32
-    if ([...writable, ...readonly].some((place) => place >= places)) return 'InvalidAddressLookupTableIndex'
+    if ([...writable, ...readonly].some((place) => place >= places))
+      return { refused: 'InvalidAddressLookupTableIndex' }
     const addressAt = (place: number) => {
       const start = lookupHeaderBytes + 32 * place
       return encodeBase58(data.subarray(start, start + 32))

@@ -1,4 +1,4 @@
-/** What the ledger adds to the machine: the age of blockhashes, slots, forks, commitments, retries, and its restart. */
+/** Rules that the ledger adds to the machine: the age of blockhashes, slots, forks, commitments, retries, and its restart. */
 import { sign } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,11 +1,10 @@
 /** Subscriptions of one connection: the node sends what changes at the commitment that the caller named. */
-import type { BankedTransaction, SlotBlock } from './blocks.ts'
+import type { SlotBlock } from './blocks.ts'
 import { SolanaRpcError } from './errors.ts'
 import { jsonText } from './json.ts'
 import type { LedgerChange } from './ledger.ts'
-import { addressParam, configParam, type RpcConfig, signatureParam } from './params.ts'
-import { inContext } from './read-methods.ts'
-import { showAccount } from './show-accounts.ts'
+import { addressParam, configParam, signatureParam } from './params.ts'
+import { foundIn, inContext, shownAccount } from './read-methods.ts'
 import { blockFor, type SolanaView } from './view.ts'
 
 type Notify = (method: string, subscription: number, result: unknown) => void
@@ -23,26 +22,14 @@ type SubscriptionOpener = (
   id: number,
 ) => Watcher
 
-/** The transaction of a signature at a commitment, and the newest block of that. */
-function executedAt(
-  view: SolanaView,
-  signature: string,
-  config: RpcConfig,
-): [BankedTransaction, SlotBlock] | undefined {
-  const top = blockFor(view, config)
-  const found = view.ledger.bySignature.get(signature)
-  if (!found || found.slot > top.slot || view.faults.hidden?.includes(signature)) return undefined
-  return [found, top]
-}
-
 const openSignature: SubscriptionOpener = (_, notify, [text, given], id) => {
   const signature = signatureParam(text)
   const config = configParam(given)
   return (view) => {
-    const found = executedAt(view, signature, config)
-    if (!found) return false
-    notify('signatureNotification', id, inContext(found[1], { err: found[0].outcome.error ?? null }))
-    return true
+    const block = blockFor(view, config)
+    const found = foundIn(view, signature, block)
+    if (found) notify('signatureNotification', id, inContext(block, { err: found.outcome.error ?? null }))
+    return found !== undefined
   }
 }
 
@@ -51,9 +38,7 @@ const openAccount: SubscriptionOpener = (viewNow, notify, [text, given], id) => 
   const config = configParam(given)
   const look = (view: SolanaView) => {
     const block = blockFor(view, config)
-    const accountOf = (each: string) => view.account(each, block)
-    const account = accountOf(address)
-    const shown = account ? showAccount(account, config, accountOf) : null
+    const shown = shownAccount(view, block, address, config)
     return { block, shown, text: jsonText(shown) }
   }
   let last = look(viewNow()).text
@@ -122,7 +107,7 @@ export function openSubscriptions(viewNow: () => SolanaView, notify: Notify) {
       ids += 1
       const subscription = { id: ids, kind, watch: open(viewNow, notify, params, ids) }
       opened.set(ids, subscription)
-      // What has happened already is told after the answer, which names the subscription.
+      // The caller learns the number of its subscription before what has happened already.
       return { result: ids, after: () => look(subscription) }
     },
     changed: (change: LedgerChange) => {
