@@ -3,7 +3,7 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { WalletSigning } from '#chains/facets/signing'
 import type { Network } from '#chains/networks/index'
 import { networkOf, networks } from '#chains/networks/index'
-import { priceUnitOf } from '#chains/price-unit'
+import { priceUnitOf } from '#chains/prices'
 import { signingOn } from '#chains/signing'
 import { errorKinds } from '#lib/error-kinds'
 import { type SettingFacts, settings } from '#runtime/settings'
@@ -197,7 +197,7 @@ function walletsTable(): string {
       calls === 'any' ? 'any' : calls === 'listed' ? 'listed functions' : 'no',
       yesOrNo(network.replaceable !== false),
       signs.flatMap(([name, signer]) => (signer ? [name] : [])).join(', '),
-      `${priceUnitOf(blockchain).name}${network.eip1559 ? ', EIP-1559' : ''}`,
+      `${priceUnitOf(blockchain).name}${network.feeModel === 'eip1559' ? ', EIP-1559' : ''}`,
       yesOrNo(has.businessAccount),
     ]
     const row = rows.get(cells.join()) ?? { names: [], cells }

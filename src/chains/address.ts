@@ -8,7 +8,7 @@ import { parseLitecoinAddress } from './addresses/litecoin.ts'
 import { parseMoneroAddress } from './addresses/monero.ts'
 import { isNearAddress } from './addresses/near.ts'
 import { isPolkadotAddress } from './addresses/polkadot.ts'
-import { isSolanaAddress } from './addresses/solana.ts'
+import { isReservedSolanaAddress, isSolanaAddress, solanaAddressForm } from './addresses/solana.ts'
 import { isStellarAddress } from './addresses/stellar.ts'
 import { isSuiAddress } from './addresses/sui.ts'
 import { parseTronAddress } from './addresses/tron.ts'
@@ -90,6 +90,7 @@ type AddressFacts = { form: string; isReserved(address: string): boolean }
 const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {
   evm: { form: evmAddressForm, isReserved: isReservedEvmAddress },
   aptos: { form: aptosAddressForm, isReserved: isSpecialAptosAddress },
+  solana: { form: solanaAddressForm, isReserved: isReservedSolanaAddress },
 }
 
 /** Whether the blockchain reserves an address: coins sent there are lost. */

@@ -29,6 +29,9 @@ export type ChainInput = {
   crosschain?: CrosschainAddresses | undefined
 }
 
+/** The limit of a transaction and the price of a unit of it. `hasFeePayer`: two accounts sign it. */
+export type FeeTerms = { gasLimit: bigint; priceAtomic: bigint; hasFeePayer?: boolean }
+
 /**
  * A family declares what its chains have; capabilities, and so the answers of the API, follow from it. Another family is a
  * folder beside `evm/`, keys in `custody/families/`, a row in `families.ts` and one for each network in `networks/`.
@@ -42,6 +45,8 @@ export type FamilyDeclaration = {
   signing?: WalletSigning
   /** The unit in which prices are written; absent where this program sends nothing. */
   priceUnit?: PriceUnit
+  /** The fee of a transaction that uses its whole limit; the limit times the price when absent. */
+  feeOf?(terms: FeeTerms): bigint
   /** Whether an account can pay the fee of a transaction that another one sends: both sign it. */
   feePayers: boolean
   /** Whether a wallet can have the address of one on another blockchain. */

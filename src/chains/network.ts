@@ -32,6 +32,8 @@ export type NetworkOf<Name extends string> = {
   family: ChainFamily
   environment: Environment
   chainId: number
+  /** The hash by which nodes of the public chain name it, where they have no number for it. */
+  genesisHash?: string
   name: string
   nativeToken: NativeToken
   tokens: readonly NetworkToken[]
@@ -53,9 +55,13 @@ export type NetworkOf<Name extends string> = {
   rpcPath?: string
   /** Set where the chain takes part in unified balances: the names by which clients of these distinguish chains. */
   unifiedBalance?: { chain: string; network: string }
-  eip1559: boolean
+  /**
+   * The prices that a transaction offers for each unit of gas: a cap and a priority fee above the base fee, one price, or a priority
+   * fee beside fees that no offer changes.
+   */
+  feeModel: 'eip1559' | 'gasPrice' | 'priorityFee'
   /** The standard of its tokens, as the API names it; ERC20 when absent. */
-  tokenStandard?: 'FungibleAsset'
+  tokenStandard?: 'FungibleAsset' | 'Fungible'
   /** Set where a transaction pays for its whole gas limit, whatever it uses. */
   chargesGasLimit?: true
   /**

@@ -7,6 +7,7 @@ import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { FamilyDeclaration } from '#chains/family'
 import type { Family } from '#custody/families/family'
 import { chooseSigner } from '#custody/signers/choose'
+import { termsOfLife } from '#engines/transactions/new-life'
 import type { Hex } from '#lib/hex'
 import { testLog } from '#testing/platform/log'
 import { until } from '#testing/platform/until'
@@ -61,7 +62,7 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
     const [{ baseFeeAtomic, priorityFeeAtomic }, estimate, nonce, head] = await Promise.all([
       chain.offers.fees(),
       chain.offers.estimateGas(account.address, call),
-      chain.lane.nonceOf(account.address),
+      chain.lane.nonceOf?.(account.address) ?? 0,
       chain.blocks.head(),
     ])
     if (estimate.kind !== 'estimated') throw new Error(`${estimate.kind}: ${estimate.message}`)
@@ -72,7 +73,7 @@ async function openRun(open: () => Promise<ChainUnderTest>) {
       gasLimit: chain.offers.limitOf(estimate.gas, 'token'),
       maxFeeAtomic: baseFeeAtomic * 2n + priorityFeeAtomic.MEDIUM,
       priorityFeeAtomic: priorityFeeAtomic.MEDIUM,
-      ...(chain.lifetimes && { expiresMs: chain.lifetimes.expiryAfter(head) }),
+      ...termsOfLife(chain.lifetimes?.expiryAfter(head, head)),
       ...change,
     }
   }
@@ -194,7 +195,7 @@ function describePayments(run: () => Run): void {
     expect(await run().chain.balances.of(to)).toBe(5n)
     expect(await run().chain.balances.of(run().account.address)).toBe(before - 5n - receipt!.feeAtomic)
     expect(receipt!.feeAtomic).toBeLessThanOrEqual(transaction.gasLimit * transaction.maxFeeAtomic)
-    expect(await run().chain.lane.nonceOf(run().account.address)).toBe(transaction.nonce + 1)
+    expect(await run().chain.lane.nonceOf!(run().account.address)).toBe(transaction.nonce + 1)
   })
 
   it('pays tokens, and tells of the transfer by its place; the balance before it is known at its block', async () => {
@@ -242,7 +243,7 @@ function describeRefusals(run: () => Run): void {
   it('replaces what waits by what pays a tenth more, and by nothing that pays less', async () => {
     const call = run().chain.payments.transferCall((await run().newAccount()).address, 1n)
     const later = await run().unsigned(call, {
-      nonce: (await run().chain.lane.nonceOf(run().account.address)) + 1,
+      nonce: (await run().chain.lane.nonceOf!(run().account.address)) + 1,
     })
     await run().send(run().signed(later).raw)
     const other = { ...later, ...run().chain.payments.transferCall((await run().newAccount()).address, 1n) }

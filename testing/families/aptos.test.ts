@@ -3,6 +3,7 @@ import { tokenAddress } from '#chains/network'
 import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import type { Hex } from '#lib/hex'
 import { type AptosNode, openAptosNode } from '#sandbox/chains/aptos/index'
+import { latestBlock } from '#sandbox/chains/aptos/ledger'
 import { openAlteredAnswers } from '#testing/nodes/altered-answers'
 import { addressOfAccount, aptosClient } from '#testing/nodes/aptos-clients'
 import { padded } from '#testing/nodes/aptos-oracle'
@@ -13,6 +14,7 @@ import type { FamilyEndpoint, FamilyUnderTest } from './suite/family-under-test.
 const { tokens, chainId } = aptosTestnet
 const usdc = tokenAddress(tokens.find(({ symbol }) => symbol === 'USDC')!)
 const apt = 10n ** 8n
+const lifeMs = 600_000
 const stranger = () => `0x${randomBytes(32).toString('hex')}` as Hex
 
 describeFamily(
@@ -31,8 +33,9 @@ describeFamily(
     return {
       network: aptosTestnet,
       rpcUrl: node.url,
-      foreign: 'SOL-DEVNET',
+      foreign: 'NEAR-TESTNET',
       plentyAtomic: apt,
+      newHolderAtomic: 0n,
       badAddresses: [
         ['', /must be/],
         [stranger().slice(2), /must be/],
@@ -72,13 +75,22 @@ describeFamily(
         isPending: async (hash) => node.pool().includes(hash),
       },
       lifetimes: {
-        lifeMs: 600_000,
-        nowMs,
-        pass: (ms) => {
-          leadMs += ms
+        passMost: async () => {
+          const headMs = Number(latestBlock(node.ledger()).timestampUs / 1_000n)
+          leadMs += headMs + lifeMs - 5_000 - nowMs()
         },
-        emptyBlock: async () => void node.mine({ isEmpty: true }),
-        forgetPool: () => node.forgetPool(),
+        passClock: () => {
+          leadMs += 30_000
+        },
+        passAll: async () => {
+          leadMs += lifeMs + 20_000
+          node.forgetPool()
+          node.mine()
+        },
+        passSome: async () => {
+          leadMs += 5_000
+          node.mine({ isEmpty: true })
+        },
         refuse: (refuses) => faults.set({ refuses }),
       },
       openEndpoint: () => openEndpoint(node),
@@ -89,7 +101,7 @@ describeFamily(
       close: node.close,
     }
   },
-  { expires: true, displaces: false, hasFeePayers: true },
+  { expires: true, displaces: false, hasFeePayers: true, replaces: true },
 )
 
 const refusal = (code: number) => ({

@@ -25,8 +25,9 @@ describeFamily(
     return {
       network: avaxFuji,
       rpcUrl: node.url,
-      foreign: 'SOL-DEVNET',
+      foreign: 'NEAR-TESTNET',
       plentyAtomic: 10n ** 18n,
+      newHolderAtomic: 0n,
       badAddresses: [
         ['', /must be/],
         [checksummed.slice(2), /must be/],
@@ -80,7 +81,7 @@ describeFamily(
       },
     }
   },
-  { expires: false, displaces: true, hasFeePayers: false },
+  { expires: false, displaces: true, hasFeePayers: false, replaces: true },
 )
 
 async function openEndpoint(chain: TestChain): Promise<FamilyEndpoint> {

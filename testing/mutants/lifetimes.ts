@@ -77,8 +77,8 @@ export const lifetimeMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/transactions/sequence/replace.ts',
-        'return deathProof === null ? { expiresMs, signedAt } : newLife(ctx, chain)',
-        'return deathProof === null && signedAt < 0 ? { expiresMs, signedAt } : newLife(ctx, chain)',
+        'return deathProof === null && expiresMs !== null ? { expiresMs, signedAt } : newLife(ctx, chain)',
+        'return deathProof === null && signedAt < 0 ? { expiresMs: 0, signedAt } : newLife(ctx, chain)',
       ),
     ],
     test: ofExpiry('payments.ts', 'raises the price'),
@@ -87,11 +87,7 @@ export const lifetimeMutants: readonly Mutant[] = [
     name: 'made-again-alive',
     about: 'bytes are called dead, and made again, while a block can still have them',
     edits: [
-      edit(
-        'src/engines/transactions/sequence/expire.ts',
-        'final.last.timeMs, expiredMax',
-        '8e15, expiredMax',
-      ),
+      edit('src/engines/transactions/sequence/expire.ts', 'final.last, expiredMax', '8e15, expiredMax'),
       edit(lifetimes, 'Math.floor(own.last.timeMs / 1_000) < expiresMs / 1_000', 'own.last.timeMs < 0'),
       // The database refuses a proof by a block of an earlier time.
       edit(

@@ -6,6 +6,7 @@ import type { Block } from '#chains/facets/blocks'
 import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { ChainInput } from '#chains/family'
 import { aptosTestnet } from '#chains/networks/aptos-testnet'
+import { termsOfLife } from '#engines/transactions/new-life'
 import type { Hex } from '#lib/hex'
 
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -44,7 +45,7 @@ export async function unsignedOf(
   const [{ priorityFeeAtomic }, estimate, nonce, head] = await Promise.all([
     chain.offers.fees(),
     chain.offers.estimateGas(key.address, call),
-    chain.lane.nonceOf(key.address),
+    chain.lane.nonceOf!(key.address),
     chain.blocks.head(),
   ])
   if (estimate.kind !== 'estimated') throw new Error(`${estimate.kind}: ${estimate.message}`)
@@ -55,7 +56,7 @@ export async function unsignedOf(
     gasLimit: chain.offers.limitOf(estimate.gas, 'token'),
     maxFeeAtomic: priorityFeeAtomic.MEDIUM,
     priorityFeeAtomic: priorityFeeAtomic.MEDIUM,
-    expiresMs: chain.lifetimes!.expiryAfter(head),
+    ...termsOfLife(chain.lifetimes!.expiryAfter(head, head)),
     ...change,
   }
 }

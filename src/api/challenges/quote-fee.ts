@@ -1,3 +1,5 @@
+import type { NeededGas } from '#api/fees/show-fee'
+import { networkFeeOf } from '#chains/prices'
 import type { Ctx } from '#engines/ctx'
 import {
   type CallRequest,
@@ -28,27 +30,34 @@ export async function quoteFee(ctx: Ctx, request: CallRequest): Promise<FeeQuote
   const most = feeMaxOf(chain.network)
   const shown = (atomic: bigint) =>
     details(['feeMax', 'Network fee at most', `${formatAmount(atomic, decimals)} ${symbol}`])
-  const asked = await Promise.all([gasOf(ctx, request), suggestedFees(chain)]).catch((err) => {
+  const asked = await Promise.all([gasFor(ctx, request), suggestedFees(chain)]).catch((err) => {
     ctx.log.warn({ err, blockchain: wallet.blockchain, requestId: ctx.requestId }, 'no fee could be quoted')
     return undefined
   })
-  const [gas, suggestion] = asked ?? []
-  if (gas === undefined || !suggestion) return { lines: shown(most) }
-  const quoted = roundedUp(priceRoom * gas * feeAt(suggestion, fee.feeLevel).maxFeeAtomic)
+  const [needed, suggestion] = asked ?? []
+  if (!needed || !suggestion) return { lines: shown(most) }
+  const { gas, depositAtomic = 0n } = needed
+  const { maxFeeAtomic: priceAtomic } = feeAt(suggestion, fee.feeLevel)
+  const highest = networkFeeOf(chain.network.blockchain, { gasLimit: gas, priceAtomic })
+  const quoted = roundedUp(priceRoom * highest)
   const atomic = smaller(quoted, most)
   // The fee that a parent chain takes for data is not a price of gas: the node's figure, with the same room.
   const dataFee = await chain.offers.parentFee(call, gas).catch(() => undefined)
-  return { lines: shown(atomic + roundedUp(priceRoom * (dataFee ?? 0n))), feeMax: atomic.toString() }
+  return {
+    lines: shown(atomic + depositAtomic + roundedUp(priceRoom * (dataFee ?? 0n))),
+    feeMax: atomic.toString(),
+  }
 }
 
-async function gasOf(
+async function gasFor(
   { db, entity }: Ctx,
   { fee, chain, wallet, call, shown }: CallRequest,
-): Promise<bigint | undefined> {
-  if (fee.gasLimit !== undefined) return fee.gasLimit
+): Promise<NeededGas | undefined> {
+  if (fee.gasLimit !== undefined) return { gas: fee.gasLimit }
   const estimate = await estimateForWallet(db, chain, { entityId: entity.id, address: wallet.address }, call)
-  if (estimate.kind === 'estimated') return chain.offers.quotedGas(estimate.gas)
-  return shown.operation === 'TRANSFER' ? chain.offers.quotedGas(undefined) : undefined
+  if (estimate.kind === 'estimated')
+    return { gas: chain.offers.quotedGas(estimate.gas), depositAtomic: estimate.depositAtomic }
+  return shown.operation === 'TRANSFER' ? { gas: chain.offers.quotedGas(undefined) } : undefined
 }
 
 /** Two digits that count are enough for a limit. */

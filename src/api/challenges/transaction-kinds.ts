@@ -10,6 +10,8 @@ import {
   submitUpgrade,
   type UpgradeBody,
 } from '#api/transactions/upgrade-wallet'
+import type { Network } from '#chains/networks/index'
+import { networkFeeOf } from '#chains/prices'
 import type { Ctx } from '#engines/ctx'
 import { type Token, tokenById } from '#engines/ledger/tokens/index'
 import { type CallRequest, type FeeRequest, feeMaxOf } from '#engines/transactions/index'
@@ -27,17 +29,15 @@ const feeDetails = ({ fee, refId, chain }: CallRequest): SummaryLine[] =>
   details(
     ['feeLevel', 'Fee level', fee.feeLevel],
     ['gas', 'Gas limit', fee.gasLimit?.toString()],
-    ['gasFee', 'Gas fee at most', gasFeeText(fee, chain.network.nativeToken)],
+    ['gasFee', 'Gas fee at most', gasFeeText(fee, chain.network)],
     ['refId', 'Reference', refId],
   )
 
 /** The price of all the gas, where the app chose the price. */
-function gasFeeText(
-  { gasLimit, maxFeeAtomic }: FeeRequest,
-  { decimals, symbol }: { decimals: number; symbol: string },
-): string | undefined {
+function gasFeeText({ gasLimit, maxFeeAtomic }: FeeRequest, network: Network): string | undefined {
   if (gasLimit === undefined || maxFeeAtomic === undefined) return undefined
-  return `${formatAmount(gasLimit * maxFeeAtomic, decimals)} ${symbol}`
+  const { decimals, symbol } = network.nativeToken
+  return `${formatAmount(networkFeeOf(network.blockchain, { gasLimit, priceAtomic: maxFeeAtomic }), decimals)} ${symbol}`
 }
 
 export const createTransactionChallenge: ChallengeKind<TransferBody> = {

@@ -13,7 +13,7 @@ import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 import { readableBy } from '#runtime/row-owner'
-import { showFee } from './show-fee.ts'
+import { type NeededGas, showFee } from './show-fee.ts'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 
@@ -78,7 +78,8 @@ export async function estimateTable(
   if (estimate.kind === 'estimated') {
     const { gas } = estimate
     if (accountType === 'SCA') return operationTable(ctx, chain, from, call, gas)
-    return feeTable(ctx, chain, gas, await answered(ctx, chain, chain.offers.parentFee(call, gas)))
+    const parentFee = await answered(ctx, chain, chain.offers.parentFee(call, gas))
+    return feeTable(ctx, chain, { gas, depositAtomic: estimate.depositAtomic }, parentFee)
   }
   if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
   const kind =
@@ -101,7 +102,8 @@ async function operationTable(ctx: Ctx, chain: Chain, account: Address, call: Ca
   const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
   const dataGas = await answered(ctx, chain, accountsOn(chain).dataGasOf(asked, price))
   const parts = accountsOn(chain).gasOf({ ...asked, dataGas })
-  const table = await feeTable(ctx, chain, parts.callGas + parts.verificationGas + parts.preVerificationGas)
+  const ofParts = parts.callGas + parts.verificationGas + parts.preVerificationGas
+  const table = await feeTable(ctx, chain, { gas: ofParts })
   return {
     ...table,
     callGasLimit: parts.callGas.toString(),
@@ -126,15 +128,15 @@ export function unanswered(ctx: Ctx, { network }: Chain, error: unknown, kind: E
   return new ApiError(kind, `The node of ${blockchain} does not answer: try again in a moment.`)
 }
 
-/** The prices at each level; with `gas`, also the fee of the whole transaction. */
-export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint, parentFeeAtomic?: bigint) {
+/** The prices at each level; with what is needed, also the fee of the whole transaction. */
+export async function feeTable(ctx: Ctx, chain: Chain, needed?: NeededGas, parentFeeAtomic?: bigint) {
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
   const { network } = chain
   const l1Fee = parentFeeAtomic !== undefined && {
     l1Fee: formatAmount(parentFeeAtomic, network.nativeToken.decimals),
   }
   const rows = levels.map((level) => {
-    const tier = showFee(network, feeAt(suggestion, level), gas)
+    const tier = showFee(network, feeAt(suggestion, level), needed)
     return [level.toLowerCase(), { ...tier, ...l1Fee }]
   })
   return Object.fromEntries(rows)

@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
 import type { Network } from '#chains/networks/index'
-import { priceUnitOf } from '#chains/price-unit'
+import { networkFeeOf, priceUnitOf } from '#chains/prices'
 import type { Wallet } from '#custody/wallets/index'
 import { type FeeRequest, feeMaxOf } from '#engines/transactions/index'
 import { operationGasMax } from '#engines/transactions/operations/index'
@@ -58,12 +58,13 @@ export function parseFeeRequest(
       error: 'required',
     })
   const gasLimit = gasLimitOf(fields.gasLimit, gasMin, gasMax)
-  const request = network.eip1559 ? cappedFee(network, fields) : legacyFee(network, fields)
-  if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxOf(network)) {
+  const { at, parse } = models[network.feeModel]
+  const request = parse(network, fields)
+  if (networkFeeOf(network.blockchain, { gasLimit, priceAtomic: request.maxFeeAtomic }) > feeMaxOf(network)) {
     throw invalid({
-      at: network.eip1559 ? 'maxFee' : 'gasPrice',
+      at,
       reason: 'times gasLimit is above one native coin: lower one of them',
-      value: fields.maxFee ?? fields.gasPrice,
+      value: fields[at],
       kind: 'feeOverMaximum',
       error: 'max_value',
     })
@@ -71,7 +72,10 @@ export function parseFeeRequest(
   return { gasLimit, ...request }
 }
 
-function cappedFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
+/** The prices of a request. */
+type OfferedPrices = { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
+
+function cappedFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): OfferedPrices {
   if (maxFee === undefined || priorityFee === undefined) {
     const missing = maxFee === undefined ? 'maxFee' : 'priorityFee'
     const reason =
@@ -93,7 +97,7 @@ function cappedFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeField
   return { maxFeeAtomic, priorityFeeAtomic }
 }
 
-function legacyFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
+function legacyFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeFields): OfferedPrices {
   if (maxFee !== undefined || priorityFee !== undefined) {
     throw invalid({
       at: maxFee === undefined ? 'priorityFee' : 'maxFee',
@@ -119,6 +123,30 @@ function legacyFee(network: Network, { gasPrice, maxFee, priorityFee }: FeeField
   }
   return { maxFeeAtomic: price, priorityFeeAtomic: price }
 }
+
+function priorityFeeAlone(
+  network: Network,
+  { gasPrice, maxFee, priorityFee = '0' }: FeeFields,
+): OfferedPrices {
+  if (maxFee !== undefined || gasPrice !== undefined) {
+    throw invalid({
+      at: maxFee === undefined ? 'gasPrice' : 'maxFee',
+      reason: 'is not supported by this blockchain: send priorityFee, or none of them',
+      value: maxFee ?? gasPrice,
+      kind: 'feeInvalid',
+      error: 'not_required',
+    })
+  }
+  const price = priorityFee === '0' ? 0n : priceOf(network, 'priorityFee', priorityFee)
+  return { maxFeeAtomic: price, priorityFeeAtomic: price }
+}
+
+/** How requests set prices on chains of each fee model, and the field of the highest one. */
+const models = {
+  eip1559: { at: 'maxFee', parse: cappedFee },
+  gasPrice: { at: 'gasPrice', parse: legacyFee },
+  priorityFee: { at: 'priorityFee', parse: priorityFeeAlone },
+} as const
 
 function priceOf({ blockchain }: Network, name: string, text: string): bigint {
   const unit = priceUnitOf(blockchain)

@@ -45,7 +45,7 @@ async function problemsOf(chain: Chain) {
 }
 
 async function baseFeeOf(chain: Chain): Promise<{ baseFee?: string }> {
-  if (!chain.network.eip1559) return {}
+  if (chain.network.feeModel !== 'eip1559') return {}
   const fees = await resultWithin(headWaitMs, suggestedFees(chain))
   return fees ? { baseFee: formatAmount(fees.baseFeeAtomic, gweiDecimals) } : {}
 }

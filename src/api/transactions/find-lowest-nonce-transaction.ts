@@ -2,6 +2,7 @@ import { answered, feeTable } from '#api/fees/estimate'
 import { requireChain } from '#api/sources/connected-chain'
 import { walletUnknown } from '#api/sources/source'
 import { canonicalAddress } from '#chains/addresses/canonical'
+import { networkFeeOf } from '#chains/prices'
 import { findWallet, findWalletByAddress } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transactions/index'
@@ -18,10 +19,12 @@ export async function findLowestNonceTransaction(ctx: Ctx, query: LowestNonceQue
   const chain = requireChain(ctx, wallet.blockchain)
   const row = await lowestNonceTransaction(ctx.db, ctx.entity.id, wallet.blockchain, wallet.address)
   if (!row?.estimatedFee) return answer(204, undefined)
-  const gas = BigInt(row.estimatedFee.gasLimit)
-  const { high } = await feeTable(ctx, chain, gas)
-  const offered = gas * BigInt(row.estimatedFee.maxFee)
-  const asked = gas * feeAt(await answered(ctx, chain, suggestedFees(chain)), 'HIGH').maxFeeAtomic
+  const gasLimit = BigInt(row.estimatedFee.gasLimit)
+  const { high } = await feeTable(ctx, chain, { gas: gasLimit })
+  const costAt = (maxFeeAtomic: bigint) =>
+    networkFeeOf(chain.network.blockchain, { gasLimit, priceAtomic: maxFeeAtomic })
+  const offered = costAt(BigInt(row.estimatedFee.maxFee))
+  const asked = costAt(feeAt(await answered(ctx, chain, suggestedFees(chain)), 'HIGH').maxFeeAtomic)
   const differenceAtomic = asked > offered ? asked - offered : 0n
   return {
     transaction: showTransaction(row),

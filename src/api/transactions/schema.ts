@@ -348,7 +348,7 @@ const showNfts = ({ nftTokenIds, amounts }: TransactionRow) =>
 /** A member that is omitted rather than sent as null. */
 const given = (name: string, value: unknown) => (value === null ? {} : { [name]: value })
 
-const showSignedFee = (network: Network, { gasLimit, baseFee, priorityFee, maxFee }: SignedFee) =>
+const showSignedFee = (network: Network, { gasLimit, baseFee, priorityFee, maxFee, deposit }: SignedFee) =>
   showFee(
     network,
     {
@@ -356,5 +356,5 @@ const showSignedFee = (network: Network, { gasLimit, baseFee, priorityFee, maxFe
       priorityFeeAtomic: BigInt(priorityFee),
       maxFeeAtomic: BigInt(maxFee),
     },
-    BigInt(gasLimit),
+    { gas: BigInt(gasLimit), depositAtomic: BigInt(deposit ?? 0) },
   )

@@ -6,6 +6,7 @@ import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import type { Network } from '../networks/index.ts'
+import { noSuchBlock } from '../nodes/rules.ts'
 import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
 import { watchHeads } from './blocks/heads.ts'
 import { readHistory } from './blocks/history.ts'
@@ -187,7 +188,7 @@ const contentsMax = 5_000
 function openContents(rpc: Endpoints, input: ChainInput) {
   const own = new Set<string>()
   const contentOf = (hash: string) => async (one: Rpc) =>
-    (await readBlock(one, input, { hash }))?.block.contentHash ?? 'has no such block'
+    (await readBlock(one, input, { hash }))?.block.contentHash ?? noSuchBlock
   return {
     keep: ({ block }: WholeBlock) => {
       if (block.contentHash) own.add(block.contentHash)

@@ -12,7 +12,8 @@ export type ChainTransaction = {
   from: Address
   to: Address | undefined
   valueAtomic: bigint
-  nonce: number
+  /** Absent where blocks take the transactions of an account in any order. */
+  nonce?: number
   /** The account that paid the fee, where it is not the sender. */
   feePayer?: Address
   /** The input of a call of the contract that executes the operations of smart accounts; absent for all others. */

@@ -10,11 +10,12 @@ export type FeeSuggestion = {
 }
 
 /**
- * `reverted`: with the bytes that the call returned, where the node tells them. `refused`: by a rule of the chain. `unknown`: the
- * node gave no verdict on the call.
+ * `depositAtomic`: native coins that the call takes from the payer of its fee beside that, such as the rent of an account that it
+ * creates. `reverted`: with the bytes that the call returned, where the node tells them. `refused`: by a rule of the chain.
+ * `unknown`: the node gave no verdict on the call.
  */
 export type GasEstimate =
-  | { kind: 'estimated'; gas: bigint }
+  | { kind: 'estimated'; gas: bigint; depositAtomic?: bigint | undefined }
   | { kind: 'reverted'; message: string; data?: Hex | undefined }
   | { kind: 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
@@ -26,6 +27,8 @@ export type Offers = {
   fees(): Promise<FeeSuggestion>
   /** Never throws for an unreachable node: the estimate is `unknown`. */
   estimateGas(from: Address, call: Call, options?: EstimateOptions): Promise<GasEstimate>
+  /** Calls with equal text need the same gas; those of a token, to any recipient, when absent. */
+  kindOf?(call: Call): string
   /** The fee of a call for its data on the parent chain; `undefined` where it is none, or part of that for gas. */
   parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
   /** The limit with which a call of this estimate is sent: what it costs may change until it is mined. */

@@ -14,10 +14,10 @@ export type UnsignedTransaction = Call & {
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
-  /** The time of blocks from which none executes it; absent where it lasts until its nonce is used. See `Lifetimes`. */
-  expiresMs?: number
+  /** The time of blocks from which none executes it; absent where it ends otherwise. See `Lifetimes`. */
+  expiresMs?: number | undefined
   /** The block that it names, where the family has transactions that live as long as that is recent. */
-  recentBlock?: BlockHash
+  recentBlock?: BlockHash | undefined
   /** The account that pays the fee, and signs too; the sender does when absent. Only families that declare `feePayers` have it. */
   feePayer?: Address
 }

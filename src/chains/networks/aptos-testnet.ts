@@ -34,7 +34,7 @@ export const aptosTestnet: NetworkOf<'APTOS-TESTNET'> = {
   confirmations: 1,
   domain: 9,
   businessChain: 'APTOS',
-  eip1559: false,
+  feeModel: 'gasPrice',
   tokenStandard: 'FungibleAsset',
   inFlightMax: 100,
   priorityFloorAtomic: 100n,

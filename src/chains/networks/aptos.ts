@@ -25,7 +25,7 @@ export const aptos: NetworkOf<'APTOS'> = {
   confirmations: 1,
   domain: 9,
   businessChain: 'APTOS',
-  eip1559: false,
+  feeModel: 'gasPrice',
   tokenStandard: 'FungibleAsset',
   inFlightMax: 100,
   priorityFloorAtomic: 100n,

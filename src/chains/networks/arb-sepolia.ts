@@ -38,7 +38,7 @@ export const arbSepolia: NetworkOf<'ARB-SEPOLIA'> = {
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
   unifiedBalance: { chain: 'Arbitrum', network: 'Sepolia' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'arb',
   countsParentBlocks: true,

@@ -24,7 +24,7 @@ export const arb: NetworkOf<'ARB'> = {
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
   unifiedBalance: { chain: 'Arbitrum', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'arb',
   countsParentBlocks: true,

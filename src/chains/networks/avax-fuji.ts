@@ -36,7 +36,7 @@ export const avaxFuji: NetworkOf<'AVAX-FUJI'> = {
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
   unifiedBalance: { chain: 'Avalanche', network: 'Fuji' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,
   blockTimeMs: 2000,

@@ -36,7 +36,7 @@ export const avax: NetworkOf<'AVAX'> = {
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
   unifiedBalance: { chain: 'Avalanche', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,
   blockTimeMs: 2000,

@@ -37,7 +37,7 @@ export const baseSepolia: NetworkOf<'BASE-SEPOLIA'> = {
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
   unifiedBalance: { chain: 'Base', network: 'Sepolia' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,

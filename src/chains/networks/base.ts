@@ -32,7 +32,7 @@ export const base: NetworkOf<'BASE'> = {
   businessChain: 'BASE',
   rpcPath: 'base',
   unifiedBalance: { chain: 'Base', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,

@@ -36,7 +36,7 @@ export const ethSepolia: NetworkOf<'ETH-SEPOLIA'> = {
   fastConfirmations: 2,
   businessChain: 'ETH',
   unifiedBalance: { chain: 'Ethereum', network: 'Sepolia' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,
   blockTimeMs: 12000,

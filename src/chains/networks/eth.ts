@@ -31,7 +31,7 @@ export const eth: NetworkOf<'ETH'> = {
   fastConfirmations: 2,
   businessChain: 'ETH',
   unifiedBalance: { chain: 'Ethereum', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,
   blockTimeMs: 12000,

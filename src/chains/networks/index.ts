@@ -18,6 +18,8 @@ import { monad } from './monad.ts'
 import { monadTestnet } from './monad-testnet.ts'
 import { op } from './op.ts'
 import { opSepolia } from './op-sepolia.ts'
+import { sol } from './sol.ts'
+import { solDevnet } from './sol-devnet.ts'
 import { uni } from './uni.ts'
 import { uniSepolia } from './uni-sepolia.ts'
 import { zks } from './zks.ts'
@@ -46,6 +48,8 @@ const all = [
   zksSepolia,
   aptos,
   aptosTestnet,
+  sol,
+  solDevnet,
 ] as const
 
 export type NetworkName = (typeof all)[number]['blockchain']
@@ -58,7 +62,7 @@ const byBlockchain: ReadonlyMap<string, Network> = new Map(
   networks.map((network) => [network.blockchain, network]),
 )
 
-/** The data of a blockchain, or undefined for names that validate but are not built (SOL, ARC, ...). */
+/** The data of a blockchain, or undefined for names that validate but are not built (NEAR, ARC, ...). */
 export function networkOf(blockchain: string): Network | undefined {
   return byBlockchain.get(blockchain)
 }

@@ -38,7 +38,7 @@ export const lineaSepolia: NetworkOf<'LINEA-SEPOLIA'> = {
   fastFeeBasisPoints: 14n,
   businessAccountOnly: true,
   businessChain: 'LINEA',
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   blockTimeMs: 2000,
 }

@@ -29,7 +29,7 @@ export const linea: NetworkOf<'LINEA'> = {
   fastFeeBasisPoints: 14n,
   businessAccountOnly: true,
   businessChain: 'LINEA',
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   blockTimeMs: 2000,
 }

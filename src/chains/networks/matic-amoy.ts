@@ -38,7 +38,7 @@ export const maticAmoy: NetworkOf<'MATIC-AMOY'> = {
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
   unifiedBalance: { chain: 'Polygon', network: 'Amoy' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 16,
   // The lowest fee that nodes of this network accept (PIP-35); their own suggestion is below it after empty blocks.

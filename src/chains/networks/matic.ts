@@ -24,7 +24,7 @@ export const matic: NetworkOf<'MATIC'> = {
   businessChain: 'POLY',
   rpcPath: 'polygon',
   unifiedBalance: { chain: 'Polygon', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 16,
   // The lowest fee that nodes of this network accept (PIP-35); their own suggestion is below it after empty blocks.

@@ -36,7 +36,7 @@ export const monadTestnet: NetworkOf<'MONAD-TESTNET'> = {
   fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monadTestnet',
-  eip1559: true,
+  feeModel: 'eip1559',
   chargesGasLimit: true,
   inFlightMax: 16,
   blockTimeMs: 400,

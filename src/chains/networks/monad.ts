@@ -22,7 +22,7 @@ export const monad: NetworkOf<'MONAD'> = {
   fastConfirmations: 1,
   businessChain: 'MONAD',
   rpcPath: 'monad',
-  eip1559: true,
+  feeModel: 'eip1559',
   chargesGasLimit: true,
   inFlightMax: 16,
   blockTimeMs: 400,

@@ -30,6 +30,9 @@ const wellKnownIds: Record<string, string> = {
   'APTOS:USDC': '298eebe2-3131-5183-b528-f925f70848d0',
   'APTOS-TESTNET:USDC': 'e3cbdafc-42c3-58cc-ae4c-b31dbb10354c',
   'APTOS-TESTNET:APT-TESTNET': 'd457a992-b109-50eb-b5aa-9ef4609e81d2',
+  'SOL:USDC': '33ca4ef6-2500-5d79-82bf-e3036139cc29',
+  'SOL-DEVNET:USDC': '8fb3cadb-0ef4-573d-8fcd-e194f961c728',
+  'SOL-DEVNET:SOL-DEVNET': 'ecf919b4-517f-5fde-b82b-393d1092e5fc',
   'ETH-SEPOLIA:ETH-SEPOLIA': '979869da-9115-5f7d-917d-12d434e56ae7',
   'ETH-SEPOLIA:EURC': 'c22b378a-843a-59b6-aaf5-bcba622729e6',
   'BASE-SEPOLIA:ETH-SEPOLIA': 'f2ab11ae-53fa-5373-86e5-8b38447b65fb',
@@ -60,6 +63,8 @@ const chainIds: Record<string, number> = {
   'ZKS-SEPOLIA': 300,
   APTOS: 1,
   'APTOS-TESTNET': 2,
+  SOL: 101,
+  'SOL-DEVNET': 103,
 }
 
 function uuidV5(namespace: string, name: string): string {
@@ -93,7 +98,7 @@ describe('networks', () => {
   test.each(networks)(
     '$blockchain agrees with its name and holds addresses as their issuer writes them',
     (network) => {
-      const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET)$/.test(network.blockchain)
+      const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET|DEVNET)$/.test(network.blockchain)
       expect(network.environment).toBe(isTest ? 'TEST' : 'LIVE')
       expect(networkOf(network.blockchain)).toBe(network)
       expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)

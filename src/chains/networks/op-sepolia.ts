@@ -38,7 +38,7 @@ export const opSepolia: NetworkOf<'OP-SEPOLIA'> = {
   businessChain: 'OP',
   rpcPath: 'optimismSepolia',
   unifiedBalance: { chain: 'OP', network: 'Sepolia' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,

@@ -24,7 +24,7 @@ export const op: NetworkOf<'OP'> = {
   businessChain: 'OP',
   rpcPath: 'optimism',
   unifiedBalance: { chain: 'OP', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,

@@ -37,7 +37,7 @@ export const uniSepolia: NetworkOf<'UNI-SEPOLIA'> = {
   businessChain: 'UNI',
   rpcPath: 'unichainSepolia',
   unifiedBalance: { chain: 'Unichain', network: 'Sepolia' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 1000,

@@ -23,7 +23,7 @@ export const uni: NetworkOf<'UNI'> = {
   businessChain: 'UNI',
   rpcPath: 'unichain',
   unifiedBalance: { chain: 'Unichain', network: 'Mainnet' },
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 1000,

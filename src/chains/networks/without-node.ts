@@ -13,8 +13,6 @@ type BlockchainWithoutNode = {
 }
 
 export const withoutNode = [
-  { blockchain: 'SOL', family: 'solana', environment: 'LIVE', domain: 5 },
-  { blockchain: 'SOL-DEVNET', family: 'solana', environment: 'TEST', domain: 5 },
   { blockchain: 'NEAR', family: 'near', environment: 'LIVE' },
   { blockchain: 'NEAR-TESTNET', family: 'near', environment: 'TEST' },
   { blockchain: 'ARC', family: 'evm', environment: 'LIVE', chainId: 5042 },

@@ -35,7 +35,7 @@ export const zksSepolia: NetworkOf<'ZKS-SEPOLIA'> = {
   confirmations: 3900,
   businessAccountOnly: true,
   businessChain: 'ZKS',
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   blockTimeMs: 200,
 }

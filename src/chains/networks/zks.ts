@@ -26,7 +26,7 @@ export const zks: NetworkOf<'ZKS'> = {
   confirmations: 3900,
   businessAccountOnly: true,
   businessChain: 'ZKS',
-  eip1559: true,
+  feeModel: 'eip1559',
   inFlightMax: 16,
   blockTimeMs: 200,
 }

@@ -2,9 +2,10 @@ import type { Agreement, ContentAgreement, HashAt } from '../facets/blocks.ts'
 import { NodeUnreachable } from './errors.ts'
 import { noteFailure } from './health.ts'
 import type { Pool } from './pool.ts'
-import type { NodeClient, NodeEndpoint, NodeRules } from './rules.ts'
+import { type NodeClient, type NodeEndpoint, type NodeRules, noSuchBlock } from './rules.ts'
 
-type Opinion<Node> = { endpoint: NodeEndpoint<Node>; said: string }
+/** The words of an endpoint; `isAnswer`: they say neither that it failed nor that it has no such block. */
+type Opinion<Node> = { endpoint: NodeEndpoint<Node>; said: string; isAnswer: boolean }
 type Vote<Node> = Opinion<Node> & { agrees: boolean; head?: number }
 
 const shownOpinion = <Node extends NodeClient>({ endpoint, said }: Opinion<Node>) =>
@@ -39,13 +40,15 @@ const votesOn = <Node extends NodeClient>(
 ): Promise<Vote<Node>[]> =>
   Promise.all(
     pool.endpoints.map(async (endpoint): Promise<Vote<Node>> => {
-      if (!pool.awake().includes(endpoint)) return { endpoint, agrees: false, said: 'rests after failures' }
+      if (!pool.awake().includes(endpoint))
+        return { endpoint, agrees: false, said: 'rests after failures', isAnswer: false }
       try {
         const { said, head } = await pool.ask(endpoint, (node) => rules.voteOn(node, number))
         // Without a stored hash of this height there is nothing to contradict: every answer counts as agreeing.
-        return { endpoint, agrees: hash === undefined || said === hash, said, head }
+        const agrees = hash === undefined || said === hash
+        return { endpoint, agrees, said, isAnswer: said !== noSuchBlock, head }
       } catch (error) {
-        return { endpoint, agrees: false, said: (error as Error).message }
+        return { endpoint, agrees: false, said: (error as Error).message, isAnswer: false }
       }
     }),
   )
@@ -59,7 +62,7 @@ function outvote<Node>(
   needed: number,
   restMs?: number,
 ): string | undefined {
-  const named = opinions.filter(({ said }) => said.startsWith('0x'))
+  const named = opinions.filter(({ isAnswer }) => isAnswer)
   const majority = named.find(({ said }) => named.filter((other) => other.said === said).length >= needed)
   if (!majority) return undefined
   const reason = new NodeUnreachable('outvoted', restMs)
@@ -82,8 +85,12 @@ export async function agreedOn<Node extends NodeClient>(
   const ranked = pool.best()
   for (const some of [ranked.slice(0, needed), ranked.slice(needed)]) {
     const asking = some.map(async (endpoint): Promise<Opinion<Node>> => {
-      const said = await pool.ask(endpoint, ask).catch((error: Error) => error.message)
-      return { endpoint, said }
+      try {
+        const said = await pool.ask(endpoint, ask)
+        return { endpoint, said, isAnswer: said !== noSuchBlock }
+      } catch (error) {
+        return { endpoint, said: (error as Error).message, isAnswer: false }
+      }
     })
     opinions.push(...(await Promise.all(asking)))
     const agreeing = opinions.filter(({ said }) => said === own).length

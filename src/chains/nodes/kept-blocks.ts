@@ -4,6 +4,7 @@ import type { Receipt } from '../facets/effects.ts'
 import type { ChainInput } from '../family.ts'
 import { NodeUnreachable } from './errors.ts'
 import type { Nodes } from './nodes.ts'
+import { noSuchBlock } from './rules.ts'
 
 /** A block with the outcomes of its transactions, of which it has all. */
 export type BlockWithOutcomes = {
@@ -62,7 +63,7 @@ export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
     ({ number, hash }: BlockAt) =>
     async (node: Node) => {
       const whole = await at(node, number)
-      return whole?.block.hash === hash ? whole.block.contentHash! : 'has no such block'
+      return whole?.block.hash === hash ? whole.block.contentHash! : noSuchBlock
     }
   const agreedContent = async (block: BlockAt, contentHash: string): Promise<ContentAgreement> =>
     nodes.agreeing === 1 && contents.has(contentHash)
@@ -100,5 +101,5 @@ export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
     },
     explainRevert: async ({ block, txHash }) => (await wholeOf(block))?.failures.get(txHash),
   }
-  return { blocks, effects, recent }
+  return { blocks, effects, recent, wholeOf }
 }

@@ -8,6 +8,9 @@ export type NodeClient = { host: string; close(): void }
 
 export type NodeEndpoint<Node> = { node: Node; health: Health }
 
+/** The words of an endpoint that has no block at a height. It contradicts no hash: the endpoint may lag. */
+export const noSuchBlock = 'has no such block'
+
 /** The questions that all nodes of a family are asked, and what their answers say about them. */
 export type NodeRules<Node> = {
   /** Throws `NodeUnreachable` for a node of another chain. */
@@ -16,7 +19,7 @@ export type NodeRules<Node> = {
   inspect(node: Node): Promise<RefusedEndpoint | undefined>
   /** The height of its newest block. Throws for a node of another chain. */
   headOf(node: Node): Promise<number>
-  /** The hash that it names at a height, or that it has no such block, with its newest height. */
+  /** The hash that it names at a height, or `noSuchBlock`, with its newest height. */
   voteOn(node: Node, number: number): Promise<{ said: string; head: number }>
   /** Sends signed transactions. Throws `NodeUnreachable` when the first of them has no trustworthy answer. */
   send(node: Node, raws: readonly Hex[]): Promise<BroadcastOutcome[]>

@@ -1,13 +1,126 @@
-import type { FamilyDeclaration } from '../family.ts'
+import type { Chain } from '../chain.ts'
+import type { ChainInput, FamilyDeclaration } from '../family.ts'
+import { NodeUnreachable } from '../nodes/errors.ts'
+import { openNodes } from '../nodes/nodes.ts'
+import { createTurns, type InTurn } from '../nodes/turns.ts'
+import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
+import {
+  type BlockWithChanges,
+  balanceThrough,
+  supplyThrough,
+  whyUnpayableThrough,
+} from './payments/balances.ts'
+import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from './payments/build.ts'
+import { decodeSolanaCall, solanaTransferCall } from './payments/calls.ts'
+import { solanaFeeOf } from './payments/fees.ts'
+import { heightExpiryAfter, lifeUpToHeight } from './payments/lifetimes.ts'
+import {
+  estimateUnits,
+  recentPrices,
+  similarPayments,
+  unitLimitMax,
+  unitsMin,
+  unknownUnits,
+} from './payments/offers.ts'
+import { openSolanaClient, type SolanaClient } from './rpc/client.ts'
+import { clusterRulesOf } from './rpc/rules.ts'
 import { solanaSigning } from './signing.ts'
 
-/** Wallets sign messages and transactions: this program connects to no node of Solana. */
+/** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
+type ClusterReader = <Result>(
+  act: (node: SolanaClient) => Promise<Result>,
+  kind?: Parameters<InTurn>[0],
+) => Promise<Result>
+
+/** A Solana cluster through its endpoints. */
+function createSolanaChain(input: ChainInput): Chain {
+  const { network, rpcUrl, rpcUrls = [rpcUrl], local, confirmations } = input
+  const open = () => {
+    const nodes = rpcUrls.map((url) => openSolanaClient(url, input.timeoutMs))
+    const rules = clusterRulesOf(network, local ? undefined : network.genesisHash)
+    return openNodes({ ...input, nodes, rules, blockTimeMs: network.blockTimeMs })
+  }
+  const [nodes, ofAskers] = [open(), open()]
+  const turns = createTurns({ blockchain: network.blockchain, local, endpoints: rpcUrls.length })
+  const { blocks, effects, wholeOf } = solanaBlocksThrough(nodes, input)
+  const read: ClusterReader = (act) => nodes.read(act)
+  const chain: Chain = {
+    network,
+    local,
+    confirmations,
+    endpoints: {
+      hosts: rpcUrls.map((url) => new URL(url).host),
+      health: nodes.health,
+      inspect: nodes.inspect,
+      close: async () => {
+        for (const each of [nodes, ofAskers]) each.close()
+      },
+    },
+    blocks,
+    effects,
+    ...readsThrough(read, input, wholeOf),
+    lifetimes: { expiryAfter: heightExpiryAfter, lifeOf: lifeUpToHeight },
+    payments: {
+      transferCall: (to, amountAtomic, token) => solanaTransferCall(network, to, amountAtomic, token),
+      decodeCall: (call) => decodeSolanaCall(network.blockchain, call),
+      payloadOf: solanaMessageOf,
+      attachSignature: (transaction, sender, feePayer) =>
+        withSolanaSignatures(transaction, { sender, feePayer }),
+      readSigned: async (raw) => readSignedSolanaPayment(network, raw),
+      dearer: (transaction, price) => ({ ...transaction, ...price }),
+      broadcast: nodes.broadcast,
+    },
+    get shared() {
+      return chain
+    },
+    onBehalfOf: (asker) => {
+      const inTurn = turns.of(asker)
+      const own: ClusterReader = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
+      const head = () => own(readNewestBlock)
+      return { ...chain, ...readsThrough(own, input, wholeOf), blocks: { ...blocks, head } }
+    },
+  }
+  return chain
+}
+
+function readsThrough(
+  read: ClusterReader,
+  { network, inFlightMax = network.inFlightMax }: ChainInput,
+  wholeOf: BlockWithChanges,
+): Pick<Chain, 'lane' | 'offers' | 'balances'> {
+  return {
+    lane: { inFlightMaxOf: async () => inFlightMax },
+    offers: {
+      fees: () => read(recentPrices),
+      estimateGas: async (from, call, { feePayer } = {}) =>
+        read((node) => estimateUnits(node, { from, feePayer }, call), 'execution').catch((error) => {
+          if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
+          throw error
+        }),
+      kindOf: similarPayments,
+      parentFee: async () => undefined,
+      limitOf: (estimated) => estimated,
+      quotedGas: (estimated) => estimated ?? unknownUnits,
+      gasLimitMax: unitLimitMax,
+      intrinsicGas: () => unitsMin,
+      whyUnpayable: (address) => read((node) => whyUnpayableThrough(node, address)),
+    },
+    balances: {
+      of: (address, token, at) => read((node) => balanceThrough(node, { address, token }, at, wholeOf)),
+      totalSupplyOf: (token) => read((node) => supplyThrough(node, token)),
+    },
+  }
+}
+
 export const solanaFamily: FamilyDeclaration = {
   keys: 'solana',
-  facets: [],
+  facets: ['lifetimes'],
   signing: solanaSigning,
-  feePayers: false,
+  priceUnit: { name: 'micro-lamports', decimals: 0 },
+  feeOf: solanaFeeOf,
+  feePayers: true,
   derives: false,
   userWallets: true,
-  hasLocalChains: false,
+  hasLocalChains: true,
+  connect: createSolanaChain,
 }

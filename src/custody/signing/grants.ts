@@ -74,8 +74,9 @@ export type SigningRequest = IntentRef & {
   priorityFeeAtomic: bigint
   /** The digest of the payload that was signed last for this nonce, which this one replaces; omitted for the first one. */
   replaces?: Buffer | undefined
-  /** The time of the chain from which no block executes it; absent where it lives until its nonce is used. */
+  /** The time of the chain from which no block executes it, or the last height at which one can; absent where neither ends it. */
   expiresMs?: number | undefined
+  lastHeight?: number | undefined
   /** The proof, as JSON, that what it replaces is dead: another expiry needs it. */
   deathProof?: string | undefined
   /** Whether the transaction has no effect and only uses up the nonce: such a one may replace a payload of another intent. */
@@ -174,7 +175,7 @@ const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
 
 function payloadOf(request: SigningRequest, grant: FoundGrant): PayloadRow {
   const { entityId, intentId, blockchain, nonce, payload, maxFeeAtomic, priorityFeeAtomic } = request
-  const { expiresMs, deathProof } = request
+  const { expiresMs, lastHeight, deathProof } = request
   return {
     entityId,
     intentId,
@@ -187,6 +188,7 @@ function payloadOf(request: SigningRequest, grant: FoundGrant): PayloadRow {
     noop: request.noop ?? false,
     replaces: request.replaces ?? null,
     expiresMs,
+    lastHeight,
     deathProof,
   }
 }

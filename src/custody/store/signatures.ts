@@ -12,8 +12,9 @@ export type PayloadRow = NonceRef & {
   priorityFeeAtomic: bigint
   /** The digest of the payload that it replaces; null for the first one of the nonce. */
   replaces: Buffer | null
-  /** The time of the chain from which no block executes it; absent where it lives until its nonce is used. */
+  /** The time of the chain from which no block executes it, or the last height at which one can; absent where neither ends it. */
   expiresMs?: number | null | undefined
+  lastHeight?: number | null | undefined
   /** The proof that the payload before it is in no block and can be in none, as JSON: another expiry needs it. */
   deathProof?: string | null | undefined
 }
@@ -30,9 +31,9 @@ const asked = (rows: readonly Dated[]) =>
     ${rows.map((row) => row.noop)}::boolean[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
     ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[], ${rows.map((row) => row.replaces)}::bytea[],
     ${rows.map((row) => row.createDate)}::timestamptz[], ${rows.map((row) => row.expiresMs ?? null)}::int8[],
-    ${rows.map((row) => row.deathProof ?? null)}::jsonb[])
+    ${rows.map((row) => row.lastHeight ?? null)}::int8[],    ${rows.map((row) => row.deathProof ?? null)}::jsonb[])
     as n(entity_id, address, blockchain, nonce, digest, intent_id, noop, max_fee, priority_fee, replaces, create_date,
-      expires_ms, death_proof)`
+      expires_ms, last_height, death_proof)`
 
 /**
  * Inserts each row at its place in the sequence of its nonce. A place that is taken stays unchanged, so the caller must
@@ -42,9 +43,9 @@ export const insertInSequence = (tx: Db, rows: readonly Dated[]) =>
   tx.all<
     NonceRef & { digest: Buffer; intentId: string; noop: boolean }
   >(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, noop, max_fee,
-      priority_fee, replaces, create_date, expires_ms, death_proof)
+      priority_fee, replaces, create_date, expires_ms, last_height, death_proof)
     select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.noop,
-      n.max_fee, n.priority_fee, n.replaces, n.create_date, n.expires_ms, n.death_proof
+      n.max_fee, n.priority_fee, n.replaces, n.create_date, n.expires_ms, n.last_height, n.death_proof
     from ${asked(rows)}
     left join lateral (select s.ordinal from signatures s where n.replaces is not null and s.entity_id = n.entity_id
       and s.address = n.address and s.blockchain = n.blockchain and s.nonce = n.nonce and s.digest = n.replaces
@@ -59,7 +60,7 @@ export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
     PayloadRow & { ordinal: number; createDate: string }
   >(sql`select s.entity_id, s.address, s.blockchain, s.nonce, s.ordinal, s.digest, s.intent_id, s.noop,
       s.max_fee as max_fee_atomic, s.priority_fee as priority_fee_atomic, s.replaces, s.create_date,
-      s.expires_ms::float8 as expires_ms, s.death_proof::text as death_proof
+      s.expires_ms::float8 as expires_ms, s.last_height::float8 as last_height, s.death_proof::text as death_proof
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.address)}::text[],
       ${refs.map((ref) => ref.blockchain)}::text[], ${refs.map((ref) => ref.nonce)}::int8[])
       as n(entity_id, address, blockchain, nonce)

@@ -40,19 +40,20 @@ export async function coverFees(
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
   const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
-  if (payer) await lockOwnAndTreasury(tx, nowMs, ready, { ...account, address }, payer)
+  if (payer) await lockOwnAndTreasury(tx, nowMs, chain, ready, { ...account, address }, payer)
   let left = await availableForHold(tx, nowMs, { ...account, address })
   let treasury: Purse | undefined
   const covered: CoveredPlan[] = []
   let uncovered: Coverage['uncovered']
   for (const plan of ready) {
-    const cost = costOf(plan)
-    if (cost <= left) {
-      left -= cost
+    const own = costOf(chain.network, plan)
+    if (own <= left) {
+      left -= own
       covered.push({ plan, payer: undefined })
       continue
     }
     treasury ??= await purseOf(tx, ctx, chain, plan, payer && { ...account, ...payer })
+    const cost = costOf(chain.network, { ...plan, hasFeePayer: true })
     const shortage = treasury.shortageOf(cost)
     if (shortage) {
       uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
@@ -66,7 +67,7 @@ export async function coverFees(
     address: payer?.address ?? address,
     intentId: plan.row.id,
     purpose: 'fee' as const,
-    amountAtomic: costOf(plan),
+    amountAtomic: costOf(chain.network, { ...plan, hasFeePayer: payer !== undefined }),
   }))
   await placeHolds(tx, nowMs, holds)
   return { covered, uncovered }
@@ -79,19 +80,20 @@ export async function coverFees(
 async function lockOwnAndTreasury(
   tx: Db,
   nowMs: number,
+  { network }: Chain,
   ready: readonly Ready[],
   own: { entityId: string; blockchain: string; tokenId: string; address: string },
   payer: Sponsor,
 ): Promise<void> {
   const balances = await balancesOf(tx, own.entityId, own.blockchain, [own.address])
   const coins = balances.find(({ tokenId }) => tokenId === own.tokenId)
-  const needed = ready.reduce((sum, plan) => sum + costOf(plan), 0n)
+  const needed = ready.reduce((sum, plan) => sum + costOf(network, plan), 0n)
   if ((coins?.postedAtomic ?? 0n) - (coins?.heldAtomic ?? 0n) >= needed) return
   await lockForHolds(tx, nowMs, [own, { ...own, address: payer.address }])
 }
 
 const lacking = ({ network }: Chain, plan: Ready, further: string): string =>
-  `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(plan))}: send native coins to it${further}`
+  `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(network, plan))}: send native coins to it${further}`
 
 /** The coins that a treasury has for the fees of a wallet. */
 type Purse = {

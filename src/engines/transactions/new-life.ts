@@ -1,16 +1,17 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { indexedHead } from '#engines/indexer/index'
-import type { NewAttempt } from './store/attempts.ts'
-
-export type Life = NonNullable<NewAttempt['life']>
+import { canonicalHead } from '#engines/indexer/index'
+import type { Life } from './store/attempts.ts'
 
 /** The expiry of what is signed now; `undefined` on chains where transactions have none. */
 export async function newLife(ctx: EngineCtx, chain: Chain): Promise<Life | undefined> {
   if (!chain.lifetimes) return undefined
   // Read first: a block that is applied meanwhile is one that may have the transaction.
-  const applied = await indexedHead(ctx.database, chain.network.blockchain)
+  const applied = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!applied) throw new Error(`no block of ${chain.network.blockchain} is applied yet`)
-  const expiresMs = chain.lifetimes.expiryAfter(await chain.blocks.head())
-  return { expiresMs, signedAt: applied.number }
+  const expiry = chain.lifetimes.expiryAfter(await chain.blocks.head(), applied)
+  return { ...expiry, signedAt: applied.number }
 }
+
+/** The fields of a transaction that its life decides. */
+export const termsOfLife = ({ expiresMs, recentBlock }: Partial<Life> = {}) => ({ expiresMs, recentBlock })

@@ -2,6 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { AbiError } from '#chains/facets/contracts'
 import type { FeeSuggestion, GasEstimate } from '#chains/facets/offers'
 import type { Network } from '#chains/networks/index'
+import { networkFeeOf } from '#chains/prices'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { syncBalances } from '#engines/indexer/reconciliation/index'
@@ -26,11 +27,29 @@ import {
 
 /** The fee and gas limit of one waiting transaction, or the reason for which it fails. */
 export type Plan =
-  | { row: WaitingTransaction; fee: Fee; gasLimit: bigint }
+  | { row: WaitingTransaction; fee: Fee; gasLimit: bigint; depositAtomic: bigint }
   | { row: WaitingTransaction; failure: { reason: string; details: string } }
 
 /** A plan to sign. */
 export type Ready = Extract<Plan, { gasLimit: bigint }>
+
+/** The terms that decide what a transaction costs. `depositAtomic`: see `GasEstimate`. */
+type PricedCall = {
+  fee: Pick<Fee, 'maxFeeAtomic'>
+  gasLimit: bigint
+  depositAtomic?: bigint | undefined
+  hasFeePayer?: boolean
+}
+
+/** The highest fee of a transaction, in the smallest unit of the native coin. */
+export const highestFeeOf = (
+  { blockchain }: Network,
+  { fee, gasLimit, hasFeePayer = false }: PricedCall,
+): bigint => networkFeeOf(blockchain, { gasLimit, priceAtomic: fee.maxFeeAtomic, hasFeePayer })
+
+/** The most that a transaction takes from the payer of its fee. */
+export const costOf = (network: Network, priced: PricedCall): bigint =>
+  highestFeeOf(network, priced) + (priced.depositAtomic ?? 0n)
 
 /** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
@@ -70,7 +89,7 @@ export async function planWaiting(
 type Reverted = { kind: 'reverted'; message: string }
 type Undecided = { kind: 'unknown'; message: string }
 type Estimate =
-  | { kind: 'gas'; gas: bigint }
+  | { kind: 'gas'; gas: bigint; depositAtomic: bigint }
   | { kind: 'reverted' | 'refused' | 'poor'; message: string }
   | Undecided
 type PlanOutcome = { row: WaitingTransaction; plan: Plan | undefined; reverts: boolean }
@@ -86,7 +105,7 @@ async function simulate(
   const outcomes = await Promise.all(
     rows.map(async (row): Promise<PlanOutcome> => {
       if (row.isDeferred) return { row, plan: undefined, reverts: false }
-      const kind = kindOf(row)
+      const kind = kindOf(chain, row)
       const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
       const fee = feeOf(row, suggestion, chain)
       const own = known ?? estimateOf(ctx, chain, row, fee)
@@ -137,9 +156,10 @@ async function reportUndecided(
 }
 
 /** Transfers of one token cost about the same; the cost of a contract call is known only for that very call. */
-function kindOf({ id, operation, callData, callTo }: WaitingTransaction): string {
+function kindOf({ offers }: Chain, row: WaitingTransaction): string {
+  const { id, operation, callData, callTo } = row
   if (operation !== 'TRANSFER') return id
-  return `${callData.length === 0 ? 'coins' : 'token'}:${callTo}`
+  return offers.kindOf?.(callOf(row)) ?? `${callData.length === 0 ? 'coins' : 'token'}:${callTo}`
 }
 
 /**
@@ -160,10 +180,15 @@ function decided(outcomes: readonly PlanOutcome[], oldest: string | undefined): 
  * transaction.
  */
 function planOf(chain: Chain, row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | undefined {
-  if (row.gasLimit !== null && estimate.kind !== 'reverted')
-    return withinCap(chain, { row, fee, gasLimit: row.gasLimit })
+  if (row.gasLimit !== null && estimate.kind !== 'reverted') {
+    const depositAtomic = estimate.kind === 'gas' ? estimate.depositAtomic : 0n
+    return withinCap(chain, { row, fee, gasLimit: row.gasLimit, depositAtomic })
+  }
   if (estimate.kind === 'unknown' || (estimate.kind === 'poor' && row.ofTreasury)) return undefined
-  if (estimate.kind === 'gas') return withinCap(chain, { row, fee, gasLimit: estimate.gas })
+  if (estimate.kind === 'gas') {
+    const { gas: gasLimit, depositAtomic } = estimate
+    return withinCap(chain, { row, fee, gasLimit, depositAtomic })
+  }
   const reason = estimate.kind === 'poor' ? 'INSUFFICIENT_NATIVE_TOKEN' : 'ESTIMATION_ERROR'
   return { row, failure: { reason, details: estimate.message } }
 }
@@ -174,8 +199,9 @@ const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason =
 /** Fails a plan whose fee can exceed that of any transaction, or what its user approved: a fee left to the chain is not paid at any price. */
 function withinCap({ network }: Chain, plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   const most = plan.row.feeMax ?? feeMaxOf(network)
-  if (costOf(plan) <= most) return plan
-  const details = `the fee of up to ${coinsText(network, costOf(plan))} exceeds the maximum of ${coinsText(network, most)}`
+  const highest = highestFeeOf(network, plan)
+  if (highest <= most) return plan
+  const details = `the fee of up to ${coinsText(network, highest)} exceeds the maximum of ${coinsText(network, most)}`
   return { row: plan.row, failure: { reason: feeExceedsMax, details } }
 }
 
@@ -187,7 +213,8 @@ function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, { network }: 
   if (row.feeLevel !== null || row.maxFee === null) return feeAt(suggestion, row.feeLevel ?? 'MEDIUM')
   const { maxFee: maxFeeAtomic } = row
   // One price, which is paid as it is.
-  if (!network.eip1559) return { baseFeeAtomic: 0n, maxFeeAtomic, priorityFeeAtomic: maxFeeAtomic }
+  if (network.feeModel !== 'eip1559')
+    return { baseFeeAtomic: 0n, maxFeeAtomic, priorityFeeAtomic: maxFeeAtomic }
   return {
     baseFeeAtomic: suggestion.baseFeeAtomic,
     maxFeeAtomic,
@@ -202,22 +229,23 @@ async function estimateOf(
   fee: Fee,
 ): Promise<Estimate> {
   // The contract that it upgrades to may not exist before the treasury bundles it, nor the account itself.
-  if (row.newCore !== null) return { kind: 'gas', gas: row.gasLimit! }
+  if (row.newCore !== null) return gasOf(row.gasLimit!)
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
   const estimate = await simulated(ctx, chain, row)
   if (estimate.kind === 'estimated') {
     const kind = isCoin ? 'coins' : isTransfer ? 'token' : 'call'
-    return { kind: 'gas', gas: chain.offers.limitOf(estimate.gas, kind) }
+    return gasOf(chain.offers.limitOf(estimate.gas, kind), estimate.depositAtomic)
   }
   if (estimate.kind === 'reverted' && !isTransfer) return explained(ctx, chain, row, estimate.message)
   const { kind, message } = estimate
   if (kind !== 'insufficient-funds') return { kind, message }
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
-  if (isCoin)
-    return { kind: 'gas', gas: chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins') }
+  if (isCoin) return gasOf(chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins'))
   return { kind: (await lacksCoins(ctx, chain, row, fee)) ? 'poor' : 'unknown', message }
 }
+
+const gasOf = (gas: bigint, depositAtomic = 0n): Estimate => ({ kind: 'gas', gas, depositAtomic })
 
 /**
  * Simulates a transaction. A call of a contract that its customer chose may use much gas: it takes a turn of its entity, so that
@@ -259,7 +287,7 @@ async function explained(
 async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction, fee: Fee): Promise<boolean> {
   const { address, callValue, entityId } = row
   const gasLimit = chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins')
-  const cost = costOf({ fee, gasLimit })
+  const cost = costOf(chain.network, { fee, gasLimit })
   const payer = row.ofTreasury || row.ofAccount ? undefined : await feePayerOf(ctx.database, chain, entityId)
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
@@ -275,7 +303,7 @@ async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction,
 async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
   const [first] = plans
   if (!first || first.row.ofAccount) return
-  const needed = plans.reduce((sum, plan) => sum + ('fee' in plan ? costOf(plan) : 0n), 0n)
+  const needed = plans.reduce((sum, plan) => sum + ('fee' in plan ? costOf(chain.network, plan) : 0n), 0n)
   const { entityId, address } = first.row
   const { blockchain } = chain.network
   const native = await nativeToken(ctx.database, blockchain)
@@ -284,6 +312,3 @@ async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]
   if ((balance?.postedAtomic ?? 0n) - (balance?.heldAtomic ?? 0n) >= needed) return
   await syncBalances(ctx, chain, { entityId, address })
 }
-
-/** The maximum of the fee, in the smallest unit of the native coin. */
-export const costOf = (plan: { fee: Fee; gasLimit: bigint }): bigint => plan.gasLimit * plan.fee.maxFeeAtomic

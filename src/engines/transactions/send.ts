@@ -94,16 +94,18 @@ async function broadcast(chain: Chain, due: readonly ClaimedAttempt[]): Promise<
 
 /**
  * Defers attempts tried before whose nonce the chain counts as used: most likely by these very bytes, which the indexer will
- * confirm. The count alone proves nothing. Returns the other attempts.
+ * confirm. The count alone proves nothing. Returns the other attempts: all, where the chain counts none.
  */
 async function deferMined(
   ctx: EngineCtx,
   chain: Chain,
   claimed: readonly ClaimedAttempt[],
 ): Promise<ClaimedAttempt[]> {
+  const { nonceOf } = chain.lane
+  if (!nonceOf) return [...claimed]
   const wasTried = ({ state, broadcastCount }: ClaimedAttempt) => state === 'sent' || broadcastCount > 1
   const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
-  const counting = [...senders].map(async (address) => [address, await chain.lane.nonceOf(address)] as const)
+  const counting = [...senders].map(async (address) => [address, await nonceOf(address)] as const)
   const counts = new Map(await Promise.all(counting))
   const isMined = (attempt: ClaimedAttempt) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)

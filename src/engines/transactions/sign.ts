@@ -14,12 +14,19 @@ import type { Turn } from '#runtime/turns/store'
 import { type CoveredPlan, coverFees } from './cover-fees.ts'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
-import { type Life, newLife } from './new-life.ts'
-import { type Plan, planWaiting, type Ready } from './plan.ts'
+import { newLife, termsOfLife } from './new-life.ts'
+import { highestFeeOf, type Plan, planWaiting, type Ready } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
-import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
+import {
+  insertAttempts,
+  type Life,
+  lockNonces,
+  type NewAttempt,
+  type NonceState,
+  nonceState,
+} from './store/attempts.ts'
 import type { Sponsor } from './store/sponsors.ts'
 import { markQueued, type Ref, type WaitingTransaction, waitingOf } from './store/transactions.ts'
 
@@ -32,7 +39,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [chainNonce, inFlightMax] = await Promise.all([
-    chain.lane.nonceOf(sender.address),
+    chain.lane.nonceOf?.(sender.address),
     chain.lane.inFlightMaxOf(sender.address),
   ])
   const roomIn = async (db: Db) => {
@@ -107,12 +114,16 @@ async function signAll(
   ctx: EngineCtx,
   chain: Chain,
   plans: readonly CoveredPlan[],
-  { nonces, chainNonce, life }: { nonces: NonceState; chainNonce: number; life: Life | undefined },
+  {
+    nonces,
+    chainNonce,
+    life,
+  }: { nonces: NonceState; chainNonce: number | undefined; life: Life | undefined },
 ): Promise<void> {
   if (plans.length === 0) return
   const { blockchain } = chain.network
   const nowMs = ctx.clock.nowMs()
-  const first = Math.max(nonces.next, chainNonce)
+  const first = Math.max(nonces.next, chainNonce ?? 0)
   const { free } = nonces
   const unsigned = plans.map((covered, index) =>
     unsignedOf(covered, free[index] ?? first + index - free.length, life),
@@ -122,7 +133,7 @@ async function signAll(
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
     payload: chain.payments.payloadOf(unsigned[index]!),
-    ...pricedNonce(blockchain, unsigned[index]!),
+    ...pricedNonce(blockchain, unsigned[index]!, life),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
     // The intents are valid: another payload was signed for this nonce, or the wallet is frozen.
@@ -136,7 +147,7 @@ async function signAll(
       sender: signatures[index]!,
       payer: covered.payer,
     })
-    attempts.push({ ...attemptOf(chain, covered.plan.row, unsigned[index]!, signed, nowMs), life })
+    attempts.push({ ...attemptOf(chain, covered, unsigned[index]!, signed, nowMs), life })
   }
   failpoint('after-signature')
   await insertAttempts(tx, nowMs, attempts)
@@ -167,7 +178,8 @@ const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callT
 export const pricedNonce = (
   blockchain: string,
   { nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs }: UnsignedTransaction,
-) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs })
+  life: Life | undefined,
+) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic, expiresMs, lastHeight: life?.lastHeight })
 
 /** The signed bytes of a transaction; the treasury that pays its fee signs them too. */
 export async function attachSignatures(
@@ -190,12 +202,13 @@ export async function attachSignatures(
 /** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
   chain: Chain,
-  { entityId, id, address }: WaitingTransaction,
+  { plan, payer }: CoveredPlan,
   transaction: UnsignedTransaction,
   { raw, hash }: { raw: Hex; hash: string },
   nowMs: number,
 ): NewAttempt {
   const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
+  const { entityId, id, address } = plan.row
   return {
     entityId,
     id: newId(nowMs),
@@ -210,6 +223,8 @@ function attemptOf(
     gasLimit,
     maxFeeAtomic,
     priorityFeeAtomic,
+    feeMaxAtomic: highestFeeOf(chain.network, { ...plan, hasFeePayer: payer !== undefined }),
+    depositAtomic: plan.depositAtomic,
   }
 }
 
@@ -236,12 +251,16 @@ function unsignedOf(
   const unsigned = { from: row.address, ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
   return {
     ...unsigned,
-    ...(life && { expiresMs: life.expiresMs }),
+    ...termsOfLife(life),
     ...(payer && { feePayer: payer.address }),
   }
 }
 
-export const shownFee = ({ fee, gasLimit }: Pick<Ready, 'fee' | 'gasLimit'>) => ({
+type FeePlan = Pick<Ready, 'fee' | 'gasLimit'> & Partial<Pick<Ready, 'depositAtomic'>>
+
+/** The fee as customers see it. */
+export const shownFee = ({ fee, gasLimit, depositAtomic = 0n }: FeePlan) => ({
+  ...(depositAtomic > 0n && { deposit: depositAtomic.toString() }),
   gasLimit: gasLimit.toString(),
   baseFee: fee.baseFeeAtomic.toString(),
   priorityFee: fee.priorityFeeAtomic.toString(),

@@ -18,6 +18,13 @@ const lacking: { readonly [family in ChainFamily]?: Readonly<Record<RareAct, str
       'takes no transaction without a signature: pay from POST /sandbox/faucet, or from a wallet of the platform',
     'gas-limit': 'has no gas limit of a block: pause it, or mine on a timer',
   },
+  solana: {
+    'base-fee': 'has no base fee: pause it, and transactions wait whatever they offer',
+    reorg: 'takes back no blocks here: drop a transaction while it waits, or restore a snapshot',
+    impersonate:
+      'takes no transaction without a signature: pay from POST /sandbox/faucet, or from a wallet of the platform',
+    'gas-limit': 'has no gas limit of a block: pause it, or mine on a timer',
+  },
 }
 
 /** The interfaces of nodes other than JSON-RPC. */

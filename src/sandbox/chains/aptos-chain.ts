@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import type { Network } from '#chains/networks/index'
 import { ApiError, invalid } from '#lib/errors'
@@ -9,14 +8,9 @@ import { NodeError } from './aptos/errors.ts'
 import { type AptosNode, openAptosNode } from './aptos/index.ts'
 import { latestBlock } from './aptos/ledger.ts'
 import type { StoreState } from './aptos/state.ts'
-import { type BlockMode, openLedgerJournal } from './ledger-journal.ts'
-import type {
-  BlockPace,
-  ChainControls,
-  LocalChain,
-  StartedChain,
-  TouchingTransaction,
-} from './local-chain.ts'
+import { pacedControls } from './ledger-controls.ts'
+import { openLedgerJournal } from './ledger-journal.ts'
+import type { ChainControls, LocalChain, StartedChain, TouchingTransaction } from './local-chain.ts'
 
 type AptosChainOptions = {
   network: Network
@@ -63,7 +57,7 @@ export async function startAptosChain(options: AptosChainOptions): Promise<Start
 
 function controlsOf(node: AptosNode): ChainControls {
   return {
-    ...clockOf(node),
+    ...pacedControls(node, () => Number(latestBlock(node.ledger()).timestampUs / 1000n)),
     head: async () => {
       const { height, hash, timestampUs } = latestBlock(node.ledger())
       return { number: height, hash, timestampS: Number(timestampUs / 1_000_000n) }
@@ -73,9 +67,6 @@ function controlsOf(node: AptosNode): ChainControls {
       if (block) return block.hash
       throw new Error(`it has no block ${number}`)
     },
-    pace: async () => paceOf(node.blocks()),
-    setPace: async (pace) => node.setBlocks(modeOf(pace)),
-    mine: (blocks, intervalS) => mineBlocks(node, blocks, intervalS),
     waiting: async () => node.pool().length,
     outcomeOf: async (txHash) => {
       const found = node.ledger().byHash.get(canonicalAddress(txHash))
@@ -96,39 +87,6 @@ function controlsOf(node: AptosNode): ChainControls {
     mint: async (to, amountAtomic, token) =>
       mint(node, readLongAddress(to)!, amountAtomic, token as Hex | undefined),
   }
-}
-
-const paceOf = (mode: BlockMode): BlockPace =>
-  mode === 'by_hand' ? 'paused' : mode === 'each_transaction' ? mode : mode.everyMs / 1000
-
-const modeOf = (pace: BlockPace): BlockMode =>
-  pace === 'paused' ? 'by_hand' : pace === 'each_transaction' ? pace : { everyMs: pace * 1000 }
-
-/** The time of a block is the clock's, or a microsecond after the block before. */
-function clockOf(node: AptosNode): Pick<ChainControls, 'setTime' | 'freezeTime' | 'releaseTime'> {
-  return {
-    setTime: async (nowMs, isFrozen) =>
-      node.setTime(isFrozen ? { heldMs: nowMs } : { aheadMs: nowMs - Date.now() }),
-    freezeTime: async () => node.setTime({ heldMs: node.ledger().clock() }),
-    releaseTime: async () => node.setTime({ aheadMs: node.ledger().clock() - Date.now() }),
-  }
-}
-
-const blocksPerTurn = 50
-
-async function mineBlocks(node: AptosNode, blocks: number, intervalS = 0): Promise<void> {
-  for (let made = 0; made < blocks; made++) {
-    if (made > 0 && intervalS > 0) leap(node, intervalS * 1000)
-    node.mine()
-    if (made % blocksPerTurn === blocksPerTurn - 1) await turn()
-  }
-}
-
-/** Moves the time of the next block away from that of the newest one. */
-function leap(node: AptosNode, byMs: number): void {
-  const ledger = node.ledger()
-  const atMs = Number(latestBlock(ledger).timestampUs / 1000n) + byMs
-  node.setTime('heldMs' in ledger.time ? { heldMs: atMs } : { aheadMs: atMs - Date.now() })
 }
 
 function transactionsIn(node: AptosNode, blockHash: string): TouchingTransaction[] {

@@ -12,6 +12,7 @@ import { evmChain } from './evm-chain.ts'
 import type { LocalChain, StartedChain } from './local-chain.ts'
 import { persistentKeeper } from './persistent.ts'
 import { type PortFile, portFileIn } from './port-file.ts'
+import { startSolanaChain } from './solana-chain.ts'
 import type { StateKeeper } from './state-keeper.ts'
 
 export type { LocalChain } from './local-chain.ts'
@@ -79,6 +80,8 @@ const starters: { readonly [family in ChainFamily]?: Starter } = {
   },
   aptos: (network, { blockTimeMs, log }, { directoryOf }) =>
     startAptosChain({ network, blockTimeMs, directory: directoryOf(network), log }),
+  solana: (network, { blockTimeMs, log }, { directoryOf }) =>
+    startSolanaChain({ network, blockTimeMs, directory: directoryOf(network), log }),
 }
 
 const starterOf = ({ blockchain, family }: Network): Starter => {

@@ -1,3 +1,4 @@
+import type { Address } from '#chains/addresses/types'
 import type { Chain, Chains } from '#chains/chain'
 import type { Call, UnsignedTransaction } from '#chains/facets/payments'
 import type { KnownKey } from '#custody/index'
@@ -54,7 +55,7 @@ async function sendBatch(
 ): Promise<QueuedCall[]> {
   const [fees, minedCount] = await Promise.all([
     chain.offers.fees(),
-    chain.lane.nonceOf(sender.key.address),
+    usedNoncesOf(chain, sender.key.address),
   ]).catch(nodeAway(chain))
   const { blockchain } = chain.network
   const nowMs = sender.clock.nowMs()
@@ -97,11 +98,16 @@ export async function resendUnmined({ database, chains, clock, key }: FaucetSend
   for (const blockchain of await blockchainsOfFaucet(database)) {
     const chain = chains.find(blockchain)
     if (!chain) continue
-    const minedCount = await chain.lane.nonceOf(key.address)
+    const minedCount = await usedNoncesOf(chain, key.address)
     const unmined = await unminedFaucetTransactions(database, blockchain, minedCount, before)
     if (unmined.length > 0) await chain.payments.broadcast(unmined.map(({ raw }) => raw as Hex))
   }
   return false
+}
+
+function usedNoncesOf({ lane, network }: Chain, address: Address): Promise<number> {
+  if (lane.nonceOf) return lane.nonceOf(address)
+  throw new Error(`${network.blockchain} counts no nonces: its node pays for the faucet`)
 }
 
 function sign(key: KnownKey, chain: Chain, transaction: UnsignedTransaction): FaucetTransaction {

@@ -34,7 +34,7 @@ const ofReplacement: readonly Failpoint[] = [
 ]
 
 /** The worker is killed at each failpoint of a payment; the next one finishes it. */
-export function describeCrashes(run: () => FamilyPlatform): void {
+export function describeCrashes(run: () => FamilyPlatform, replaces: boolean): void {
   describe('property 225: a worker that is killed', () => {
     let wallet: FamilyWallet
     beforeAll(async () => {
@@ -89,7 +89,7 @@ export function describeCrashes(run: () => FamilyPlatform): void {
 
     const deaths = [
       ...ofPayment.map((point) => [point, diesOnTheWay] as const),
-      ...ofReplacement.map(
+      ...(replaces ? ofReplacement : []).map(
         (point) => [`${point}, at a higher price`, () => diesWhileItReplaces(point)] as const,
       ),
     ]

@@ -5,19 +5,20 @@ import { describeCrashes } from './crashes.ts'
 import { describeEndpoints } from './endpoints.ts'
 import type { FamilyUnderTest } from './family-under-test.ts'
 import { describeFeePayers } from './fee-payers.ts'
-import { describeDisplacement, describeExpiry } from './lives.ts'
-import { describePayments } from './payments.ts'
+import { describeDisplacement, describeExpiry, describeExpiryInOrder } from './lives.ts'
+import { describePayments, describeReplacement } from './payments.ts'
 import { type FamilyPlatform, openFamilyPlatform } from './platform.ts'
 import { describeRefusals } from './refusals.ts'
 
 /** The members of `FamilyUnderTest` that its chains have: tests are collected before it is opened. */
-type FamilyTraits = { expires: boolean; displaces: boolean; hasFeePayers: boolean }
+type FamilyTraits = { expires: boolean; displaces: boolean; hasFeePayers: boolean; replaces: boolean }
 
-/** The promises about wallets that every family keeps over HTTP. */
+/** The promises about wallets that every family keeps over HTTP, and those of one family alone. */
 export function describeFamily(
   name: string,
   open: () => Promise<FamilyUnderTest>,
-  { expires, displaces, hasFeePayers }: FamilyTraits,
+  { expires, displaces, hasFeePayers, replaces }: FamilyTraits,
+  describeOwn: (run: () => FamilyPlatform) => void = () => undefined,
 ): void {
   describe(`property 224: wallets of ${name}`, () => {
     let platform: FamilyPlatform
@@ -28,14 +29,17 @@ export function describeFamily(
     afterEach(() => platform?.settle())
     afterAll(() => platform?.close())
     describePayments(run)
+    if (replaces) describeReplacement(run)
     describeRefusals(run)
     describeControls(run)
     describeWebhooks(run)
     describeUsers(run)
-    describeCrashes(run)
+    describeCrashes(run, replaces)
     if (expires) describeExpiry(run)
+    if (expires && replaces) describeExpiryInOrder(run)
     if (displaces) describeDisplacement(run)
-    if (hasFeePayers) describeFeePayers(run)
+    if (hasFeePayers) describeFeePayers(run, replaces)
+    describeOwn(run)
     describeEndpoints(run)
   })
 }

@@ -53,20 +53,21 @@ export type FamilyUnderTest = {
     /** Whether its pool has the transaction. */
     isPending(hash: string): Promise<boolean>
   }
-  /** Transactions expire, by the time of blocks. */
+  /** Transactions expire. */
   lifetimes?: {
-    lifeMs: number
-    /** The clock of the chain. */
-    nowMs(): number
-    /** Puts the clock of the chain forward. */
-    pass(ms: number): void
-    /** Makes a block without the transactions that wait. */
-    emptyBlock(): Promise<void>
-    /** Lets the node forget what waits. */
-    forgetPool(): void
+    /** Lets the life of what is signed now pass but for its last moments: the next block may have it still. */
+    passMost(): Promise<void>
+    /** Puts the clock of the chain beyond all lives, without a block; absent where no clock ends them. */
+    passClock?(): void
+    /** Lets all lives end, by blocks without what waits. */
+    passAll(): Promise<void>
+    /** Lets what is signed from now on expire later than what was. */
+    passSome?(): Promise<void>
     /** Refuses each transaction as expired, or for a reason that no later block changes. */
     refuse(why: 'expired' | 'for good' | 'nothing'): void
   }
+  /** What a new address that receives tokens costs the payer of the fee, beside that. */
+  newHolderAtomic: bigint
   /** Uses the next nonce of an address with its key, outside the program. */
   displace?(address: string): Promise<void>
   openEndpoint(): Promise<FamilyEndpoint>

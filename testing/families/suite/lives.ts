@@ -12,20 +12,20 @@ const ofRemaking: readonly Failpoint[] = [
   'before-send-answer',
 ]
 
-/** Transactions that expire end by blocks that the program has read, and by nothing that a node says. */
-export function describeExpiry(run: () => FamilyPlatform): void {
-  describe('property 218: a transaction that expires', () => {
-    let wallet: FamilyWallet
-    beforeAll(async () => {
-      wallet = await run().fundedWallet()
-    })
-    const drawnIt = drawnTests(1, 6)
-    const chain = () => run().family.lifetimes!
-    const wish = (amount: string) => ({ from: wallet, to: run().family.stranger(), amount })
-    const hashOf = async (id: string): Promise<string> => (await run().read(id)).txHash
-
+/** A wallet whose transfers expire. */
+function expiringWallet(run: () => FamilyPlatform) {
+  let wallet: FamilyWallet
+  beforeAll(async () => {
+    wallet = await run().fundedWallet()
+  })
+  const hashOf = async (id: string): Promise<string> => (await run().read(id)).txHash
+  const wish = (amount: string) => ({ from: wallet, to: run().family.stranger(), amount })
+  return {
+    chain: () => run().family.lifetimes!,
+    wish,
+    hashOf,
     /** A transfer that the node says to have taken, and lost; no block comes by itself. */
-    async function lost(amount: string) {
+    lost: async (amount: string) => {
       const { family, transfer, reaches } = run()
       const wanted = wish(amount)
       await family.blocks.hold()
@@ -33,26 +33,32 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       const id = await transfer(wanted)
       await reaches(id, 'SENT')
       return { id, wanted, first: await hashOf(id) }
-    }
-    const othersAreSigned = (id: string, first: string) =>
-      until(async () => (await hashOf(id)) !== first, 'other bytes are signed')
+    },
+    othersAreSigned: (id: string, first: string) =>
+      until(async () => (await hashOf(id)) !== first, 'other bytes are signed'),
+  }
+}
+
+/** Transactions that expire end by blocks that the program has read, and by nothing that a node says. */
+export function describeExpiry(run: () => FamilyPlatform): void {
+  describe('property 218: a transaction that expires', () => {
+    const { chain, wish, hashOf, lost, othersAreSigned } = expiringWallet(run)
+    const drawnIt = drawnTests(1, 3)
 
     drawnIt(
       'is made again and paid once when the node lost it: dead by a block after its expiry, and not before',
       async () => {
         const { family, reaches, expectPaid } = run()
         const { id, wanted, first } = await lost('3')
-        chain().pass(chain().lifeMs - 10_000)
-        await family.blocks.mine()
+        await chain().passMost()
         // By the clock of the chain alone, and before its block: nothing is dead.
-        chain().pass(30_000)
+        chain().passClock?.()
         family.node.loseTransactions(false)
         chain().refuse('expired')
         await untilSentAgain()
         expect(await hashOf(id)).toBe(first)
         chain().refuse('nothing')
-        chain().forgetPool()
-        await family.blocks.mine()
+        await chain().passAll()
         await othersAreSigned(id, first)
         await family.blocks.release()
         await reaches(id, 'COMPLETE')
@@ -66,19 +72,15 @@ export function describeExpiry(run: () => FamilyPlatform): void {
         const { family, transfer, reaches, expectPaid } = run()
         const wanted = wish('4')
         await family.blocks.hold()
-        const beforeMs = chain().nowMs()
-        await family.blocks.mine()
         const id = await transfer(wanted)
         await reaches(id, 'SENT')
         const first = await hashOf(id)
         chain().refuse('expired')
         await untilSentAgain()
         family.node.dropAnswers('all')
-        // The head was made after `beforeMs`, and a life is counted from the head.
-        chain().pass(beforeMs + chain().lifeMs - 5_000 - chain().nowMs())
+        await chain().passMost()
         await family.blocks.mine()
-        chain().pass(60_000)
-        await family.blocks.mine()
+        await chain().passAll()
         chain().refuse('nothing')
         family.node.dropAnswers('none')
         await family.blocks.release()
@@ -88,14 +90,44 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       },
     )
 
+    drawnIt('is paid once though its worker dies while it makes other bytes', async () => {
+      for (const point of drawn(ofRemaking, 1)) await diesAt(point)
+    })
+
+    async function diesAt(point: Failpoint): Promise<void> {
+      const { family, reaches, expectPaid, worker, begin } = run()
+      const { id, wanted } = await lost('7')
+      await worker().arm({ point, hit: 1, action: 'kill' })
+      await chain().passAll()
+      await worker().exited
+      family.node.loseTransactions(false)
+      await family.blocks.release()
+      await begin()
+      await reaches(id, 'COMPLETE')
+      await expectPaid(id, wanted)
+    }
+
+    /** Waits until the node was asked again to take bytes of the program. */
+    async function untilSentAgain(): Promise<void> {
+      const before = run().family.node.submissions()
+      await until(() => run().family.node.submissions() > before, 'the bytes are sent again')
+    }
+  })
+}
+
+/** The same where no later nonce is used before: something takes the nonce of what is dead, or is not wanted any more. */
+export function describeExpiryInOrder(run: () => FamilyPlatform): void {
+  describe('property 218: a transaction that expires, with a nonce that others wait for', () => {
+    const { chain, wish, hashOf, lost, othersAreSigned } = expiringWallet(run)
+    const drawnIt = drawnTests(0, 3)
+
     drawnIt('is cancelled only when it is dead, and moves nothing then', async () => {
       const { family, usdc, reaches, control } = run()
       const { id, wanted, first } = await lost('5')
       await control(id, 'cancel')
       await family.blocks.mine()
       expect(await hashOf(id)).toBe(first)
-      chain().pass(chain().lifeMs + 20_000)
-      await family.blocks.mine()
+      await chain().passAll()
       await othersAreSigned(id, first)
       family.node.loseTransactions(false)
       await family.blocks.release()
@@ -115,8 +147,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       const nextId = await transfer(next)
       await reaches(nextId, 'SENT')
       await family.blocks.release()
-      chain().pass(chain().lifeMs + 20_000)
-      await family.blocks.mine()
+      await chain().passAll()
       await reaches(nextId, 'COMPLETE')
       await expectPaid(nextId, next)
       expect(await family.balanceOf(refused.to, usdc.address)).toBe(0n)
@@ -127,7 +158,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       await family.blocks.hold()
       const usual = await transfer(wish('8'))
       await reaches(usual, 'SENT')
-      const feeMax = await heldCoins(wallet.address)
+      const feeMax = await heldCoins(wish('8').from.address)
       await family.blocks.release()
       await reaches(usual, 'COMPLETE')
       // Other bytes for the nonce cost a tenth more.
@@ -140,8 +171,7 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       family.node.loseTransactions(true)
       const id = await transfer(wanted)
       await reaches(id, 'SENT')
-      chain().pass(chain().lifeMs + 20_000)
-      await family.blocks.mine()
+      await chain().passAll()
       await until(() => worker().logged().includes('"alarm":"price-out-of-reach"'), 'the alarm is raised')
       family.node.loseTransactions(false)
       await family.blocks.release()
@@ -149,30 +179,6 @@ export function describeExpiry(run: () => FamilyPlatform): void {
       await reaches(id, 'COMPLETE')
       await expectPaid(id, wanted)
     })
-
-    drawnIt('is paid once though its worker dies while it makes other bytes', async () => {
-      for (const point of drawn(ofRemaking, 1)) await diesAt(point)
-    })
-
-    async function diesAt(point: Failpoint): Promise<void> {
-      const { family, reaches, expectPaid, worker, begin } = run()
-      const { id, wanted } = await lost('7')
-      await worker().arm({ point, hit: 1, action: 'kill' })
-      chain().pass(chain().lifeMs + 20_000)
-      await family.blocks.mine()
-      await worker().exited
-      family.node.loseTransactions(false)
-      await family.blocks.release()
-      await begin()
-      await reaches(id, 'COMPLETE')
-      await expectPaid(id, wanted)
-    }
-
-    /** Waits until the node was asked again to take bytes of the program. */
-    async function untilSentAgain(): Promise<void> {
-      const before = run().family.node.submissions()
-      await until(() => run().family.node.submissions() > before, 'the bytes are sent again')
-    }
   })
 }
 

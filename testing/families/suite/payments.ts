@@ -118,27 +118,6 @@ export function describePayments(run: () => FamilyPlatform): void {
       await expectPaid(id, wish)
     })
 
-    it('raises the price of what waits, and pays it once', async () => {
-      const { family, transfer, reaches, expectPaid, read, control } = run()
-      const wish = { from: wallet, to: family.stranger(), amount: '0.5' }
-      await family.blocks.hold()
-      const id = await transfer(wish)
-      await reaches(id, 'SENT')
-      const first = (await read(id)).txHash
-      // A replacement of now would expire later.
-      family.lifetimes?.pass(5_000)
-      await family.lifetimes?.emptyBlock()
-      await control(id, 'accelerate')
-      await until(async () => {
-        const { txHash } = await read(id)
-        return txHash !== first && (await family.node.isPending(txHash))
-      }, 'the pool has the dearer one')
-      expect(await family.node.isPending(first)).toBe(false)
-      await family.blocks.release()
-      await reaches(id, 'COMPLETE')
-      await expectPaid(id, wish)
-    })
-
     it('agrees with the chain at a place of it, and has no gap', async () => {
       const { family, call } = run()
       const { blockchain } = family.network
@@ -149,6 +128,31 @@ export function describePayments(run: () => FamilyPlatform): void {
       await untilReceived(run(), wallet, await family.send(wallet.address, 7n, run().usdc.address))
       await until(async () => (await comparedTo()) > before, 'the books are compared')
       expect(await call('GET', `/operator/reconciliations?blockchain=${blockchain}`)).toEqual([])
+    })
+  })
+}
+
+/** Transactions that wait are replaced by dearer ones with their nonces. */
+export function describeReplacement(run: () => FamilyPlatform): void {
+  describe('replacements', () => {
+    it('raises the price of what waits, and pays it once', async () => {
+      const { family, transfer, reaches, expectPaid, read, control, fundedWallet } = run()
+      const wish = { from: await fundedWallet(), to: family.stranger(), amount: '0.5' }
+      await family.blocks.hold()
+      const id = await transfer(wish)
+      await reaches(id, 'SENT')
+      const first = (await read(id)).txHash
+      // A replacement of now would expire later.
+      await family.lifetimes?.passSome?.()
+      await control(id, 'accelerate')
+      await until(async () => {
+        const { txHash } = await read(id)
+        return txHash !== first && (await family.node.isPending(txHash))
+      }, 'the pool has the dearer one')
+      expect(await family.node.isPending(first)).toBe(false)
+      await family.blocks.release()
+      await reaches(id, 'COMPLETE')
+      await expectPaid(id, wish)
     })
   })
 }

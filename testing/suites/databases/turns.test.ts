@@ -251,7 +251,7 @@ const starved: Record<Queue, Starved> = {
   },
   'ending lives': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { expires_ms: 1, signed_at: 0 } }),
-    claim: (turn) => expiredAttempts(db(), turn, blockchain, 1, limit),
+    claim: (turn) => expiredAttempts(db(), turn, blockchain, { number: 1, timeMs: 1 }, limit),
   },
   'explaining reverts': {
     fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),

@@ -1,13 +1,20 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt, BlockRef } from '../../facets/blocks.ts'
-import type { ExpiringTransaction, LifeVerdict, OwnBlocks } from '../../facets/lifetimes.ts'
+import {
+  alive,
+  type ExpiringTransaction,
+  type Expiry,
+  type LifeVerdict,
+  type OwnBlocks,
+} from '../../facets/lifetimes.ts'
 
 /** As long as pools keep a transaction: a longer life would need bytes that are sent again to be used. */
 const lifeMs = 600_000
 
 /** Expiries are whole seconds of the chain's clock, which may be behind ours. */
-export const expiryAfter = ({ timeMs }: Pick<BlockRef, 'timeMs'>): number =>
-  Math.ceil(timeMs / 1_000) * 1_000 + lifeMs
+export const expiryAfter = ({ timeMs }: Pick<BlockRef, 'timeMs'>): Expiry => ({
+  expiresMs: Math.ceil(timeMs / 1_000) * 1_000 + lifeMs,
+})
 
 /**
  * Proves that a transaction is dead: a final block of ours has a time from its expiry on, no block of ours from its signature to that
@@ -18,6 +25,7 @@ export async function lifeOf(
   own: OwnBlocks,
   nonceAt: (address: Address, block: BlockAt) => Promise<number>,
 ): Promise<LifeVerdict> {
+  if (expiresMs === null) return alive('it has no time of expiry')
   const user = await own.userOf(from, nonce)
   if (user === hash) return { kind: 'included' }
   if (user !== undefined) return { kind: 'displaced', by: user }
@@ -35,5 +43,3 @@ export async function lifeOf(
     return alive(`the nodes do not tell the nonce of its sender: ${(error as Error).message}`)
   }
 }
-
-const alive = (because: string): LifeVerdict => ({ kind: 'alive', because })

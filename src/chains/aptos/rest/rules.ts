@@ -6,7 +6,7 @@ import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
-import type { NodeRules } from '../../nodes/rules.ts'
+import { type NodeRules, noSuchBlock } from '../../nodes/rules.ts'
 import { sendEach } from '../../nodes/send-each.ts'
 import { nodeFields } from '../../nodes/values.ts'
 import { readRef } from '../blocks/read-ref.ts'
@@ -58,7 +58,7 @@ export const nodeRulesOf = (network: Network): NodeRules<RestNode> => ({
   voteOn: async (node, number) => {
     const head = await readHeight(node, network)
     const ref = await readRef(node, number)
-    return { said: ref?.hash ?? 'has no such block', head }
+    return { said: ref?.hash ?? noSuchBlock, head }
   },
   send: sendTransactions,
   isFailure: isUnreachable,

@@ -325,6 +325,6 @@ describe('a lying node', () => {
     node.lie(() => '0x')
     await expect(reader.balances.of(receiver)).rejects.toThrow(/not a quantity/)
     await expect(reader.balances.of(receiver, chain.tokens.USDC)).rejects.toThrow(/not a quantity/)
-    await expect(reader.lane.nonceOf(receiver)).rejects.toThrow(/not a quantity/)
+    await expect(reader.lane.nonceOf!(receiver)).rejects.toThrow(/not a quantity/)
   })
 })

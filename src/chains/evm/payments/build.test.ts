@@ -37,7 +37,7 @@ async function signed(network: Network, transaction: UnsignedTransaction) {
   return attachSignature(network, transaction, signature)
 }
 
-const older: Network = { ...baseSepolia, eip1559: false }
+const older: Network = { ...baseSepolia, feeModel: 'gasPrice' }
 
 describe.each([
   ['with EIP-1559', baseSepolia],
@@ -55,14 +55,15 @@ describe.each([
         expect(read.data ?? '0x').toBe(transaction.data)
         expect(read.nonce ?? 0).toBe(transaction.nonce)
         expect(read.gas).toBe(transaction.gasLimit)
-        const prices = network.eip1559
-          ? [read.maxFeePerGas ?? 0n, read.maxPriorityFeePerGas ?? 0n]
-          : [read.gasPrice ?? 0n]
+        const prices =
+          network.feeModel === 'eip1559'
+            ? [read.maxFeePerGas ?? 0n, read.maxPriorityFeePerGas ?? 0n]
+            : [read.gasPrice ?? 0n]
         const asked = [transaction.maxFeeAtomic, transaction.priorityFeeAtomic]
         expect(prices).toEqual(asked.slice(0, prices.length))
         const sender = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
         expect(sender).toBe(account.address)
-        const priorityFeeAtomic = network.eip1559 ? transaction.priorityFeeAtomic : 0n
+        const priorityFeeAtomic = network.feeModel === 'eip1559' ? transaction.priorityFeeAtomic : 0n
         expect(await readSigned(network, raw)).toEqual({
           ...transaction,
           priorityFeeAtomic,
@@ -90,7 +91,7 @@ describe.each([
       { to: `0x${'23'.repeat(20)}` },
       { to: undefined },
       transferCall(`0x${'11'.repeat(20)}`, 2n, `0x${'22'.repeat(20)}`),
-      ...(network.eip1559 ? [{ priorityFeeAtomic: 1n }] : []),
+      ...(network.feeModel === 'eip1559' ? [{ priorityFeeAtomic: 1n }] : []),
     ]
     const digests = [{}, ...changes].map((change) => hexOf(payloadOf(network, { ...base, ...change })))
     expect(new Set(digests).size).toBe(digests.length)

@@ -42,7 +42,8 @@ export function intrinsicGas({ to, data }: Pick<Call, 'to' | 'data'>): bigint {
 function requestOf(network: Network, transaction: UnsignedTransaction) {
   const { to, valueAtomic: value, data, nonce, gasLimit: gas } = transaction
   const call = { chainId: network.chainId, ...(to && { to: to as Hex }), value, data, nonce, gas }
-  if (!network.eip1559) return { ...call, type: 'legacy' as const, gasPrice: transaction.maxFeeAtomic }
+  if (network.feeModel !== 'eip1559')
+    return { ...call, type: 'legacy' as const, gasPrice: transaction.maxFeeAtomic }
   const fees = { maxFeePerGas: transaction.maxFeeAtomic, maxPriorityFeePerGas: transaction.priorityFeeAtomic }
   return { ...call, ...fees, type: 'eip1559' as const }
 }
@@ -58,7 +59,7 @@ export function attachSignature(network: Network, transaction: UnsignedTransacti
     r,
     s,
     // Older transactions carry 27 or 28, into which the serialiser works the chain id (EIP-155).
-    ...(network.eip1559 ? { yParity } : { v: BigInt(27 + yParity) }),
+    ...(network.feeModel === 'eip1559' ? { yParity } : { v: BigInt(27 + yParity) }),
   }) as Hex
   return { raw, hash: keccak256(raw) }
 }

@@ -20,7 +20,7 @@ const historyBlocks = 10
  * would raise our own price. The median keeps a single block that overpays from raising it.
  */
 export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSuggestion> {
-  if (!network.eip1559) {
+  if (network.feeModel !== 'eip1559') {
     const price = quantity(await rpc.call('eth_gasPrice', []), 'gas price')
     const zero = { LOW: 0n, MEDIUM: price / 10n, HIGH: price / 4n }
     return { baseFeeAtomic: price, priorityFeeAtomic: zero }

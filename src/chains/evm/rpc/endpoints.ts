@@ -5,7 +5,7 @@ import type { Inspection } from '../../facets/endpoints.ts'
 import type { Network } from '../../networks/index.ts'
 import { isUnreachable } from '../../nodes/health.ts'
 import { type Nodes, openNodes } from '../../nodes/nodes.ts'
-import type { NodeRules } from '../../nodes/rules.ts'
+import { type NodeRules, noSuchBlock } from '../../nodes/rules.ts'
 import { sendRaws } from './broadcast.ts'
 import { inspectEndpoint } from './check-endpoint.ts'
 import { isEndpointFault, isLimited } from './endpoint-faults.ts'
@@ -80,7 +80,7 @@ const rulesOf = ({ network, crosschain }: EndpointsInput): NodeRules<Rpc> => ({
       { method: 'eth_blockNumber', params: [] },
     ]
     const [block, head] = await rpc.batch<unknown>(calls, { timeoutMs: agreementTimeoutMs })
-    const said = String((block as { hash?: Hex } | null)?.hash ?? 'has no such block').toLowerCase()
+    const said = String((block as { hash?: Hex } | null)?.hash ?? noSuchBlock).toLowerCase()
     return { said, head: readInteger(head, 'block number') }
   },
   send: sendRaws,

@@ -1,6 +1,7 @@
 /** Reads blocks of the local network: its real programs move the coins, and its balances are the oracle. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import { openSolanaNode, type SolanaNode } from '#sandbox/chains/solana/index'
 import {
   newSolanaAccount,
@@ -9,9 +10,8 @@ import {
   signedTransaction,
 } from '#testing/builders/solana-accounts'
 import { solanaData } from '#testing/builders/solana-transactions'
-import { solanaNetwork } from '#testing/nodes/solana-network'
 import { decodeBase58 } from '../../addresses/base-encodings.ts'
-import type { Chain } from '../../chain.ts'
+import type { BlockAt } from '../../facets/blocks.ts'
 import type { ChainInput } from '../../family.ts'
 import { type Nodes, openNodes } from '../../nodes/nodes.ts'
 import type { WrittenInstruction } from '../compile.ts'
@@ -23,16 +23,16 @@ import { clusterRulesOf } from '../rpc/rules.ts'
 import { solanaBlocksThrough } from './chain-blocks.ts'
 import { nobody } from './movements.ts'
 
-const usdc = solanaNetwork.tokens[0]!.address
+const usdc = solDevnet.tokens[0]!.address
 let node: SolanaNode
 let nodes: Nodes<SolanaClient>
-let chain: Pick<Chain, 'blocks' | 'effects'>
+let chain: ReturnType<typeof solanaBlocksThrough>
 let sender: SolanaAccount
 
 const connect = (urls: readonly string[]) =>
   openNodes({
     nodes: urls.map((url) => openSolanaClient(url)),
-    rules: clusterRulesOf(solanaNetwork, node.ledger().genesisHash),
+    rules: clusterRulesOf(solDevnet, node.ledger().genesisHash),
     blockTimeMs: 400,
   })
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
   node = await openSolanaNode({ chainId: 103, directory: undefined, clock: Date.now, blocks: 'by_hand' })
   nodes = connect([node.url])
   chain = solanaBlocksThrough(nodes, {
-    network: solanaNetwork,
+    network: solDevnet,
     local: false,
     finalityDepth: 32,
   } as ChainInput)
@@ -105,7 +105,7 @@ describe('a block', () => {
     }
     expect(parent).toMatchObject(head)
     const fresh = solanaBlocksThrough(connect([node.url]), {
-      network: solanaNetwork,
+      network: solDevnet,
       local: false,
       finalityDepth: 32,
     } as ChainInput)
@@ -183,7 +183,11 @@ describe('a block', () => {
     expect(block.transfers.filter(({ token }) => token === usdc)).toMatchObject([
       { from: sender.address, to: other.address, amountAtomic: 1_000_000n },
     ])
-    expect(await nodes.read((each) => balanceThrough(each, to.address, usdc, undefined))).toBe(0n)
+    expect(
+      await nodes.read((each) =>
+        balanceThrough(each, { address: to.address, token: usdc }, undefined, chain.wholeOf),
+      ),
+    ).toBe(0n)
   })
 
   it('is taken back by a fork, and final after 32 blocks', async () => {
@@ -218,7 +222,7 @@ describe('several endpoints', () => {
     const other = await openSolanaNode({ chainId: 101, directory: undefined, clock: Date.now })
     const mixed = connect([other.url])
     await expect(
-      mixed.read((each) => clusterRulesOf(solanaNetwork, node.ledger().genesisHash).checkIdentity(each)),
+      mixed.read((each) => clusterRulesOf(solDevnet, node.ledger().genesisHash).checkIdentity(each)),
     ).rejects.toThrow('is a node of the cluster')
     expect(await mixed.inspect()).toEqual([])
     mixed.close()
@@ -277,21 +281,27 @@ describe('balances', () => {
     for (const { address } of actors) {
       expect(books.get(`${address} lamports`)).toBe(BigInt(node.ledger().vm.account(address)!.lamports))
       expect(books.get(`${address} ${usdc}`) ?? 0n).toBe(
-        await nodes.read((each) => balanceThrough(each, address, usdc, undefined)),
+        await nodes.read((each) => balanceThrough(each, { address, token: usdc }, undefined, chain.wholeOf)),
       )
     }
     expect(await nodes.read((each) => supplyThrough(each, usdc))).toBe(50_000_000n)
     expect(books.get(`${nobody} ${usdc}`)).toBe(-50_000_000n)
   })
 
-  it('are of the newest block alone, and tell what no key spends', async () => {
-    const head = await chain.blocks.head()
-    const at = { number: head.number, hash: head.hash }
-    expect(await nodes.read((each) => balanceThrough(each, sender.address, undefined, at))).toBe(10n ** 10n)
+  it('are those of any recent block, by what later ones changed, and tell what no key spends', async () => {
+    const at = await chain.blocks.head()
+    const balance = (address: string, block: BlockAt, token?: string) =>
+      nodes.read((each) => balanceThrough(each, { address, token }, block, chain.wholeOf))
+    const [to, before] = [newSolanaAccount(), 10n ** 10n]
+    const later = await mined(sender, payUsdc(sender.address, to.address, 5n))
     node.mine()
-    await expect(nodes.read((each) => balanceThrough(each, sender.address, undefined, at))).rejects.toThrow(
-      'tells balances of slot',
+    expect([await balance(sender.address, at), await balance(to.address, at, usdc)]).toEqual([before, 0n])
+    expect(await balance(to.address, later, usdc)).toBe(5n)
+    expect(await balance(sender.address, later)).toBe(
+      BigInt(node.ledger().vm.account(sender.address)!.lamports),
     )
+    await expect(balance(sender.address, { ...at, hash: later.hash })).rejects.toThrow('another block')
+    await expect(balance(sender.address, { ...later, number: later.number + 9 })).rejects.toThrow('too far')
     const why = (address: string) => nodes.read((each) => whyUnpayableThrough(each, address))
     expect(await why(programIds.token)).toContain('is a program')
     expect(await why(usdc)).toContain('of the token program')

@@ -4,12 +4,13 @@ import { NodeUnreachable } from '../../nodes/errors.ts'
 import { blocksWithOutcomes } from '../../nodes/kept-blocks.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import { nodeFields } from '../../nodes/values.ts'
+import type { BlockWithChanges } from '../payments/balances.ts'
 import type { SolanaClient } from '../rpc/client.ts'
 import { lamportsIn, slotIn } from '../rpc/values.ts'
 import { readSolanaBlock } from './read-block.ts'
 import { fewFields, followed, readNewestSlot, readSlotRef } from './slots.ts'
 
-async function readNewestBlock(node: SolanaClient) {
+export async function readNewestBlock(node: SolanaClient) {
   const { height } = await readNewestSlot(node)
   const ref = await readSlotRef(node, height)
   if (!ref) throw new NodeUnreachable(`the node does not have its newest block ${height}`)
@@ -29,12 +30,12 @@ async function readFinalized(node: SolanaClient) {
 export function solanaBlocksThrough(
   nodes: Nodes<SolanaClient>,
   input: ChainInput,
-): Pick<Chain, 'blocks' | 'effects'> {
+): Pick<Chain, 'blocks' | 'effects'> & { wholeOf: BlockWithChanges } {
   const readers = {
     newest: readNewestBlock,
     at: (node: SolanaClient, height: number) => readSolanaBlock(node, input.network, height),
   }
-  const { blocks, effects } = blocksWithOutcomes(nodes, readers, input)
+  const { blocks, effects, wholeOf } = blocksWithOutcomes(nodes, readers, input)
   const finalized = async () => {
     const found = await nodes.read(readFinalized)
     if (nodes.agreeing === 1) return found
@@ -42,6 +43,7 @@ export function solanaBlocksThrough(
     return upTo === found.number ? found : ('unknown' as const)
   }
   return {
+    wholeOf,
     // A local chain can be rewound.
     blocks: input.local ? blocks : { ...blocks, finalized },
     effects: {

@@ -11,8 +11,7 @@ import type { SolanaClient } from '../rpc/client.ts'
 import { movementsOf, type TransactionBalances, transactionBalancesOf } from './movements.ts'
 import { findAtHeight, type SlotRef } from './slots.ts'
 
-/** A block with what the program needs of its transactions. Receipts lack the compute units, which other requests tell. */
-/** Reads the whole block at a height; `undefined` where the node has none. */
+/** Reads the whole block at a height, without the compute units of its transactions; `undefined` where the node has none. */
 export async function readSolanaBlock(
   node: SolanaClient,
   network: Network,
@@ -51,8 +50,6 @@ function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): Block
       from: payer,
       to: undefined,
       valueAtomic: 0n,
-      // Blocks give no order to the transactions of an account.
-      nonce: 0,
     }),
   )
   const receipts = new Map(

@@ -62,6 +62,12 @@ async function readSlot(
   }
 }
 
+/** Reads the place of the block in a slot; `undefined` where the slot has none. */
+export async function readRefOfSlot(node: SolanaClient, slot: number): Promise<SlotRef | undefined> {
+  const fields = await readSlot(node, slot, 'none')
+  return fields && slotRefOf(slot, fields)
+}
+
 /** The place of a block by its fields. Its time may be missing: then it is that of no block. */
 function slotRefOf(slot: number, fields: Record<string, unknown>): SlotRef {
   const { blockHeight, blockhash, previousBlockhash, blockTime } = fields

@@ -1,8 +1,9 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
+import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { nodeFields } from '../../nodes/values.ts'
-import { fewFields, followed, readSlotRef } from '../blocks/slots.ts'
+import { fewFields, followed, readRefOfSlot } from '../blocks/slots.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
 import type { SolanaClient } from '../rpc/client.ts'
@@ -10,12 +11,11 @@ import { lamportsIn, slotIn } from '../rpc/values.ts'
 
 type BalanceAtSlot = { slot: number; amountAtomic: bigint }
 
+/** An address and the token that it holds; lamports where there is none. */
+type AccountToken = { address: Address; token: Address | undefined }
+
 /** The balance of an address in lamports, or of its associated account of a token, with the slot that it is of. */
-async function readBalance(
-  node: SolanaClient,
-  address: Address,
-  token: Address | undefined,
-): Promise<BalanceAtSlot> {
+async function readBalance(node: SolanaClient, { address, token }: AccountToken): Promise<BalanceAtSlot> {
   const config = { commitment: followed }
   if (token === undefined) {
     const told = nodeFields(await node.call('getBalance', [address, config], fewFields), 'balance')
@@ -33,26 +33,64 @@ async function readBalance(
 
 const slotOfContext = (context: unknown) => slotIn(nodeFields(context, 'context')['slot'], 'slot')
 
-/** The balance now, or at a block: nodes tell of their newest block alone, so that it must be that one. */
+/** Reads a whole block, which may be one that was read before; `undefined` where no node has it. */
+export type BlockWithChanges = (at: BlockAt) => Promise<BlockWithOutcomes | undefined>
+
+/** Blocks that are taken back at most to tell a balance of before. */
+const takenBackMax = 300
+
+/**
+ * The balance now, or at a block. Nodes tell of their newest block alone: what the blocks after the one asked for changed is taken
+ * back.
+ */
 export async function balanceThrough(
   node: SolanaClient,
-  address: Address,
-  token: Address | undefined,
+  holding: AccountToken,
   at: BlockAt | undefined,
+  wholeOf: BlockWithChanges,
 ): Promise<bigint> {
-  const { slot, amountAtomic } = await readBalance(node, address, token)
+  const { slot, amountAtomic } = await readBalance(node, holding)
   if (at === undefined) return amountAtomic
-  const ref = await readSlotRef(node, at.number)
-  if (ref?.hash === at.hash && ref.slot === slot) return amountAtomic
-  throw new NodeUnreachable(
-    `the node tells balances of slot ${slot}, which is not that of block ${at.number}`,
-  )
+  const newest = await readRefOfSlot(node, slot)
+  if (!newest || newest.number < at.number || newest.number - at.number > takenBackMax)
+    throw new NodeUnreachable(`the node tells balances of slot ${slot}, too far from block ${at.number}`)
+  let [amount, hash] = [amountAtomic, newest.hash]
+  for (let height = newest.number; height > at.number; height--) {
+    const whole = await wholeOf({ number: height, hash })
+    if (!whole) throw new NodeUnreachable(`block ${height} was taken back meanwhile`)
+    amount -= changeIn(whole, holding)
+    hash = whole.block.parentHash
+  }
+  if (hash === at.hash) return amount
+  throw new NodeUnreachable(`the node has another block ${at.number}`)
+}
+
+/** Returns the change of a balance in a block. */
+function changeIn({ block, receipts }: BlockWithOutcomes, { address, token }: AccountToken): bigint {
+  let sum = 0n
+  for (const transfer of block.transfers) {
+    if (transfer.token !== token) continue
+    if (transfer.to === address) sum += transfer.amountAtomic
+    if (transfer.from === address) sum -= transfer.amountAtomic
+  }
+  if (token !== undefined) return sum
+  const paid = block.transactions.filter(({ from }) => from === address)
+  return paid.reduce((left, { hash }) => left - receipts.get(hash)!.feeAtomic, sum)
 }
 
 /** The number of base units that there are of a token. */
 export async function supplyThrough(node: SolanaClient, mint: Address): Promise<bigint> {
   const told = await node.call('getTokenSupply', [mint, { commitment: followed }], fewFields)
   return lamportsIn(nodeFields(nodeFields(told, 'supply')['value'], 'supply')['amount'], 'supply')
+}
+
+/** Whether an address has no account of a token yet: the first payment creates it. */
+export async function lacksTokenAccount(node: SolanaClient, owner: Address, mint: Address): Promise<boolean> {
+  const account = associatedAccountOf(owner, mint, programIds.token)
+  const config = { commitment: followed, encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
+  return (
+    nodeFields(await node.call('getAccountInfo', [account, config], fewFields), 'account')['value'] === null
+  )
 }
 
 /** The reason why no key spends coins that are paid to an address. */

@@ -13,7 +13,7 @@ const amountMax = 2n ** 64n - 1n
 
 /** The instruction of the token program that moves an amount of a mint with these decimals. */
 const transferChecked = 12
-const transferBytes = 10
+export const transferBytes = 10
 const addressBytes = 32
 
 /** A payment, of lamports where there is no token. */

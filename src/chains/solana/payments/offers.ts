@@ -7,12 +7,27 @@ import { fewFields, followed } from '../blocks/slots.ts'
 import { type SolanaClient, SolanaRefusal } from '../rpc/client.ts'
 import { lamportsIn } from '../rpc/values.ts'
 import { wireTransaction } from '../transaction.ts'
-import { whyUnpayableThrough } from './balances.ts'
+import { lacksTokenAccount, whyUnpayableThrough } from './balances.ts'
 import { simulatedMessage } from './build.ts'
-import { paymentOfCall } from './calls.ts'
+import { paymentOfCall, transferBytes } from './calls.ts'
+import { accountRent, tokenAccountRent } from './fees.ts'
 
 /** Units of the instructions that set limits and prices, which a simulation leaves out. */
 const budgetUnits = 450n
+
+/** Units of the least payment, one of lamports. */
+export const unitsMin = 150n + budgetUnits
+
+/** Units of a payment that no node could simulate: of a token, to an account that it creates. */
+export const unknownUnits = 30_000n
+
+/** The highest limit that a transaction may set. */
+export const unitLimitMax = 1_400_000n
+
+/** Payments to one recipient are alike: others may have an account of the token, or lack one. */
+export const similarPayments = ({ to, data }: Call): string => `${to}:${data.slice(tokenTermsEnd)}`
+/** The hexadecimal digits of what is paid; the recipient follows. */
+const tokenTermsEnd = '0x'.length + 2 * transferBytes
 
 /** Room for what may change until the block: an account that exists by then, or does not. */
 const unitsWithRoom = (used: bigint): bigint => (used * 11n) / 10n + budgetUnits
@@ -45,8 +60,11 @@ export async function estimateUnits(
   call: Call,
 ): Promise<GasEstimate> {
   try {
-    const { to } = paymentOfCall(call)
-    const unpayable = await whyUnpayableThrough(node, to)
+    const { to, token } = paymentOfCall(call)
+    const [unpayable, createsAccount] = await Promise.all([
+      whyUnpayableThrough(node, to),
+      token !== undefined && lacksTokenAccount(node, to, token.mint),
+    ])
     // As a revert: no limit of a request makes it right.
     if (unpayable !== undefined) return { kind: 'reverted', message: `${to} ${unpayable}` }
     const message = simulatedMessage(from, feePayer, call)
@@ -59,7 +77,10 @@ export async function estimateUnits(
     }
     const wire = wireTransaction(unsigned, message).toString('base64')
     const told = await node.call('simulateTransaction', [wire, config], simulationLimits)
-    return verdictOf(nodeFields(nodeFields(told, 'simulation')['value'], 'simulation'))
+    const verdict = verdictOf(nodeFields(nodeFields(told, 'simulation')['value'], 'simulation'))
+    return createsAccount && verdict.kind === 'estimated'
+      ? { ...verdict, depositAtomic: tokenAccountRent }
+      : verdict
   } catch (error) {
     if (error instanceof SolanaRefusal) return { kind: 'refused', message: error.message }
     if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
@@ -69,14 +90,18 @@ export async function estimateUnits(
 
 const simulationLimits = { answerBytesMax: 8 * 1024 * 1024, timeoutMs: 10_000 }
 
-/** Errors of who has too few lamports for the fee, the rent or the amount. */
-const poor = /AccountNotFound|InsufficientFundsForFee|InsufficientFundsForRent/
+/** Errors of who has too few lamports for the fee or the amount. */
+const poor = /AccountNotFound|InsufficientFundsForFee/
 /** Logs of programs that found too little to move; both have 1 as its number. */
 const lacks = /insufficient lamports|insufficient funds/i
+
+const belowRent = `it would leave an account with fewer than ${accountRent} lamports, the rent of any account: pay more, or leave more or nothing`
 
 function verdictOf({ err, unitsConsumed, logs }: Record<string, unknown>): GasEstimate {
   if (err === null)
     return { kind: 'estimated', gas: unitsWithRoom(lamportsIn(unitsConsumed, 'compute units')) }
+  if (JSON.stringify(err).includes('InsufficientFundsForRent'))
+    return { kind: 'reverted', message: belowRent }
   const lines = Array.isArray(logs) ? logs.map(String) : []
   const reason = lines.findLast((line) => lacks.test(line)) ?? JSON.stringify(err)
   const message = reason.slice(0, 1_000)

@@ -3,10 +3,10 @@ import { sign } from 'node:crypto'
 import { VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import { bytesOf, hexOf } from '#lib/hex'
 import { openSolanaNode, type SolanaNode } from '#sandbox/chains/solana/index'
 import { newSolanaAccount, type SolanaAccount } from '#testing/builders/solana-accounts'
-import { solanaNetwork } from '#testing/nodes/solana-network'
 import type { Call, UnsignedTransaction } from '../../facets/payments.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
@@ -15,7 +15,7 @@ import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from '
 import { decodeSolanaCall, solanaTransferCall } from './calls.ts'
 import { estimateUnits, recentPrices } from './offers.ts'
 
-const usdc = solanaNetwork.tokens[0]!.address
+const usdc = solDevnet.tokens[0]!.address
 let node: SolanaNode
 let client: SolanaClient
 let sender: SolanaAccount
@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 const callTo = (to: string, amountAtomic: bigint, mint?: string): Call =>
-  solanaTransferCall(solanaNetwork, to, amountAtomic, mint)
+  solanaTransferCall(solDevnet, to, amountAtomic, mint)
 
 const unsigned = (call: Call, terms: Partial<UnsignedTransaction> = {}): UnsignedTransaction => ({
   from: sender.address,
@@ -106,7 +106,7 @@ describe('a payment', () => {
     expect(usdcOf(to)).toBe(2_000_000n)
     expect(lamportsOf(sender.address)).toBe(before[0])
     expect(before[1]! - lamportsOf(payer.address)).toBe(10_000n + 60n + 2_039_280n)
-    expect(readSignedSolanaPayment(solanaNetwork, raw)).toEqual(transaction)
+    expect(readSignedSolanaPayment(solDevnet, raw)).toEqual(transaction)
     expect(() => signedBy(transaction)).toThrow('is missing')
     expect(() => signedBy(transaction, newSolanaAccount())).toThrow('is not one of')
   })
@@ -134,13 +134,13 @@ describe('a payment', () => {
             ...(isPaid && { feePayer: payer.address }),
           })
           const { raw, hash } = signedBy(transaction, isPaid ? payer : undefined)
-          expect(readSignedSolanaPayment(solanaNetwork, raw)).toEqual(transaction)
+          expect(readSignedSolanaPayment(solDevnet, raw)).toEqual(transaction)
           const bytes = bytesOf(raw)
           const read = VersionedTransaction.deserialize(bytes)
           expect(Buffer.from(read.signatures[0]!).equals(bytes.subarray(1, 65))).toBe(true)
           expect(hash.length).toBeGreaterThan(80)
           bytes[place % bytes.length]! ^= 1
-          expect(readSignedSolanaPayment(solanaNetwork, hexOf(bytes))).toBeUndefined()
+          expect(readSignedSolanaPayment(solDevnet, hexOf(bytes))).toBeUndefined()
         },
       ),
       { numRuns: 100 },
@@ -186,7 +186,10 @@ describe('an estimate', () => {
   it('says what is missing: lamports, rent of the recipient or the sender, tokens', async () => {
     const to = newSolanaAccount().address
     expect(await estimate(callTo(to, 10n ** 12n))).toMatchObject({ kind: 'insufficient-funds' })
-    expect(await estimate(callTo(to, 890_879n))).toMatchObject({ kind: 'insufficient-funds' })
+    expect(await estimate(callTo(to, 890_879n))).toMatchObject({
+      kind: 'reverted',
+      message: expect.stringContaining('890880'),
+    })
     expect(await estimate(callTo(to, 890_880n))).toMatchObject({ kind: 'estimated' })
     expect(await estimate(callTo(to, 1n), newSolanaAccount().address)).toMatchObject({
       kind: 'insufficient-funds',

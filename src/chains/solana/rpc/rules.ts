@@ -5,7 +5,7 @@ import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { isUnreachable } from '../../nodes/health.ts'
-import type { NodeRules } from '../../nodes/rules.ts'
+import { type NodeRules, noSuchBlock } from '../../nodes/rules.ts'
 import { sendEach } from '../../nodes/send-each.ts'
 import { nodeFields } from '../../nodes/values.ts'
 import { fewFields, followed, readNewestSlot, readSlotRef } from '../blocks/slots.ts'
@@ -64,7 +64,7 @@ export const clusterRulesOf = (
   voteOn: async (node, number) => {
     const { height } = await readNewestSlot(node)
     const ref = await readSlotRef(node, number)
-    return { said: ref?.hash ?? 'has no such block', head: height }
+    return { said: ref?.hash ?? noSuchBlock, head: height }
   },
   send: sendToCluster,
   isFailure: isUnreachable,

@@ -25,6 +25,7 @@ export {
   canonicalTransactionsBetween,
   finalNonceUses,
   type HoldingBlock,
+  isInFinalBlock,
   type ObservedTransaction,
   type ObservedTransfer,
   observedTransactionsOf,

@@ -203,7 +203,7 @@ function sentBy(
       blockNumber: block.number,
       txHash: hash,
       address: from,
-      nonce,
+      nonce: nonce ?? null,
       success: receipt.success,
       gasUsed: receipt.gasUsed,
       fee: receipt.feeAtomic,

@@ -77,6 +77,7 @@ type JournaledPayload = {
   createDate: string
   /** Absent in records of versions that signed nothing with an expiry. */
   expiresMs?: number | null
+  lastHeight?: number | null
   deathProof?: string | null
 }
 
@@ -95,6 +96,7 @@ function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalR
     noop: kept.noop,
     createDate: kept.createDate,
     expiresMs: kept.expiresMs,
+    lastHeight: kept.lastHeight,
     deathProof: kept.deathProof,
   }))
 }

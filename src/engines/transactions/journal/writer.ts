@@ -56,7 +56,7 @@ async function copiesOf(
   const lines = new Map<string, object[]>()
   for (const { digest, replaces, ...payload } of payloads) {
     const place = placeOf(payload)
-    const { intentId, noop, ordinal, createDate, expiresMs, deathProof } = payload
+    const { intentId, noop, ordinal, createDate, expiresMs, lastHeight, deathProof } = payload
     const fees = {
       maxFee: payload.maxFeeAtomic.toString(),
       priorityFee: payload.priorityFeeAtomic.toString(),
@@ -64,7 +64,7 @@ async function copiesOf(
     const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
     lines.set(place, [
       ...(lines.get(place) ?? []),
-      { ordinal, ...link, ...fees, intentId, noop, createDate, expiresMs, deathProof },
+      { ordinal, ...link, ...fees, intentId, noop, createDate, expiresMs, lastHeight, deathProof },
     ])
   }
   const acceptedOf = await copyAcceptance(database, resources, copies)

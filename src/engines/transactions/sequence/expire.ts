@@ -7,7 +7,7 @@ import type { Chain } from '#chains/chain'
 import type { Lifetimes, OwnBlocks } from '#chains/facets/lifetimes'
 import type { EngineCtx } from '#engines/ctx'
 import { finalBlocks } from '#engines/indexer/index'
-import { finalNonceUses } from '#engines/indexer/observed/index'
+import { finalNonceUses, isInFinalBlock } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
@@ -41,12 +41,12 @@ async function expire(ctx: EngineCtx, chain: Chain, lifetimes: Lifetimes, turn: 
   const { blockchain } = chain.network
   const final = await finalBlocks(ctx.database, blockchain)
   if (!final) return false
-  const expired = await expiredAttempts(ctx.database, turn, blockchain, final.last.timeMs, expiredMax)
+  const expired = await expiredAttempts(ctx.database, turn, blockchain, final.last, expiredMax)
   let did = false
   for (const attempt of expired) {
-    const { txHash: hash, address: from, nonce, expiresMs, signedAt } = attempt
+    const { txHash: hash, address: from, ...signed } = attempt
     const own = ownBlocks(ctx.database, blockchain, final, attempt)
-    const life = await lifetimes.lifeOf({ hash, from, nonce, expiresMs, signedAt }, own)
+    const life = await lifetimes.lifeOf({ hash, from, ...signed }, own)
     if (life.kind === 'displaced' && attempt.state === 'rejected')
       await markRefusedDisplaced(ctx.database, attempt)
     if (life.kind !== 'dead') continue
@@ -68,6 +68,7 @@ const ownBlocks = (
     const [use] = await finalNonceUses(db, blockchain, last.number, [{ entityId, address, nonce }])
     return use?.txHash
   },
+  has: (hash) => isInFinalBlock(db, blockchain, last.number, { entityId, txHash: hash }),
 })
 
 /** Records the proof, and requests other bytes of an intent that has not ended. False where something was signed or included meanwhile. */

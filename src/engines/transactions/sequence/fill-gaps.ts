@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { UnsignedTransaction } from '#chains/facets/payments'
+import { networkFeeOf } from '#chains/prices'
 import { WalletFrozen } from '#custody/freezes/index'
 import { GrantMissing, signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -14,11 +15,11 @@ import { createRepeatFilter } from '#runtime/scheduling/repeat-filter'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxOf, replacementFee, suggestedFees } from '../fees.ts'
 import { intentBytes } from '../intent.ts'
-import { type Life, newLife } from '../new-life.ts'
+import { newLife, termsOfLife } from '../new-life.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
 import { attachSignatures, pricedNonce } from '../sign.ts'
 import type { SigningOutcome } from '../signing-round.ts'
-import { insertAttempts, isReplaced, lockNonces, nonceState } from '../store/attempts.ts'
+import { insertAttempts, isReplaced, type Life, lockNonces, nonceState } from '../store/attempts.ts'
 import {
   attemptsAboveGaps,
   type NonceGap,
@@ -40,6 +41,8 @@ const scanEveryMs = 1_000
  */
 export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
+  // No transaction waits for another one.
+  if (!chain.lane.nonceOf) return async () => false
   const refused = newTurn('filling refused nonces')
   const underpriced = newTurn('filling outpriced nonces')
   const unsigned = newTurn('filling unsigned nonces')
@@ -120,7 +123,7 @@ const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly
 /** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
 async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
-  const chainNonce = await chain.lane.nonceOf(address)
+  const chainNonce = await chain.lane.nonceOf?.(address)
   const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
   return free
     .filter((each) => each < nonce)
@@ -135,32 +138,37 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
   const [suggestion, estimate, chainNonce] = await Promise.all([
     suggestedFees(chain),
     chain.offers.estimateGas(address, call, { feePayer: gap.feePayer ?? undefined }),
-    chain.lane.nonceOf(address),
+    chain.lane.nonceOf?.(address),
   ])
   if (estimate.kind !== 'estimated') throw new Error(`cannot estimate a no-op: ${estimate.message}`)
   // Used with this key outside the platform: the indexer handles it.
-  if (chainNonce > gap.nonce) return 'blocked'
+  if (chainNonce === undefined || chainNonce > gap.nonce) return 'blocked'
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
     maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: chain.offers.limitOf(estimate.gas, 'coins'), maxFeeAtomic, priorityFeeAtomic }
-  if (fees.gasLimit * maxFeeAtomic > feeMaxOf(chain.network)) return 'blocked'
+  const feeMaxAtomic = networkFeeOf(blockchain, {
+    gasLimit: fees.gasLimit,
+    priceAtomic: maxFeeAtomic,
+    hasFeePayer: gap.feePayer !== null,
+  })
+  if (feeMaxAtomic > feeMaxOf(chain.network)) return 'blocked'
   const life = await newLife(ctx, chain)
   const unsigned: UnsignedTransaction = {
     from: gap.address,
     ...call,
     ...fees,
     nonce: gap.nonce,
-    ...(life && { expiresMs: life.expiresMs }),
+    ...termsOfLife(life),
     ...(gap.feePayer !== null && { feePayer: gap.feePayer }),
   }
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'
     const id = newId(ctx.clock.nowMs())
-    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'blocked'
-    await signNoop(tx, ctx, chain, gap, id, unsigned, life)
+    if (!(await holdFee(tx, ctx, blockchain, gap, id, feeMaxAtomic))) return 'blocked'
+    await signNoop(tx, ctx, chain, gap, { id, unsigned, life, feeMaxAtomic })
     return 'advanced'
   })
 }
@@ -187,14 +195,15 @@ async function holdFee(
   return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId, purpose: 'fee', amountAtomic })
 }
 
+/** A transaction without effect that takes a nonce. */
+type Noop = { id: string; unsigned: UnsignedTransaction; life: Life | undefined; feeMaxAtomic: bigint }
+
 async function signNoop(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
   { entityId, transactionId, address, feePayer, nonce, replaced }: NonceGap,
-  id: string,
-  unsigned: UnsignedTransaction,
-  life: Life | undefined,
+  { id, unsigned, life, feeMaxAtomic }: Noop,
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
@@ -202,7 +211,7 @@ async function signNoop(
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
   const deathProof = replaced?.deathProof ?? undefined
-  const signing = { payload, replaces, deathProof, noop: true, ...pricedNonce(blockchain, unsigned) }
+  const signing = { payload, replaces, deathProof, noop: true, ...pricedNonce(blockchain, unsigned, life) }
   await renewTreasuryGrant(tx, ctx, chain, { entityId, id: transactionId })
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...signing }
@@ -210,7 +219,7 @@ async function signNoop(
   const payer = feePayer === null ? undefined : await findSponsor(tx, entityId, blockchain)
   const { raw, hash } = await attachSignatures(tx, ctx, chain, unsigned, { sender: signature!, payer })
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
-  const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic, feeMaxAtomic, depositAtomic: 0n }
   const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }
   await insertAttempts(tx, nowMs, [
     { ...kept, ...fees, kind: 'noop', replacesId: replaced?.id ?? null, life },

@@ -8,6 +8,7 @@ import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseHold } from '#engines/ledger/holds/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
+import { larger } from '#lib/amounts'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -15,15 +16,17 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { type Deferral, defer, type Turn } from '#runtime/turns/store'
+import { type Failure, failUnsentTransactions } from '../fail-unsent.ts'
 import { currentFees, type Fee, feeMaxOf, replacementFee } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
-import { type Life, newLife } from '../new-life.ts'
+import { newLife, termsOfLife } from '../new-life.ts'
+import { costOf, highestFeeOf } from '../plan.ts'
 import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
 import { attachSignatures, pricedNonce } from '../sign.ts'
 import type { SigningOutcome } from '../signing-round.ts'
-import { insertAttempts, isReplaced, lockNonces } from '../store/attempts.ts'
+import { insertAttempts, isReplaced, type Life, lockNonces, markEnded } from '../store/attempts.ts'
 import { bundledCalls } from '../store/operations.ts'
 import {
   cancelRefused,
@@ -98,7 +101,10 @@ async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: Replaceme
   return decision!.actions.includes('DENY')
 }
 
-type Replacement = { call: Call; gasLimit: bigint; fee: Fee; life: Life | undefined }
+type Replacement = { call: Call; gasLimit: bigint; fee: Fee; depositAtomic: bigint; life: Life | undefined }
+
+/** Why nothing is signed in the place of dead bytes. */
+type HopelessCall = { failure: Pick<Failure, 'reason' | 'details'> }
 
 async function replaceOne(
   ctx: EngineCtx,
@@ -118,6 +124,10 @@ async function replaceOne(
     )
       return 'busy'
     if (kindOf(request) === 'bump' && (await isListed(tx, ctx, chain, request))) {
+      if (isUnordered(row)) {
+        const details = 'screening denies its recipient'
+        return failDead(tx, ctx, row, { reason: 'SCREENING_DENIED', details })
+      }
       const details = 'screening denies its recipient: a transaction without effect takes its nonce'
       await cancelRefused(
         tx,
@@ -129,6 +139,8 @@ async function replaceOne(
       )
       return 'advanced'
     }
+    if (replacement !== 'too expensive' && 'failure' in replacement)
+      return failDead(tx, ctx, row, replacement.failure)
     // A cancel transaction in flight satisfies a cancel request, unless it offers less than the base fee.
     const isEnough = row.maxFee >= suggestion.baseFeeAtomic && !isDead(row)
     const done = request.requested === 'cancel' && request.kind === 'cancel' && isEnough
@@ -147,28 +159,67 @@ async function replaceOne(
 
 const isDead = ({ deathProof }: ReplacementRequest) => deathProof !== null
 
+/** Whether no later transaction waits for the nonce, so that nothing has to take it. */
+const isUnordered = ({ lastHeight }: ReplacementRequest) => lastHeight !== null
+
+/** Fails an intent whose bytes are dead, in the place of signing others that would fail. */
+async function failDead(
+  tx: Db,
+  ctx: EngineCtx,
+  { entityId, id, attemptId }: ReplacementRequest,
+  failure: HopelessCall['failure'],
+): Promise<SigningOutcome> {
+  await markEnded(tx, { entityId, id: attemptId })
+  await failUnsentTransactions(tx, ctx, [{ entityId, id, ...failure }])
+  await clearReplacementRequest(tx, { entityId, id })
+  return 'advanced'
+}
+
 async function plan(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
   suggestion: FeeSuggestion,
-): Promise<Replacement | 'too expensive'> {
+): Promise<Replacement | HopelessCall | 'too expensive'> {
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
   const own = row.address
   const cancelling = kindOf(row) === 'cancel'
   const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
-  const gasLimit = cancelling ? await estimateSelfCall(chain, row, call) : row.gasLimit
-  return gasLimit * fee.maxFeeAtomic > feeMaxOf(chain.network)
+  const limits = cancelling
+    ? { gasLimit: await estimateSelfCall(chain, row, call), depositAtomic: 0n }
+    : isUnordered(row)
+      ? await estimateAgain(chain, row, call)
+      : { gasLimit: row.gasLimit, depositAtomic: row.depositAtomic }
+  if (limits === 'too poor') return 'too expensive'
+  if ('failure' in limits) return limits
+  const highest = highestFeeOf(chain.network, { ...limits, fee, hasFeePayer: row.feePayer !== null })
+  return highest > feeMaxOf(chain.network)
     ? 'too expensive'
-    : { call, gasLimit, fee, life: await lifeOf(ctx, chain, row) }
+    : { call, ...limits, fee, life: await lifeOf(ctx, chain, row) }
+}
+
+/** Estimates the call of dead bytes: the chain may have changed in the life that they had. */
+async function estimateAgain(
+  chain: Chain,
+  { address, feePayer, gasLimit }: ReplacementRequest,
+  call: Call,
+): Promise<Pick<Replacement, 'gasLimit' | 'depositAtomic'> | HopelessCall | 'too poor'> {
+  const estimate = await chain.offers.estimateGas(address, call, { feePayer: feePayer ?? undefined })
+  if (estimate.kind === 'estimated') {
+    const needed = chain.offers.limitOf(estimate.gas, 'call')
+    return { gasLimit: larger(needed, gasLimit), depositAtomic: estimate.depositAtomic ?? 0n }
+  }
+  if (estimate.kind === 'insufficient-funds') return 'too poor'
+  if (estimate.kind === 'unknown') throw new Error(`cannot estimate it again: ${estimate.message}`)
+  return { failure: { reason: 'ESTIMATION_ERROR', details: estimate.message } }
 }
 
 /** The expiry of a replacement: that of the bytes it replaces, or another one once these are proven dead. */
 async function lifeOf(ctx: EngineCtx, chain: Chain, row: ReplacementRequest): Promise<Life | undefined> {
   const { expiresMs, signedAt, deathProof } = row
-  if (expiresMs === null || signedAt === null) return undefined
-  return deathProof === null ? { expiresMs, signedAt } : newLife(ctx, chain)
+  if (signedAt === null) return undefined
+  return deathProof === null && expiresMs !== null ? { expiresMs, signedAt } : newLife(ctx, chain)
 }
 
 /** The replacement of a cancel transaction is a cancel transaction, too. */
@@ -191,12 +242,13 @@ async function holdFee(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
-  { gasLimit, fee }: Replacement,
+  { gasLimit, fee, depositAtomic }: Replacement,
 ) {
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId: row.entityId, blockchain, tokenId, address: row.feePayer ?? row.address }
-  const amountAtomic = gasLimit * fee.maxFeeAtomic
+  const hasFeePayer = row.feePayer !== null
+  const amountAtomic = costOf(chain.network, { gasLimit, fee, depositAtomic, hasFeePayer })
   return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId: row.id, purpose: 'fee', amountAtomic })
 }
 
@@ -205,7 +257,7 @@ async function signReplacement(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
-  { call, gasLimit, fee, life }: Replacement,
+  { call, gasLimit, fee, depositAtomic, life }: Replacement,
 ) {
   const { entityId, id, address, nonce, attemptId: replacesId } = row
   const kind = kindOf(row)
@@ -218,7 +270,7 @@ async function signReplacement(
     gasLimit,
     maxFeeAtomic,
     priorityFeeAtomic,
-    ...(life && { expiresMs: life.expiresMs }),
+    ...termsOfLife(life),
     ...(row.feePayer !== null && { feePayer: row.feePayer }),
   }
   const payload = chain.payments.payloadOf(unsigned)
@@ -227,7 +279,7 @@ async function signReplacement(
   const signing = {
     payload,
     replaces: await signedDigest(tx, replaced),
-    ...pricedNonce(blockchain, unsigned),
+    ...pricedNonce(blockchain, unsigned, life),
     deathProof: row.deathProof ?? undefined,
   }
   await renewTreasuryGrant(tx, ctx, chain, row)
@@ -251,7 +303,16 @@ async function signReplacement(
     txHash,
   }
   await insertAttempts(tx, nowMs, [
-    { ...kept, raw: bytesOf(raw), gasLimit, maxFeeAtomic, priorityFeeAtomic, life },
+    {
+      ...kept,
+      raw: bytesOf(raw),
+      gasLimit,
+      maxFeeAtomic,
+      priorityFeeAtomic,
+      feeMaxAtomic: highestFeeOf(chain.network, { gasLimit, fee, hasFeePayer: row.feePayer !== null }),
+      depositAtomic,
+      life,
+    },
   ])
   await recordReplacement(tx, nowMs, row, txHash)
   await recordEvent(tx, ctx, row, kind === 'cancel' ? 'cancelling' : 'accelerated')

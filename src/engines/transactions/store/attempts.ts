@@ -1,3 +1,5 @@
+import type { BlockRef } from '#chains/facets/blocks'
+import type { Expiry } from '#chains/facets/lifetimes'
 import { isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
@@ -21,9 +23,15 @@ export type NewAttempt = {
   gasLimit: bigint
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
+  /** The highest fee that it may cost, and the coins that it takes from the payer of that beside it. */
+  feeMaxAtomic: bigint
+  depositAtomic: bigint
   /** The expiry of its bytes, where they have one, and the newest applied block when bytes of this expiry were signed first. */
-  life?: { expiresMs: number; signedAt: number } | undefined
+  life?: Life | undefined
 }
+
+/** How long signed bytes live; `signedAt` is a height. */
+export type Life = Expiry & { signedAt: number }
 
 /**
  * Takes the lock under which nonces of one address are assigned; every signer takes it first. False while another process
@@ -51,16 +59,21 @@ export type NonceState = {
 const freeMax = 1_000
 
 /**
- * `chainNonce` is the number of nonces used on the chain. A nonce below `next` without an attempt is rare: a restored
+ * `chainNonce` is the number of nonces used on the chain, where it counts them. A nonce below `next` without an attempt is rare: a restored
  * database lost bytes that were never sent, or a reorg lowered the chain's count. All later nonces would wait for it.
  */
 export async function nonceState(
   tx: Db,
   blockchain: string,
   { entityId, address }: { entityId: string; address: string },
-  chainNonce: number,
+  chainNonce: number | undefined,
 ): Promise<NonceState> {
   const own = sql`blockchain = ${blockchain} and address = ${address}`
+  const open = sql`(select count(*) from attempts where ${own} and entity_id = ${entityId} and state in ('signed', 'sent')) as open`
+  if (chainNonce === undefined) {
+    const next = sql`(select coalesce(max(nonce) + 1, 0) from attempts where ${own}) as next`
+    return tx.one<NonceState>(sql`select ${next}, '{}'::float8[] as free, ${open}`)
+  }
   return tx.one<NonceState>(sql`with known as (
       select coalesce(max(nonce) + 1, 0) as next from attempts where ${own}
     ), above as (
@@ -69,8 +82,7 @@ export async function nonceState(
     select next::int8, array(select n::float8 from generate_series(${chainNonce}::int8, next - 1) n
         where above.count < next - ${chainNonce}
           and not exists (select 1 from attempts where ${own} and nonce = n)
-        order by n limit ${freeMax}) as free,
-      (select count(*) from attempts where ${own} and entity_id = ${entityId} and state in ('signed', 'sent')) as open
+        order by n limit ${freeMax}) as free, ${open}
     from known, above`)
 }
 
@@ -80,8 +92,8 @@ export async function nonceState(
  */
 export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAttempt[]): Promise<void> {
   await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, replaces_id, tx_hash,
-      raw_transaction, gas_limit, max_fee, priority_fee, expires_ms, signed_at, state, create_date)
-    select e, i, t, b, a, n, k, x, h, r, g, m, p, l, s, 'signed', ${formatInstant(nowMs)}
+      raw_transaction, gas_limit, max_fee, priority_fee, fee_max, deposit, expires_ms, last_height, signed_at, state, create_date)
+    select e, i, t, b, a, n, k, x, h, r, g, m, p, f, d, l, o, s, 'signed', ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.nonce)}::int8[],
@@ -89,8 +101,10 @@ export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAt
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.raw)}::bytea[],
       ${rows.map((row) => row.gasLimit.toString())}::numeric[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
       ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[],
-      ${rows.map((row) => row.life?.expiresMs ?? null)}::int8[], ${rows.map((row) => row.life?.signedAt ?? null)}::int8[])
-      as row(e, i, t, b, a, n, k, x, h, r, g, m, p, l, s)`)
+      ${rows.map((row) => row.feeMaxAtomic.toString())}::numeric[], ${rows.map((row) => row.depositAtomic.toString())}::numeric[],
+      ${rows.map((row) => row.life?.expiresMs ?? null)}::int8[], ${rows.map((row) => row.life?.lastHeight ?? null)}::int8[],
+      ${rows.map((row) => row.life?.signedAt ?? null)}::int8[])
+      as row(e, i, t, b, a, n, k, x, h, r, g, m, p, f, d, l, o, s)`)
   const replacing = rows.filter((row) => row.replacesId !== null)
   if (replacing.length > 0)
     await tx.run(sql`update attempts a set state = 'replaced'
@@ -172,26 +186,27 @@ export type ExpiredAttempt = {
   address: string
   nonce: number
   txHash: string
-  expiresMs: number
+  expiresMs: number | null
+  lastHeight: number | null
   signedAt: number
   state: 'signed' | 'sent' | 'rejected'
 }
 
 const mayBeTaken = sql`('signed', 'sent', 'rejected')`
 
-/** Attempts in flight or refused that expire up to a time of their chain; entities take turns. */
+/** Attempts in flight or refused whose lives end up to a block of their chain; entities take turns. */
 export async function expiredAttempts(
   db: Db,
   turn: Turn,
   blockchain: string,
-  upToMs: number,
+  upTo: Pick<BlockRef, 'number' | 'timeMs'>,
   limit: number,
 ): Promise<readonly ExpiredAttempt[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state in ${mayBeTaken} and q.death_proof is null
-    and q.expires_ms <= ${upToMs}`
+    and (q.expires_ms <= ${upTo.timeMs} or q.last_height <= ${upTo.number})`
   const rows = sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash, q.state,
-      q.expires_ms::float8 as expires_ms, q.signed_at::float8 as signed_at
-    from attempts q where ${where} and q.entity_id = turn.entity_id order by q.expires_ms, q.address, q.nonce`
+      q.expires_ms::float8 as expires_ms, q.last_height::float8 as last_height, q.signed_at::float8 as signed_at
+    from attempts q where ${where} and q.entity_id = turn.entity_id order by q.expires_ms, q.last_height, q.address, q.nonce`
   const shared = { from: sql`attempts q`, where, rows }
   return served(turn, await db.all<ExpiredAttempt>(inTurns(turn, shared, limit)))
 }
@@ -204,6 +219,11 @@ export const markDead = async (
 ): Promise<boolean> =>
   (await tx.run(sql`update attempts set death_proof = ${deathProof}::jsonb
     where entity_id = ${entityId} and id = ${id} and state in ${mayBeTaken} and death_proof is null`)) > 0
+
+/** Records that nothing is sent any more of dead bytes, and that nothing takes their place. */
+export const markEnded = (tx: Db, { entityId, id }: { entityId: string; id: string }) =>
+  tx.run(sql`update attempts set state = 'displaced'
+    where entity_id = ${entityId} and id = ${id} and death_proof is not null and state in ${mayBeTaken}`)
 
 /** Records that another transaction used the nonce of refused bytes. */
 export const markRefusedDisplaced = (tx: Db, { entityId, id }: { entityId: string; id: string }) =>

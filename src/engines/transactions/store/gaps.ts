@@ -39,7 +39,7 @@ export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: numbe
     blockchain,
     sql`q.state = 'rejected'`,
     sql`q.replaces_id is null
-      and (q.expires_ms is null or q.death_proof is not null)
+      and (q.signed_at is null or q.death_proof is not null)
       and not exists (select 1 from attempts u where u.entity_id = q.entity_id and u.replaces_id = q.id)`,
     limit,
   )
@@ -59,7 +59,7 @@ export const underpricedGaps = (
     turn,
     blockchain,
     inFlight,
-    sql`q.kind = 'noop' and case when q.expires_ms is null then q.max_fee < ${baseFeeAtomic.toString()}::numeric
+    sql`q.kind = 'noop' and case when q.signed_at is null then q.max_fee < ${baseFeeAtomic.toString()}::numeric
       else q.death_proof is not null end`,
     limit,
   )

@@ -105,8 +105,11 @@ export type ReplacementRequest = Ref & {
   gasLimit: bigint
   maxFee: bigint
   priorityFee: bigint
+  /** The coins that the transaction takes from the payer of its fee beside it. */
+  depositAtomic: bigint
   /** Of bytes that expire; null for all others. */
   expiresMs: number | null
+  lastHeight: number | null
   signedAt: number | null
   /** The proof that no block can have them, as JSON. */
   deathProof: string | null
@@ -115,14 +118,18 @@ export type ReplacementRequest = Ref & {
 
 const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as requested, t.state, t.wallet_id, t.address,
     t.call_to, t.call_value, t.call_data, t.fee_payer, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
-    a.expires_ms::float8 as expires_ms, a.signed_at::float8 as signed_at, a.death_proof::text as death_proof, t.update_date
+    coalesce(a.deposit, 0) as deposit_atomic, a.expires_ms::float8 as expires_ms, a.last_height::float8 as last_height,
+    a.signed_at::float8 as signed_at, a.death_proof::text as death_proof, t.update_date
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'noop'`
 
-/** Whether what replaces the attempt may be signed: in the place of bytes that expire, pools take no other call before. */
-const isReplaceable = sql`(t.requested_replacement = 'bump' or a.kind = 'cancel' or a.expires_ms is null
-  or a.death_proof is not null)`
+/**
+ * Whether what replaces the attempt may be signed: in the place of bytes that expire, pools take no other call before, and nothing
+ * else takes the place of bytes that live up to a height.
+ */
+const isReplaceable = sql`(a.death_proof is not null or (a.last_height is null
+  and (t.requested_replacement = 'bump' or a.kind = 'cancel' or a.expires_ms is null)))`
 
 /** Pending requests of addresses that are not deferred; entities take turns. */
 export async function replacementRequests(

@@ -24,7 +24,14 @@ import { type State, statesBefore } from '../states.ts'
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
 
 /** The fee estimate at signing; prices in the smallest unit of the native coin. */
-export type SignedFee = { gasLimit: string; baseFee: string; priorityFee: string; maxFee: string }
+export type SignedFee = {
+  gasLimit: string
+  baseFee: string
+  priorityFee: string
+  maxFee: string
+  /** Native coins that it takes beside the fee, in base units; absent where it takes none. */
+  deposit?: string
+}
 
 const transactions = table('transactions', {
   id: uuid,

@@ -5,6 +5,7 @@ import {
   bigint,
   boolean,
   integer,
+  nullable,
   numeric,
   type RowOf,
   table,
@@ -49,7 +50,7 @@ const transactions = table('observed_transactions', {
   blockNumber: bigint,
   txHash: text,
   address: text,
-  nonce: bigint,
+  nonce: nullable(bigint),
   success: boolean,
   gasUsed: numeric,
   fee: numeric,
@@ -95,18 +96,20 @@ export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: st
   db.all<ObservedTransaction>(sql`select ${transactions.columns()}
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
-/** The transactions of managed senders in the canonical blocks of this range. */
+/** A nonce of a managed sender, and the transaction that used it. */
+type UsedNonce = { entityId: string; address: string; nonce: number; txHash: string }
+
+/** The transactions with nonces of managed senders in the canonical blocks of this range. */
 export const canonicalTransactionsBetween = (
   db: Db,
   blockchain: string,
   fromNumber: number,
   toNumber: number,
 ) =>
-  db.all<
-    Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
-  >(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
+  db.all<UsedNonce>(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
-    where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
+    where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical
+      and o.nonce is not null`)
 
 /** The final transactions that used these nonces; a block that was pruned had been final. */
 export const finalNonceUses = (
@@ -115,14 +118,24 @@ export const finalNonceUses = (
   finalTo: number,
   nonces: readonly { entityId: string; address: string; nonce: number }[],
 ) =>
-  db.all<
-    Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
-  >(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
+  db.all<UsedNonce>(sql`select o.entity_id, o.address, o.nonce, o.tx_hash
     from unnest(${nonces.map((row) => row.entityId)}::uuid[], ${nonces.map((row) => row.address)}::text[],
       ${nonces.map((row) => row.nonce)}::int8[]) as n(e, a, k)
     join observed_transactions o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.nonce = n.k
     left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
     where coalesce(b.canonical, true) and o.block_number <= ${finalTo}`)
+
+/** Whether a final block has a transaction of this entity; a block that was pruned had been final. */
+export const isInFinalBlock = async (
+  db: Db,
+  blockchain: string,
+  finalTo: number,
+  { entityId, txHash }: { entityId: string; txHash: string },
+): Promise<boolean> =>
+  (await db.maybe<{ txHash: string }>(sql`select o.tx_hash from observed_transactions o
+    left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
+    where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.tx_hash = ${txHash}
+      and coalesce(b.canonical, true) and o.block_number <= ${finalTo} limit 1`)) !== undefined
 
 /** A block that holds a transaction, whether it is canonical or not. */
 export type HoldingBlock = {

@@ -1,5 +1,6 @@
 import { type Blockchain, familyOf } from './blockchains.ts'
 import { families } from './families.ts'
+import type { FeeTerms } from './family.ts'
 import type { PriceUnit } from './network.ts'
 
 /** The unit in which prices of gas are written on a blockchain that this program connects to. */
@@ -7,4 +8,10 @@ export function priceUnitOf(blockchain: Blockchain): PriceUnit {
   const unit = families[familyOf(blockchain)]?.priceUnit
   if (!unit) throw new Error(`the family of ${blockchain} has no unit of prices`)
   return unit
+}
+
+/** The fee of a transaction with these terms, in the smallest unit of the native coin: of one that uses its whole limit. */
+export function networkFeeOf(blockchain: Blockchain, terms: FeeTerms): bigint {
+  const { feeOf } = families[familyOf(blockchain)] ?? {}
+  return feeOf ? feeOf(terms) : terms.gasLimit * terms.priceAtomic
 }

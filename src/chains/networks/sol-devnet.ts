@@ -1,11 +1,11 @@
-import type { Network } from '#chains/networks/index'
+import type { NetworkOf } from '../network.ts'
 
-/** The test network of Solana, which this program connects to no node of yet. */
-export const solanaNetwork = {
+export const solDevnet: NetworkOf<'SOL-DEVNET'> = {
   blockchain: 'SOL-DEVNET',
   family: 'solana',
   environment: 'TEST',
   chainId: 103,
+  genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   name: 'Solana-Devnet',
   nativeToken: {
     id: 'ecf919b4-517f-5fde-b82b-393d1092e5fc',
@@ -22,11 +22,23 @@ export const solanaNetwork = {
       decimals: 6,
       address: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
     },
+    {
+      id: 'e8f3e7d4-49dc-5147-9c26-58dfba0d9693',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr',
+      localOnly: true,
+    },
   ],
   confirmations: 33,
+  finalityDepth: 33,
   domain: 5,
   businessChain: 'SOL',
-  eip1559: false,
+  feeModel: 'priorityFee',
+  tokenStandard: 'Fungible',
   inFlightMax: 1_000,
+  replaceable: false,
   blockTimeMs: 400,
-} as unknown as Network
+}
