@@ -1,11 +1,13 @@
 import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { type RunAptosNode, startRunAptosNode } from './run-aptos-node.ts'
+import { type RunSolanaNode, startRunSolanaNode } from './run-solana-node.ts'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
 
 /** The nodes of one run, with funded wallets. */
 export type RunNode = {
   chain: TestChain
   aptos: RunAptosNode
+  solana: RunSolanaNode
   /** Mines on a timer until the next call, or each transaction at once when undefined. */
   mineEvery(blockTimeMs: number | undefined): Promise<void>
   stop(): Promise<void>
@@ -19,12 +21,12 @@ const blocksAbove = 4
 /** Starts the nodes, funds the wallets on them, and makes no block of a transaction until requested. */
 export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode> {
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
-  const aptos = await startRunAptosNode(wallets)
+  const [aptos, solana] = await Promise.all([startRunAptosNode(wallets), startRunSolanaNode(wallets)])
   const chain = chains[0]!
   let timer: NodeJS.Timeout | undefined
   const mineEvery = async (blockTimeMs: number | undefined) => {
     clearInterval(timer)
-    aptos.mineEvery(blockTimeMs)
+    for (const node of [aptos, solana]) node.mineEvery(blockTimeMs)
     await chain.setAutomine(blockTimeMs === undefined)
     if (blockTimeMs === undefined) return
     let isMining = false
@@ -50,11 +52,12 @@ export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode
   return {
     chain,
     aptos,
+    solana,
     mineEvery,
     stop: async () => {
       clearInterval(timer)
       await stop()
-      await aptos.close()
+      await Promise.all([aptos.close(), solana.close()])
     },
   }
 }

@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { canonicalAddress } from '#chains/addresses/canonical'
 import { aptosTestnet } from '#chains/networks/aptos-testnet'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { cloneOf } from '#testing/databases/database-clone'
@@ -48,7 +50,10 @@ export async function runSchedule(
   const database = openDatabase(clone.connection, 2)
   const { rpcUrl } = node.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
-  const others = [{ blockchain: aptosTestnet.blockchain, rpcUrl: node.aptos.node.url }]
+  const others = [
+    { blockchain: aptosTestnet.blockchain, rpcUrl: node.aptos.node.url },
+    { blockchain: solDevnet.blockchain, rpcUrl: node.solana.node.url },
+  ]
   const platform = { connection: clone.connection, rpcUrl, blockchain, others, dataDir } as const
   // An API costs as much as the other roles: one is enough unless the failpoint is in it.
   const roles = plans.map((_, index) =>
@@ -73,7 +78,7 @@ export async function runSchedule(
       injectFaults(node, pool, faults).then(() => (doing = 'requesting transfers')),
     ])
     doing = 'resuming and replacing the workers'
-    node.aptos.settle()
+    for (const each of [node.aptos, node.solana]) each.settle()
     await pool.endFaults()
     faultsMs = performance.now() - startedMs
     doing = 'waiting for the end of all transfers'
@@ -132,13 +137,15 @@ const isIntake = (point: Failpoint) => point === 'before-request-commit' || poin
 const grantsKeptBlocks = 65
 /** More than the life of a transaction that expires. */
 const lifeMs = 620_000
+/** The same in blocks, and those that a fork may take back. */
+const lifeBlocks = 190
 /** One day between blocks, in milliseconds. */
 const never = 86_400_000
 
 /** Waits until the books contain the balances of the wallets; transfers are refused before. */
 const untilFunded = (database: Database, { wallets }: SeededDatabase) =>
   until(async () => {
-    const addresses = wallets.map(({ address }) => address.toLowerCase())
+    const addresses = wallets.map(({ address }) => canonicalAddress(address))
     const rows = await database.all(
       sql`select 1 from accounts where address = any(${addresses}::text[]) and posted > 0`,
     )
@@ -158,9 +165,19 @@ async function untilEnded(database: Database, node: RunNode, load: ClientLoad): 
     if (waitedMs > nextPassMs) {
       nextPassMs = 2 * nextPassMs + patienceMs
       node.aptos.pass(lifeMs)
+      if (await mayHaveLost(database, node)) node.solana.pass(lifeBlocks)
     }
     return unfinished(database)
   })
+}
+
+/** Whether transactions wait for a block of Solana whose blocks are all followed: more of them would be a burden otherwise. */
+async function mayHaveLost(database: Database, { solana }: RunNode): Promise<boolean> {
+  const { blockchain: on } = solDevnet
+  const { waiting, known } = await database.one<{ waiting: boolean; known: boolean }>(sql`select
+    exists (select 1 from attempts where blockchain = ${on} and state in ('signed', 'sent')) as waiting,
+    exists (select 1 from blocks where canonical and blockchain = ${on} and hash = ${solana.headHash()}) as known`)
+  return waiting && known && solana.node.pending().length === 0
 }
 
 /**
@@ -170,7 +187,8 @@ async function untilEnded(database: Database, node: RunNode, load: ClientLoad): 
 async function followToTheEnd(database: Database, node: RunNode): Promise<string[]> {
   await node.mineEvery(never)
   await node.chain.mine(grantsKeptBlocks)
-  for (let block = 0; block < grantsKeptBlocks; block++) node.aptos.node.mine()
+  for (let block = 0; block < grantsKeptBlocks; block++)
+    for (const each of [node.aptos, node.solana]) each.node.mine()
   const behind = await leftAfter(() => unfollowed(database, node))
   return behind ? [`not followed within ${settleWithinMs} ms: ${behind}`] : []
 }
@@ -189,18 +207,25 @@ async function leftAfter(
 }
 
 async function injectFaults(
-  { chain, aptos }: RunNode,
+  { chain, aptos, solana }: RunNode,
   { slots }: WorkerPool,
   faults: readonly ScheduledFault[],
 ): Promise<void> {
   const startedMs = performance.now()
   for (const fault of faults) {
     await sleep(Math.max(0, fault.atMs - (performance.now() - startedMs)))
-    if (fault.kind === 'reorg') await chain.reorg(fault.depth)
-    if (fault.kind === 'wipe') await chain.rpc('anvil_dropAllTransactions')
+    if (fault.kind === 'reorg') {
+      await chain.reorg(fault.depth)
+      solana.fork(fault.depth)
+    }
+    if (fault.kind === 'wipe') {
+      await chain.rpc('anvil_dropAllTransactions')
+      solana.node.forgetPending()
+    }
     if (fault.kind === 'kill') slots[fault.worker]!.kill()
     if (fault.kind === 'freeze') slots[fault.worker]!.freeze()
     if (fault.kind === 'clock') aptos.pass(fault.byMs)
-    if ('forMs' in fault) aptos.fail(fault.kind, fault.forMs)
+    if (fault.kind === 'blocks') solana.pass(fault.count)
+    if ('forMs' in fault) for (const node of [aptos, solana]) node.fail(fault.kind, fault.forMs)
   }
 }

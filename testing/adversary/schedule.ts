@@ -1,3 +1,4 @@
+import { encodeBase58 } from '#chains/addresses/base-encodings'
 import {
   type Failpoint,
   type FailpointAction,
@@ -22,7 +23,7 @@ export type PlannedTransfer = {
   later?: { verb: 'cancel' | 'accelerate'; afterMs: number }
 }
 
-/** A fault of the node of a chain whose transactions expire. */
+/** A fault of the nodes of chains whose transactions expire. */
 export type ExpiringNodeFault = 'answers-lost' | 'submissions-lost' | 'pool-forgotten'
 
 /** A fault of a machine or of the chain, `atMs` milliseconds after the start. */
@@ -31,10 +32,12 @@ export type ScheduledFault =
   | { kind: 'wipe'; atMs: number }
   | { kind: 'kill'; atMs: number; worker: number }
   | { kind: 'freeze'; atMs: number; worker: number }
-  /** Of the node whose transactions expire. */
+  /** Of the nodes whose transactions expire. */
   | { kind: ExpiringNodeFault; atMs: number; forMs: number }
   /** The time of the blocks whose transactions expire goes forward. */
   | { kind: 'clock'; atMs: number; byMs: number }
+  /** Blocks are made at once where transactions live up to a height. */
+  | { kind: 'blocks'; atMs: number; count: number }
 
 export type Schedule = {
   seed: number
@@ -74,10 +77,13 @@ const foreignPoints: readonly Failpoint[] = [
   'before-flow-commit',
 ]
 
-/** Wallets that are keys; one more is a smart account, and the last one is on Aptos. */
+/** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */
 export const walletCount = 3
 const smartAccount = walletCount
 const onAptos = walletCount + 1
+const onSolana = walletCount + 2
+/** The least that an account of Solana may have. */
+const solanaRent = 890_880
 export const workerCount = 2
 
 /** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
@@ -128,19 +134,17 @@ function blockTimeOf(random: SeededRandom, replaces: boolean): number | undefine
 function transferOf(random: SeededRandom, seed: number, index: number, point: Failpoint): PlannedTransfer {
   const replaces = replacing.includes(point)
   const flawed = random.below(20)
-  const wallet = random.below(walletCount + 2)
+  const wallet = random.below(walletCount + 3)
   const isKey = wallet !== smartAccount
   const coin = isKey && random.oneIn(5) ? ('native' as const) : ('USDC' as const)
   const made: PlannedTransfer = {
     wallet,
     api: random.below(workerCount),
-    to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index))
-      .toString(16)
-      .padStart(wallet === onAptos ? 64 : 40, 'c')}`,
-    amountAtomic: BigInt(1 + index),
+    to: recipientOf(wallet, (BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index)),
+    amountAtomic: BigInt(1 + index + (wallet === onSolana && coin === 'native' ? solanaRent : 0)),
     coin,
     flaw:
-      coin === 'native' || !isKey || wallet === onAptos
+      coin === 'native' || !isKey || wallet >= onAptos
         ? 'none'
         : flawed === 0
           ? 'little-gas'
@@ -153,7 +157,14 @@ function transferOf(random: SeededRandom, seed: number, index: number, point: Fa
   const verb =
     random.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
   const afterMs = random.between(0, 300)
-  return asked && isKey ? { ...made, later: { verb, afterMs } } : made
+  // What is signed on Solana is neither cancelled nor accelerated.
+  return asked && isKey && wallet !== onSolana ? { ...made, later: { verb, afterMs } } : made
+}
+
+function recipientOf(wallet: number, number: bigint): string {
+  const digits = number.toString(16)
+  if (wallet !== onSolana) return `0x${digits.padStart(wallet === onAptos ? 64 : 40, 'c')}`
+  return encodeBase58(Buffer.from(digits.padStart(64, 'c'), 'hex'))
 }
 
 function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): ScheduledFault[] {
@@ -171,5 +182,6 @@ function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): Sched
   // About the life of a transaction: some expire, others are included just before.
   for (let count = random.below(3); count > 0; count--)
     faults.push({ kind: 'clock', atMs: at(), byMs: random.between(300_000, 650_000) })
+  if (random.oneIn(2)) faults.push({ kind: 'blocks', atMs: at(), count: random.between(60, 190) })
   return faults.sort((one, other) => one.atMs - other.atMs)
 }

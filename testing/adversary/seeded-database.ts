@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Blockchain } from '#chains/blockchains'
 import { aptosTestnet } from '#chains/networks/aptos-testnet'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
 import { sandboxApiKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { cloneOf } from '#testing/databases/database-clone'
 import { testRootKey } from '#testing/databases/template'
 import { openLocalAptos } from '#testing/nodes/local-aptos'
+import { openLocalSolana } from '#testing/nodes/local-solana'
 import { startTestChains } from '#testing/platform/chain'
 import { testLog } from '#testing/platform/log'
 import { type Tenant, tenantOf } from '#testing/platform/tenant'
@@ -43,13 +45,13 @@ export const tenantAt = (url: string): Tenant => tenantOf(url, account)
 export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
   const { name, connection, drop } = await cloneOf(runServer, 'seeded')
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
-  const aptos = await openLocalAptos()
+  const [aptos, solana] = await Promise.all([openLocalAptos(), openLocalSolana()])
   const context = await openContext({
     config: readConfig({ port: 0, databaseConnectionsMax: 4 }, {}),
     log: testLog(),
     connection,
     rootKey: testRootKey,
-    nodes: [{ blockchain, rpcUrl: chains[0]!.rpcUrl, local: true }, aptos.connected],
+    nodes: [{ blockchain, rpcUrl: chains[0]!.rpcUrl, local: true }, aptos.connected, solana.connected],
   })
   const api = await startApi(context.ctx)
   try {
@@ -74,13 +76,14 @@ export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
       ...(await walletsOf(blockchain, 'EOA', walletCount)),
       ...(await walletsOf(blockchain, 'SCA', 1)),
       ...(await walletsOf(aptosTestnet.blockchain, 'EOA', 1)),
+      ...(await walletsOf(solDevnet.blockchain, 'EOA', 1)),
     ]
     return { runServer, template: name, wallets, publicKey, drop }
   } finally {
     await api.stop()
     await context.close()
     await stop()
-    await aptos.node.close()
+    await Promise.all([aptos.node.close(), solana.node.close()])
   }
 }
 

@@ -1,9 +1,12 @@
+import { canonicalAddress } from '#chains/addresses/canonical'
 import { tokenAddress } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import type { Hex } from '#lib/hex'
 import { type Database, sql } from '#runtime/db/db'
 import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
 import { aptosPayments } from '#testing/nodes/aptos-oracle'
+import { solanaBalanceOf, solanaPayments } from '#testing/nodes/solana-oracle'
 import { openOracle } from '#testing/platform/oracle'
 import type { RunNode } from './run-node.ts'
 import type { PlannedTransfer } from './schedule.ts'
@@ -22,20 +25,24 @@ export async function unfinished(database: Database): Promise<string | undefined
     (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
     (select count(*) from attempts where state in ('signed', 'sent')) as attempts`)
   if (open + attempts === 0) return undefined
-  const states = await database.all<{ kind: string; state: string; n: number }>(
-    sql`select 'transactions' as kind, state, count(*) as n from transactions where transaction_type = 'OUTBOUND'
-      group by 2 union all select 'attempts', state, count(*) from attempts group by 2 order by 1, 2`,
+  const states = await database.all<{ kind: string; blockchain: string; state: string; n: number }>(
+    sql`select 'transactions' as kind, blockchain, state, count(*) as n from transactions
+      where transaction_type = 'OUTBOUND' group by 2, 3
+      union all select 'attempts', blockchain, state, count(*) from attempts group by 2, 3 order by 1, 2, 3`,
   )
-  return states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
+  return states.map(({ kind, blockchain, state, n }) => `${n} ${kind} on ${blockchain} ${state}`).join(', ')
 }
 
 /**
  * Describes how far the indexer and the engines are behind the nodes, which must make no blocks meanwhile; undefined when
  * they have followed every block.
  */
-export async function unfollowed(database: Database, { chain, aptos }: RunNode): Promise<string | undefined> {
+export async function unfollowed(
+  database: Database,
+  { chain, aptos, solana }: RunNode,
+): Promise<string | undefined> {
   const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
-  const heads = [hash, await aptos.headHash()]
+  const heads = [hash, await aptos.headHash(), solana.headHash()]
   const { behind, known } = await database.one<{ behind: number; known: number }>(sql`select
     (select coalesce(sum(newest.step - coalesce(cursors.step, 0)), 0)::int
       from (select blockchain, max(step) as step from block_steps group by 1) newest
@@ -51,37 +58,38 @@ export async function unfollowed(database: Database, { chain, aptos }: RunNode):
  */
 export async function defectsOf(
   database: Database,
-  { chain, aptos }: RunNode,
+  { chain, aptos, solana }: RunNode,
   wallets: readonly PlannedWallet[],
   accepted: readonly Accepted[],
   refused: readonly PlannedTransfer[],
 ): Promise<string[]> {
   const oracle = openOracle(chain.rpcUrl)
-  const ours = new Set(wallets.map(({ address }) => address.toLowerCase()))
+  const ours = new Set<string>(wallets.map(({ address }) => canonicalAddress(address)))
   const moved = [
     ...(await oracle.transfers()).filter(({ from }) => ours.has(from)),
     ...(await aptosPayments(aptos.node.url, [...ours])),
+    ...(await solanaPayments(solana.node.url, [...ours])),
   ]
   const rows = await database.all<Row>(
     sql`select id, state, tx_hash from transactions where transaction_type = 'OUTBOUND'`,
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
-  const movedTo = (to: string) => moved.filter((each) => each.to === to.toLowerCase())
+  const movedTo = (to: string) => moved.filter((each) => each.to === canonicalAddress(to))
   const defects = accepted.flatMap((one) => {
     const row = byId.get(one.id)
     return row ? wrongIn(one, row, movedTo(one.planned.to)) : [`${one.id} was accepted and is gone`]
   })
   for (const { to } of refused)
     if (movedTo(to).length > 0) defects.push(`${to} was paid although it was refused`)
-  const due = new Set(accepted.map(({ planned }) => planned.to.toLowerCase()))
+  const due = new Set<string>(accepted.map(({ planned }) => canonicalAddress(planned.to)))
   for (const each of moved)
-    if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
+    if (!due.has(each.to) && !refused.some(({ to }) => canonicalAddress(to) === each.to))
       defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
   // A smart account sends no transactions of its own.
   const keys = wallets.filter((each) => each.accountType === 'EOA' && each.blockchain === blockchain)
   for (const { address } of keys)
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
-  return [...defects, ...(await wrongInBooks(database, { chain, aptos }, wallets))]
+  return [...defects, ...(await wrongInBooks(database, { chain, aptos, solana }, wallets))]
 }
 
 function wrongIn(
@@ -99,7 +107,7 @@ function wrongIn(
   return [
     ...(one.amountAtomic === planned.amountAtomic ? [] : [`${name} moved ${one.amountAtomic}`]),
     ...(one.token === token ? [] : [`${name} moved ${one.token}`]),
-    ...(one.from === from.address.toLowerCase() ? [] : [`${name} was paid by ${one.from}`]),
+    ...(one.from === canonicalAddress(from.address) ? [] : [`${name} was paid by ${one.from}`]),
     ...(one.txHash === txHash ? [] : [`${name} shows ${txHash}, moved by ${one.txHash}`]),
   ]
 }
@@ -107,7 +115,7 @@ function wrongIn(
 /** Checks that no hold or grant is left, no nonce served two intents, and the books equal the chain. */
 async function wrongInBooks(
   database: Database,
-  { chain, aptos }: Pick<RunNode, 'chain' | 'aptos'>,
+  { chain, aptos, solana }: Pick<RunNode, 'chain' | 'aptos' | 'solana'>,
   wallets: readonly PlannedWallet[],
 ): Promise<string[]> {
   const defects: string[] = []
@@ -124,10 +132,11 @@ async function wrongInBooks(
   for (const { address, nonce } of shared)
     defects.push(`nonce ${nonce} of ${address} was used by several intents`)
   const oracle = openOracle(chain.rpcUrl)
-  const balanceOn = (on: string, address: string, token?: string) =>
-    on === blockchain
-      ? oracle.balanceOf(address, token)
-      : Promise.resolve(aptos.node.balanceOf(address as Hex, token as Hex | undefined))
+  const balanceOn = async (on: string, address: string, token?: string): Promise<bigint> => {
+    if (on === blockchain) return oracle.balanceOf(address, token)
+    if (on === solDevnet.blockchain) return solanaBalanceOf(solana.node.url, address, token)
+    return aptos.node.balanceOf(address as Hex, token as Hex | undefined)
+  }
   for (const wallet of wallets) {
     const { address } = wallet
     const booked = await ledgerBalances(database, wallet.blockchain)
@@ -136,7 +145,7 @@ async function wrongInBooks(
       ['USDC', usdcOn(wallet.blockchain)],
       [native, undefined],
     ] as const) {
-      const books = booked[`${address.toLowerCase()} ${symbol}`] ?? '0'
+      const books = booked[`${canonicalAddress(address)} ${symbol}`] ?? '0'
       const owned = await balanceOn(wallet.blockchain, address, token).catch((error) =>
         defects.push(error.message),
       )

@@ -19,6 +19,8 @@ const stranger = () => {
 }
 /** Blocks after the one that a transaction names which may have it. */
 const lifeBlocks = 150
+/** Blocks that a fork of a local chain may take back. */
+const forkMax = 32
 
 describeFamily(
   'Solana',
@@ -58,7 +60,10 @@ describeFamily(
       blocks: {
         hold: async () => node.setBlocks('by_hand'),
         release,
-        mine: async () => void node.mine(),
+        // A payment is complete after 33 blocks.
+        mine: async () => {
+          for (let block = 0; block < 4; block++) node.mine()
+        },
       },
       node: {
         loseTransactions: (isLosing) => faults.set({ loses: isLosing }),
@@ -68,7 +73,7 @@ describeFamily(
       },
       lifetimes: {
         passMost: async () => empty(lifeBlocks - 1),
-        passAll: async () => empty(lifeBlocks + 2),
+        passAll: async () => empty(lifeBlocks + forkMax + 2),
         refuse: (why) => faults.set({ refuses: why !== 'nothing' }),
       },
       openEndpoint: () => openEndpoint(node),

@@ -6,6 +6,7 @@ import {
   createSolanaRpcSubscriptions,
   createTransactionMessage,
   generateKeyPairSigner,
+  getBase58Encoder,
   getSignatureFromTransaction,
   type Instruction,
   type KeyPairSigner,
@@ -16,7 +17,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit'
-import { getTransferSolInstruction } from '@solana-program/system'
+import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
@@ -28,21 +29,75 @@ type Endpoint = { url: string; socketUrl: string }
 
 const commitment = 'confirmed'
 
+/** The address of the account in which an owner holds a token. */
+async function accountOf(owner: string, mint: string): Promise<KitAddress> {
+  const [account] = await findAssociatedTokenPda({
+    owner: owner as KitAddress,
+    mint: mint as KitAddress,
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  })
+  return account
+}
+
+/** The balance of an address in lamports, or in a token. */
+export async function solanaBalanceOf(url: string, address: string, mint?: string): Promise<bigint> {
+  const rpc = createSolanaRpc(url)
+  if (mint === undefined) return (await rpc.getBalance(address as KitAddress, { commitment }).send()).value
+  const account = await accountOf(address, mint)
+  const found = await rpc.getAccountInfo(account, { commitment, encoding: 'jsonParsed' }).send()
+  if (found.value === null) return 0n
+  const { value } = await rpc.getTokenAccountBalance(account, { commitment }).send()
+  return BigInt(value.amount)
+}
+
+type ShownInstruction = { programId: string; accounts: readonly string[]; data: string }
+
+/** The payment that an instruction makes; undefined of any other one. Payments of tokens go to an account of the recipient. */
+function paymentIn({ programId, accounts, data }: ShownInstruction) {
+  const bytes = Buffer.from(getBase58Encoder().encode(data))
+  if (programId === SYSTEM_PROGRAM_ADDRESS && bytes.readUInt32LE(0) === 2)
+    return { from: accounts[0]!, to: accounts[1]!, amountAtomic: bytes.readBigUInt64LE(4) }
+  if (programId === TOKEN_PROGRAM_ADDRESS && bytes[0] === 12)
+    return {
+      from: accounts[3]!,
+      account: accounts[2]!,
+      token: accounts[1]!,
+      amountAtomic: bytes.readBigUInt64LE(1),
+    }
+  return undefined
+}
+
+/** The payments that these addresses sent in all blocks, by the instructions of the transactions that succeeded. */
+export async function solanaPayments(url: string, senders: readonly string[]) {
+  const rpc = createSolanaRpc(url)
+  const slots = await rpc.getBlocks(1n as never, undefined, { commitment }).send()
+  const config = { commitment, encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 } as const
+  const blocks = await Promise.all(slots.map((slot) => rpc.getBlock(slot, config).send()))
+  const succeeded = blocks.flatMap((block) => block!.transactions.filter(({ meta }) => meta?.err === null))
+  return succeeded.flatMap(({ meta, transaction: { message, signatures } }) => {
+    const ownerOf = (account: string) => {
+      const place = message.accountKeys.findIndex(({ pubkey }) => pubkey === account)
+      return String(meta!.postTokenBalances!.find(({ accountIndex }) => accountIndex === place)?.owner)
+    }
+    const shown = message.instructions as unknown as readonly ShownInstruction[]
+    return shown.flatMap((instruction) => {
+      const paid = paymentIn(instruction)
+      if (!paid || !senders.includes(paid.from)) return []
+      const { from, amountAtomic } = paid
+      const txHash: string = signatures[0]!
+      return 'account' in paid
+        ? [{ from, to: ownerOf(paid.account), token: paid.token, amountAtomic, txHash }]
+        : [{ from, to: paid.to, amountAtomic, txHash }]
+    })
+  })
+}
+
 /** Opens a client at a node, with an account that pays from outside. */
 export async function openSolanaOracle({ url, socketUrl }: Endpoint) {
   const rpc = createSolanaRpc(url)
   const rpcSubscriptions = createSolanaRpcSubscriptions(socketUrl)
   const outsider = await generateKeyPairSigner()
   const sendAndConfirm = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions } as never)
-
-  const accountOf = async (owner: string, mint: string) => {
-    const [account] = await findAssociatedTokenPda({
-      owner: owner as KitAddress,
-      mint: mint as KitAddress,
-      tokenProgram: TOKEN_PROGRAM_ADDRESS,
-    })
-    return account
-  }
 
   async function sendInstructions(instructions: readonly Instruction[]): Promise<string> {
     const { value } = await rpc.getLatestBlockhash({ commitment }).send()
@@ -72,18 +127,10 @@ export async function openSolanaOracle({ url, socketUrl }: Endpoint) {
                 amount: amountAtomic,
               }),
             ]
-          : await tokenTransfer(outsider, to, amountAtomic, mint, accountOf)),
+          : await tokenTransfer(outsider, to, amountAtomic, mint)),
       ]),
-    balanceOf: async (address: string, mint?: string): Promise<bigint> => {
-      if (mint === undefined)
-        return (await rpc.getBalance(address as KitAddress, { commitment }).send()).value
-      const account = await accountOf(address, mint)
-      const found = await rpc.getAccountInfo(account, { commitment, encoding: 'jsonParsed' }).send()
-      if (found.value === null) return 0n
-      const { value } = await rpc.getTokenAccountBalance(account, { commitment }).send()
-      return BigInt(value.amount)
-    },
-    /** The sender is whoever lost coins; the first signer, where none did. */
+    balanceOf: (address: string, mint?: string) => solanaBalanceOf(url, address, mint),
+    /** The sender is the last signer: the first one pays the fee. */
     transactionOf: async (signature: string) => {
       const found = await rpc
         .getTransaction(signature as never, {
@@ -111,7 +158,6 @@ async function tokenTransfer(
   to: string,
   amount: bigint,
   mint: string,
-  accountOf: (owner: string, mint: string) => Promise<KitAddress>,
 ): Promise<Instruction[]> {
   const ata = await accountOf(to, mint)
   return [
@@ -133,14 +179,9 @@ async function tokenTransfer(
 }
 
 type FoundTransaction = {
-  meta: {
-    preTokenBalances: readonly { owner: string; uiTokenAmount: { amount: string } }[]
-    postTokenBalances: readonly { owner: string; uiTokenAmount: { amount: string } }[]
-  }
   transaction: { message: { accountKeys: readonly string[]; header: { numRequiredSignatures: number } } }
 }
 
-/** The signer that does not pay the fee alone: the last one, whose payment it is. */
 function senderIn({ transaction: { message } }: FoundTransaction): string {
   const { accountKeys, header } = message
   return accountKeys[header.numRequiredSignatures - 1]!

@@ -57,9 +57,9 @@ export type LifeVerdict =
 export type Lifetimes = {
   /**
    * The end of the life of a transaction that is signed while `head` is the newest block of the nodes and `applied` that of this
-   * program. Throws where the program is too far behind for a transaction to live.
+   * program; `undefined` where the program is too far behind for a transaction to live.
    */
-  expiryAfter(head: Pick<BlockRef, 'number' | 'timeMs'>, applied: BlockAt): Expiry
+  expiryAfter(head: Pick<BlockRef, 'number' | 'timeMs'>, applied: BlockAt): Expiry | undefined
   /** Never throws for an unreachable node: the transaction is `alive`. */
   lifeOf(sent: ExpiringTransaction, own: OwnBlocks): Promise<LifeVerdict>
 }

@@ -59,7 +59,10 @@ function createSolanaChain(input: ChainInput): Chain {
     blocks,
     effects,
     ...readsThrough(read, input, wholeOf),
-    lifetimes: { expiryAfter: heightExpiryAfter, lifeOf: lifeUpToHeight },
+    lifetimes: {
+      expiryAfter: heightExpiryAfter,
+      lifeOf: (sent, own) => lifeUpToHeight(sent, own, input),
+    },
     payments: {
       transferCall: (to, amountAtomic, token) => solanaTransferCall(network, to, amountAtomic, token),
       decodeCall: (call) => decodeSolanaCall(network.blockchain, call),

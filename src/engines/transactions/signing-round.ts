@@ -4,6 +4,7 @@ import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { defer, type Turn } from '#runtime/turns/store'
+import { BlocksUnread } from './new-life.ts'
 import { logSigningFailure } from './provider-failures.ts'
 import { requireConnection } from './store/attempts.ts'
 import { type Sender, type WaitingSender, waitingSenders } from './store/transactions.ts'
@@ -18,7 +19,7 @@ const sendersAtOnce = 6
  */
 const roundMs = 200
 
-/** `blocked`: the sender cannot proceed yet. `busy`: another worker is processing it. */
+/** `blocked`: the sender cannot proceed yet. `busy`: another worker is processing it, or blocks are read first. */
 export type SigningOutcome = 'advanced' | 'blocked' | 'busy'
 
 /** Signs up to `limit` waiting transactions of a sender, except `unsignable` ones, which it fails. */
@@ -138,6 +139,7 @@ async function signSender(
       return await signBatch(ctx, chain, sender, limit, unsignable)
     } catch (error) {
       if (error instanceof WalletFrozen) return 'blocked'
+      if (error instanceof BlocksUnread) return 'busy'
       if (!(error instanceof SigningRefused)) throw error
       ctx.log.error(
         { err: error.cause, ...sender, count: error.ids.length },

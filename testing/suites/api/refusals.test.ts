@@ -29,7 +29,7 @@ describe('a listed chain that cannot be used', () => {
   const depositPath = '/v1/businessAccount/wallets/addresses/deposit'
 
   it('is refused with the actual reason and the usable chains', async () => {
-    expect(await refusal(depositPath, { chain: 'SOL', currency: 'USD' })).toEqual([
+    expect(await refusal(depositPath, { chain: 'XLM', currency: 'USD' })).toEqual([
       400,
       2005,
       'chain',

@@ -123,7 +123,7 @@ it('the published client estimates a deployment, by wallet and by address', asyn
 const refusals: [string, number, string | undefined, Record<string, unknown>][] = [
   [unknownId, 175201, 'id', {}],
   ['no-uuid', 175401, 'id', {}],
-  [erc20, 175402, 'blockchain', { blockchain: 'SOL-DEVNET' }],
+  [erc20, 175402, 'blockchain', { blockchain: 'NEAR-TESTNET' }],
   [erc20, 175404, 'blockchain', { blockchain: 'BASE' }],
   [erc20, 175204, 'templateParameters.name', { templateParameters: {} }],
   [airdrop, 175204, 'templateParameters.defaultAdmin', { templateParameters: undefined }],

@@ -19,7 +19,7 @@ import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { type Failure, failUnsentTransactions } from '../fail-unsent.ts'
 import { currentFees, type Fee, feeMaxOf, replacementFee } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
-import { newLife, termsOfLife } from '../new-life.ts'
+import { BlocksUnread, newLife, termsOfLife } from '../new-life.ts'
 import { costOf, highestFeeOf } from '../plan.ts'
 import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
@@ -61,6 +61,7 @@ export async function signReplacements(ctx: EngineCtx, chain: Chain, turn: Turn)
     const { entityId, address } = row
     if (deferred.has(address)) continue
     const outcome = await replaceOne(ctx, chain, row, suggestion).catch((error): SigningOutcome => {
+      if (error instanceof BlocksUnread) return 'busy'
       if (!(error instanceof WalletFrozen)) logSigningFailure(ctx, chain, { transactionId: row.id }, error)
       return 'blocked'
     })
