@@ -118,7 +118,7 @@ on it, its own counted. The chains of a sandbox, which are local, count one.
 ${table(headings, rows)}
 
 An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all. The
-local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain).
+local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain); that of SOL-DEVNET runs on [its virtual machine](sandbox.md#solana-its-virtual-machine).
 A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
 
@@ -132,6 +132,8 @@ deposits and makes no payouts on chains without it; their addresses are validate
 
 ${aptosSection}
 
+${solanaSection}
+
 ## Chains whose wallets only sign
 
 This version connects to no node of these blockchains. Wallets are created on them, listed and validated, and sign what you send yourself;
@@ -144,6 +146,27 @@ encoding, legacy or of version 0, in which other signatures may be missing; on N
 with or without its prefix. The wallet has to be one of the signers. [Policy](policy.md) sees the transfers that these contain.
 `
 }
+
+const solanaSection = `## Solana
+
+[solana-wallets.mjs](../examples/solana-wallets.mjs) is a whole program with the published client, for the [local chain](sandbox.md#solana-its-virtual-machine)
+of a sandbox. Wallets are EOA, of developers or of users; smart accounts, derived wallets, typed data and contracts are refused with 155507 or 155510.
+
+- **Addresses** are base58 of 32 bytes, whose case counts. Programs, mints and accounts of tokens are refused as recipients: pay to the owner.
+- **Coins** are SOL and those of the first table, of the standard Fungible. Wallets show and receive what is in the associated account of a token:
+  coins in any other account are not theirs here.
+- **Rent**: an account has 890,880 lamports or none. A payment of SOL that would leave fewer on either side fails before it is signed. The first
+  payment of a token to an address makes its account, for 2,039,280 lamports of whoever pays the fee; estimates have them in \`networkFee\`.
+- **Fees**: \`gasLimit\` is the limit of compute units, \`priorityFee\` the price of one in millionths of a lamport, which may be left out; there is no
+  \`gasPrice\` and no \`maxFee\`. Each signature costs 5,000 lamports beside that. The \`networkFee\` of a transaction in a block is its fee, without rent.
+- **Gas station**: as on Aptos, the treasury of the entity pays for wallets that lack the SOL, fee and rent.
+- **Order**: none. A payment that a node lost holds up no other one. It is made again when no block can have it any more, which is proven by
+  our own final blocks, 151 after the one that it names ([decision 153](decisions/0153-payments-without-an-order.md)). Nothing is accelerated or
+  cancelled once it is signed.
+- **Blocks** are CONFIRMED when votes confirm them, and COMPLETE 33 blocks later. \`blockHeight\` counts blocks, not slots.
+- **Messages** are signed as their bytes; transactions that you send yourself, legacy or of version 0, are [signed](#chains-whose-wallets-only-sign) as on NEAR.
+- **Nodes** of \`BEZANT_NETWORKS\` are RPC nodes of the cluster, which their genesis hash proves. A query in the address, such as a key, is sent with
+  each request. A node has to keep the blocks that are not indexed yet.`
 
 const aptosSection = `## Aptos
 

@@ -13,7 +13,7 @@ import type { SandboxAnswer } from '#sandbox/endpoints'
 import { checkPorts } from '#sandbox/own-ports'
 import { sandboxSettings } from '#sandbox/sandbox-settings'
 import type { SandboxOptions } from '#sandbox/start'
-import { defaultBlockchains, requireTestNetwork } from '#sandbox/test-networks'
+import { leftOut, requireTestNetwork, startedByDefault } from '#sandbox/test-networks'
 import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
 import { explainError } from './explain-error.ts'
@@ -31,7 +31,8 @@ export const sandboxCommand: Command = {
 
 Each of the latter has its own --help.
 
-Chains of EVM are real nodes. That of APTOS-TESTNET is simulated by this program, because no node of
+Chains of EVM are real nodes, and SOL-DEVNET runs on the virtual machine of its network, for which there
+is a package on Linux and macOS. That of APTOS-TESTNET is simulated by this program, because no node of
 it can be installed: transfers of coins follow the rules of the network, and other code does not run.`,
   options: {
     json: { type: 'boolean', about: 'Print one line of JSON when ready; logs go to standard error.' },
@@ -105,7 +106,7 @@ async function run(args: ParsedArgs): Promise<number> {
   const ephemeral = args.flags['ephemeral'] === true
   const port = numberFlag(args, 'port', 65_535)
   const notificationTargets = readFlag(args, 'notify', targetsOf) ?? sandboxSettings.notificationTargets
-  const blockchains = readFlag(args, 'chains', parseChains) ?? [...defaultBlockchains]
+  const blockchains = readFlag(args, 'chains', parseChains) ?? startedByDefault()
   const scaCore = readFlag(args, 'sca-core', parseCore)
   const chosen = {
     blockchains,
@@ -183,6 +184,8 @@ async function runUntilStopped(
   const isForPrograms = args.flags['json'] === true
   if (!isForPrograms)
     process.stderr.write(`Starting PostgreSQL and ${counted(blockchains.length, 'chain')}; Ctrl-C stops.\n`)
+  const left = args.flags['chains'] === undefined ? leftOut() : []
+  for (const { blockchain, reason } of left) process.stderr.write(`  ${blockchain}: left out. ${reason}\n`)
   const onReady = (part: string) => void process.stderr.write(`  ${part}: ready\n`)
   const { startSandbox } = await import('#sandbox/start')
   const sandbox = await startSandbox({ ...options, ...(!isForPrograms && { onReady }) }).catch((error) => {

@@ -221,7 +221,7 @@ export const settings = {
   },
   BEZANT_FEE_COINS_PER_WALLET: {
     about:
-      'Native coins that a treasury pays within a day as fees of one wallet that lacks them, on a chain whose transactions can name another account that pays (Aptos). 0 pays for none.',
+      'Native coins that a treasury pays within a day as fees of one wallet that lacks them, on a chain whose transactions can name another account that pays (Aptos, Solana). 0 pays for none.',
     default: '1',
   },
   BEZANT_FEE_COINS_PER_ENTITY: {

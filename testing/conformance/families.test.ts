@@ -2,10 +2,14 @@ import { aptosFamily } from '#chains/aptos/index'
 import { families } from '#chains/families'
 import { aptosTestnet } from '#chains/networks/aptos-testnet'
 import { networkOf } from '#chains/networks/index'
+import { solDevnet } from '#chains/networks/sol-devnet'
 import { createChains } from '#chains/registry'
+import { solanaFamily } from '#chains/solana/index'
 import { familyOfKey } from '#custody/families/index'
 import type { Hex } from '#lib/hex'
 import { openAptosNode } from '#sandbox/chains/aptos/index'
+import { openSolanaNode } from '#sandbox/chains/solana/index'
+import { headBlock } from '#sandbox/chains/solana/ledger'
 import { openRpcProxy } from '#testing/adversary/proxy'
 import { connectLedger, ledgerFamily } from '#testing/conformance/ledger/family'
 import { ledgerKeys } from '#testing/conformance/ledger/keys'
@@ -99,4 +103,39 @@ describeChain(
     }
   },
   { hasReorgs: false },
+)
+
+describeChain(
+  'Solana',
+  async (): Promise<ChainUnderTest> => {
+    const { chainId, tokens } = solDevnet
+    const node = await openSolanaNode({ chainId, directory: undefined, clock: Date.now, blocks: 'by_hand' })
+    node.setSkips(30)
+    const depths = { confirmations: 1, finalityDepth: 1 }
+    const chain = solanaFamily.connect!({ network: solDevnet, rpcUrl: node.url, ...depths, local: true })
+    return {
+      chain,
+      declaration: solanaFamily,
+      keys: familyOfKey({ family: 'solana' }),
+      token: tokens[0]!.address,
+      funds: 10n ** 10n,
+      leastAtomic: 890_880n,
+      fund: async (address, amountAtomic, token) => {
+        node.fund(address, amountAtomic, token)
+        node.mine()
+      },
+      mine: async () => void node.mine(),
+      rewind: async (blocks) => {
+        const { height } = headBlock(node.ledger())
+        node.fork(node.ledger().blocks[height - blocks]!.slot)
+        node.mine()
+      },
+      away: async (isAway) => node.setFaults(isAway ? { dropsAnswers: 'always' } : {}),
+      close: async () => {
+        await chain.endpoints.close()
+        await node.close()
+      },
+    }
+  },
+  { hasOrder: false },
 )

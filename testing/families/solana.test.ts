@@ -1,13 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { tokenAddress } from '#chains/network'
 import { solDevnet } from '#chains/networks/sol-devnet'
+import { associatedAccountOf } from '#chains/solana/derived-addresses'
+import { programIds } from '#chains/solana/programs'
 import { SolanaRpcError } from '#sandbox/chains/solana/errors'
 import { openSolanaNode, type SolanaNode } from '#sandbox/chains/solana/index'
+import { headBlock } from '#sandbox/chains/solana/ledger'
 import { openAlteredAnswers } from '#testing/nodes/altered-answers'
 import { openSolanaOracle } from '#testing/nodes/solana-oracle'
+import { until } from '#testing/platform/until'
 import { describeFamily } from './suite/describe-family.ts'
 import type { FamilyEndpoint, FamilyUnderTest } from './suite/family-under-test.ts'
+import { untilBooksAgree, untilReceived } from './suite/payments.ts'
+import type { FamilyPlatform, FamilyWallet } from './suite/platform.ts'
 
 const { tokens, chainId } = solDevnet
 const genesisHash = solDevnet.genesisHash!
@@ -22,10 +29,12 @@ const lifeBlocks = 150
 /** Blocks that a fork of a local chain may take back. */
 const forkMax = 32
 
+let node: SolanaNode
+
 describeFamily(
   'Solana',
   async (): Promise<FamilyUnderTest> => {
-    const node = await openSolanaNode({ chainId, directory: undefined, clock: Date.now })
+    node = await openSolanaNode({ chainId, directory: undefined, clock: Date.now })
     const honest = await node.openEndpoint()
     const oracle = await openSolanaOracle(honest)
     node.fund(oracle.outsider, 1_000n * sol)
@@ -85,7 +94,114 @@ describeFamily(
     }
   },
   { expires: true, displaces: false, hasFeePayers: true, replaces: false },
+  describeLanes,
 )
+
+/** Payments in any order, each as long as its block is recent: the traps of this network. */
+function describeLanes(run: () => FamilyPlatform): void {
+  describe('property 237: payments without an order', () => {
+    let wallet: FamilyWallet
+    beforeAll(async () => {
+      wallet = await run().fundedWallet()
+    })
+
+    it('are distinct however equal they are, and none waits for another', async () => {
+      const { family, usdc, transfer, reaches, read } = run()
+      const to = family.stranger()
+      await family.blocks.hold()
+      family.node.loseTransactions(true)
+      const lost = await transfer({ from: wallet, to, amount: '0.01' })
+      await reaches(lost, 'SENT')
+      family.node.loseTransactions(false)
+      const equal = await Promise.all(
+        Array.from({ length: 30 }, () => transfer({ from: wallet, to, amount: '0.01' })),
+      )
+      for (const id of equal) await reaches(id, 'SENT')
+      node.mine()
+      for (const id of equal) await reaches(id, 'COMPLETE')
+      expect(new Set(await Promise.all(equal.map(async (id) => (await read(id)).txHash))).size).toBe(30)
+      expect(await family.balanceOf(to, usdc.address)).toBe(300_000n)
+      await family.blocks.release()
+      await reaches(lost, 'COMPLETE')
+      expect(await family.balanceOf(to, usdc.address)).toBe(310_000n)
+    })
+
+    it('return from a block that a fork takes back, and are paid once', async () => {
+      const { family, transfer, reaches, expectPaid, read } = run()
+      const wish = { from: wallet, to: family.stranger(), amount: '0.02' }
+      await family.blocks.hold()
+      const id = await transfer(wish)
+      await reaches(id, 'SENT')
+      const { slot } = headBlock(node.ledger())
+      node.mine()
+      await reaches(id, 'COMPLETE')
+      const { blockHash, txHash } = await read(id)
+      node.setSkips(30)
+      node.fork(slot, { returns: false })
+      node.mine({ isEmpty: true })
+      await until(async () => (await read(id)).state === 'SENT', 'its block is taken back')
+      await family.blocks.release()
+      await reaches(id, 'COMPLETE')
+      expect(await read(id)).toMatchObject({ txHash, blockHash: expect.not.stringMatching(blockHash) })
+      await expectPaid(id, wish)
+      node.setSkips(0)
+    })
+
+    it('that cannot leave the rent of an account fail before anything is signed', async () => {
+      const { family, native, transfer, reaches, read, newWallets } = run()
+      const tokenId = native.id
+      const to = family.stranger()
+      const sub = await transfer({ from: wallet, to, amount: '0.000890879', tokenId })
+      await reaches(sub, 'FAILED')
+      expect(await read(sub)).toMatchObject({ errorReason: 'ESTIMATION_ERROR', networkFee: '' })
+      expect((await read(sub)).errorDetails).toContain('890880 lamports')
+      await reaches(await transfer({ from: wallet, to, amount: '0.00089088', tokenId }), 'COMPLETE')
+      expect(await family.balanceOf(to)).toBe(890_880n)
+      // The fee and its own rent are there, and not the rent of the account that the recipient lacks.
+      const [poor] = await newWallets(1)
+      await family.send(poor!.address, 2_000_000n)
+      await untilReceived(run(), poor!, await family.send(poor!.address, 1_000_000n, run().usdc.address))
+      const without = await transfer({ from: poor!, to: family.stranger(), amount: '0.5' })
+      await reaches(without, 'FAILED')
+      expect(await read(without)).toMatchObject({ errorReason: 'INSUFFICIENT_NATIVE_TOKEN', networkFee: '' })
+      await reaches(await transfer({ from: poor!, to: wallet.address, amount: '0.5' }), 'COMPLETE')
+    })
+
+    it('fail in their block where the issuer has frozen an account, and cost the fee alone', async () => {
+      const { family, usdc, transfer, reaches, read } = run()
+      const to = family.stranger()
+      await reaches(await transfer({ from: wallet, to, amount: '0.03' }), 'COMPLETE')
+      await family.blocks.hold()
+      const id = await transfer({ from: wallet, to, amount: '0.03' })
+      await reaches(id, 'SENT')
+      // What came first in the list is executed first: the freeze has to be in a block before.
+      const [signature] = node.pending()
+      const frozen = associatedAccountOf(to, usdc.address, programIds.token)
+      node.forgetPending(signature)
+      node.freeze(usdc.address, frozen, true)
+      node.mine()
+      await family.blocks.release()
+      await reaches(id, 'FAILED')
+      expect(await read(id)).toMatchObject({ errorReason: 'FAILED_ON_CHAIN' })
+      expect(Number((await read(id)).networkFee)).toBeGreaterThan(0)
+      expect(await family.balanceOf(to, usdc.address)).toBe(30_000n)
+      await untilBooksAgree(run(), wallet)
+    })
+
+    it('are neither accelerated nor cancelled once they are signed', async () => {
+      const { family, ask, transfer, reaches } = run()
+      await family.blocks.hold()
+      const id = await transfer({ from: wallet, to: family.stranger(), amount: '0.04' })
+      await reaches(id, 'SENT')
+      for (const verb of ['accelerate', 'cancel']) {
+        const { status, body } = await ask(`/v1/w3s/developer/transactions/${id}/${verb}`, {})
+        expect([status, body.code]).toEqual([400, 155215])
+      }
+      await family.blocks.release()
+      await reaches(id, 'COMPLETE')
+    })
+  })
+}
 
 type NodeFaults = { loses: boolean; drops: 'of submissions' | 'all' | 'none'; refuses: boolean }
 const noFaults: NodeFaults = { loses: false, drops: 'none', refuses: false }

@@ -8,6 +8,7 @@ import { feePayerMutants } from './fee-payers.ts'
 import { healthMutants } from './health.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
+import { laneMutants } from './lanes.ts'
 import { lifetimeMutants } from './lifetimes.ts'
 import { messageMutants } from './messages.ts'
 import type { Mutant } from './mutant.ts'
@@ -42,5 +43,6 @@ export const mutants: readonly Mutant[] = [
   ...unifiedBalanceMutants,
   ...healthMutants,
   ...feePayerMutants,
+  ...laneMutants,
   ...lifetimeMutants,
 ]

@@ -19,7 +19,13 @@ const colours: Record<string, string> = {
 export const chainColour = (blockchain: string): string =>
   colours[blockchain.split('-')[0] ?? ''] ?? '#8c8f99'
 
-const nativeSymbols: Record<string, string> = { APTOS: 'APT', AVAX: 'AVAX', MATIC: 'POL', MONAD: 'MON' }
+const nativeSymbols: Record<string, string> = {
+  APTOS: 'APT',
+  AVAX: 'AVAX',
+  MATIC: 'POL',
+  MONAD: 'MON',
+  SOL: 'SOL',
+}
 
 /** The coin that pays for gas. */
 export const nativeSymbol = (blockchain: string): string =>
@@ -28,6 +34,7 @@ export const nativeSymbol = (blockchain: string): string =>
 /** The numbers of chains in cross-chain messages; a test network has that of its main one. */
 const domains: Record<string, number> = {
   APTOS: 9,
+  SOL: 5,
   ARB: 3,
   AVAX: 1,
   BASE: 6,

@@ -13,14 +13,21 @@ export const feeFields = {
   feeLevel: Type.Optional(described(levelField, 'The fee level; excludes gasPrice, maxFee and priorityFee.')),
   gasLimit: logged(
     'amount',
-    optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
+    optionalText(
+      'The limit of gas, on Solana of compute units, a whole number as a string. Required without feeLevel.',
+    ),
   ),
   gasPrice: logged(
     'amount',
     optionalText('The price of a unit of gas on chains without EIP-1559: on Aptos in octas.'),
   ),
   maxFee: logged('amount', optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).')),
-  priorityFee: logged('amount', optionalText('The priority fee for each unit of gas in gwei (EIP-1559).')),
+  priorityFee: logged(
+    'amount',
+    optionalText(
+      'The priority fee for each unit of gas in gwei (EIP-1559), on Solana in millionths of a lamport: there it may be left out.',
+    ),
+  ),
 }
 
 export const refIdField = optionalText('A reference of your own.')
@@ -34,11 +41,13 @@ export const feeTier = Type.Object(
       fee('The price of a unit of gas on chains without EIP-1559: on Aptos in octas.'),
     ),
     baseFee: logged('amount', fee('The base fee of the next block in gwei.')),
-    priorityFee: logged('amount', fee('The priority fee in gwei.')),
+    priorityFee: logged('amount', fee('The priority fee in gwei, on Solana in millionths of a lamport.')),
     maxFee: logged('amount', fee('The maximum fee in gwei.')),
     networkFee: logged(
       'amount',
-      fee('The highest cost in native coins: gasLimit times maxFee, or gasPrice.'),
+      fee(
+        'The highest cost in native coins: gasLimit times maxFee or gasPrice; on Solana with the fee for signatures, and the rent of an account that the recipient lacks.',
+      ),
     ),
     networkFeeRaw: logged('amount', fee('The cost in native coins at the current base fee.')),
     l1Fee: logged(

@@ -17,7 +17,8 @@ export type FeeSuggestion = {
 export type GasEstimate =
   | { kind: 'estimated'; gas: bigint; depositAtomic?: bigint | undefined }
   | { kind: 'reverted'; message: string; data?: Hex | undefined }
-  | { kind: 'insufficient-funds' | 'refused' | 'unknown'; message: string }
+  | { kind: 'insufficient-funds'; message: string; depositAtomic?: bigint | undefined }
+  | { kind: 'refused' | 'unknown'; message: string }
 
 /** `errors`: those of the contract, by which a revert is decoded. `feePayer`: the account that would pay the fee for the sender. */
 type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }

@@ -242,7 +242,8 @@ async function estimateOf(
   if (kind !== 'insufficient-funds') return { kind, message }
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
   if (isCoin) return gasOf(chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins'))
-  return { kind: (await lacksCoins(ctx, chain, row, fee)) ? 'poor' : 'unknown', message }
+  const { depositAtomic = 0n } = estimate
+  return { kind: (await lacksCoins(ctx, chain, row, { fee, depositAtomic })) ? 'poor' : 'unknown', message }
 }
 
 const gasOf = (gas: bigint, depositAtomic = 0n): Estimate => ({ kind: 'gas', gas, depositAtomic })
@@ -284,10 +285,15 @@ async function explained(
  * Whether there is too little at the last applied block for the coins that are sent and the least gas of any such call, which the
  * treasury may pay. A node behind that block may just not know of the coins.
  */
-async function lacksCoins(ctx: EngineCtx, chain: Chain, row: WaitingTransaction, fee: Fee): Promise<boolean> {
+async function lacksCoins(
+  ctx: EngineCtx,
+  chain: Chain,
+  row: WaitingTransaction,
+  { fee, depositAtomic }: Omit<PricedCall, 'gasLimit'>,
+): Promise<boolean> {
   const { address, callValue, entityId } = row
   const gasLimit = chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins')
-  const cost = costOf(chain.network, { fee, gasLimit })
+  const cost = costOf(chain.network, { fee, gasLimit, depositAtomic })
   const payer = row.ofTreasury || row.ofAccount ? undefined : await feePayerOf(ctx.database, chain, entityId)
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false

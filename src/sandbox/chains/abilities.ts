@@ -3,6 +3,7 @@ import { familyOf } from '#chains/blockchains'
 import type { ChainFamily } from '#chains/network'
 import { invalid } from '#lib/errors'
 import type { EvmLocalChain, LocalChain } from './local-chain.ts'
+import { whyNoNative } from './solana/native.ts'
 
 /** The acts of the lab that not every chain has, by the names of their operations or of the acts of a fault. */
 const rareActs = ['base-fee', 'reorg', 'impersonate', 'gas-limit'] as const
@@ -26,6 +27,12 @@ const lacking: { readonly [family in ChainFamily]?: Readonly<Record<RareAct, str
     'gas-limit': 'has no gas limit of a block: pause it, or mine on a timer',
   },
 }
+
+/** The reasons why a machine lacks what local chains of a family need. */
+const needs: { readonly [family in ChainFamily]?: () => string | undefined } = { solana: whyNoNative }
+
+/** Returns why this machine has no local chain of a network; undefined where it has. */
+export const whyNotHere = (blockchain: Blockchain): string | undefined => needs[familyOf(blockchain)]?.()
 
 /** The interfaces of nodes other than JSON-RPC. */
 const interfaces: { readonly [family in ChainFamily]?: 'rest' } = { aptos: 'rest' }

@@ -38,8 +38,8 @@ export function describeFamily(
     if (expires) describeExpiry(run)
     if (expires && replaces) describeExpiryInOrder(run)
     if (displaces) describeDisplacement(run)
-    if (hasFeePayers) describeFeePayers(run, replaces)
     describeOwn(run)
+    if (hasFeePayers) describeFeePayers(run, replaces)
     describeEndpoints(run)
   })
 }

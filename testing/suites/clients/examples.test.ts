@@ -86,6 +86,23 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
+  walletsExample(
+    'solana-wallets: an estimate with rent, transfers, and the same answers of the node',
+    async () => {
+      const own = await initializedDirectory()
+      const sandbox = await startProgram({ dataDir: own, args: ['--chains', 'SOL-DEVNET'] })
+      try {
+        expect(await example('solana-wallets.mjs', sandbox)).toMatch(
+          /micro-lamports: 0\.00204\d+ SOL\n[\s\S]*is COMPLETE in \w{80,90} for 0\.00000\d+ SOL\nthe payee received[\s\S]*\nthe node says the same, at slot \d+/,
+        )
+      } finally {
+        sandbox.signal('SIGTERM', 'process')
+        await sandbox.exited
+        await rm(own, { recursive: true, force: true, maxRetries: 5 })
+      }
+    },
+  )
+
   walletsExample('unified-balance: deposits on two chains, a spend on a third one', async () => {
     const three = await initializedDirectory()
     const chains = 'AVAX-FUJI,BASE-SEPOLIA,OP-SEPOLIA'

@@ -78,9 +78,8 @@ export async function estimateUnits(
     const wire = wireTransaction(unsigned, message).toString('base64')
     const told = await node.call('simulateTransaction', [wire, config], simulationLimits)
     const verdict = verdictOf(nodeFields(nodeFields(told, 'simulation')['value'], 'simulation'))
-    return createsAccount && verdict.kind === 'estimated'
-      ? { ...verdict, depositAtomic: tokenAccountRent }
-      : verdict
+    const depends = verdict.kind === 'estimated' || verdict.kind === 'insufficient-funds'
+    return createsAccount && depends ? { ...verdict, depositAtomic: tokenAccountRent } : verdict
   } catch (error) {
     if (error instanceof SolanaRefusal) return { kind: 'refused', message: error.message }
     if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }

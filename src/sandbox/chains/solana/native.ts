@@ -75,9 +75,20 @@ export function loadNative(): NativeCode {
   try {
     return createRequire(import.meta.url)(name) as NativeCode
   } catch (error) {
-    throw new Error(
-      `A local chain of Solana needs the package ${name}, which exists for Linux and macOS on x64 and arm64: install optional dependencies too, or leave the chain out`,
-      { cause: error },
-    )
+    throw new Error(`${lacking(name)}, or leave the chain out`, { cause: error })
+  }
+}
+
+const lacking = (name: string): string =>
+  `A local chain of Solana needs the package ${name}, which exists for Linux and macOS on x64 and arm64: install optional dependencies too`
+
+/** The reason why this machine lacks the code; undefined where it has it. */
+export function whyNoNative(): string | undefined {
+  const name = nativePackage()
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return undefined
+  } catch {
+    return lacking(name)
   }
 }
