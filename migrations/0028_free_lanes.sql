@@ -2,6 +2,7 @@
 
 -- A nonce tells equal transactions apart there: what others sign has none.
 alter table observed_transactions alter column nonce drop not null;
+create index observed_transactions_unordered on observed_transactions (entity_id, blockchain, tx_hash) where nonce is null;
 
 -- The last height at which a block can have the bytes; null for those that end otherwise.
 alter table attempts add column last_height bigint;

@@ -136,6 +136,8 @@ function describeLanes(run: () => FamilyPlatform): void {
       node.mine()
       await reaches(id, 'COMPLETE')
       const { blockHash, txHash } = await read(id)
+      const { lanes } = await run().call('GET', `/operator/movements/${id}/timeline`)
+      expect(JSON.stringify(lanes)).toContain(blockHash)
       node.setSkips(30)
       node.fork(slot, { returns: false })
       node.mine({ isEmpty: true })

@@ -225,3 +225,42 @@ describe('property 219: what expires', () => {
     await expect(sign(expiring)).rejects.toThrow(SecondPayload)
   })
 })
+
+describe('property 237: what lives up to a height', () => {
+  const lastHeight = 1_000
+  const proofAt = (number: number) =>
+    JSON.stringify({ block: { number, hash: 'a block', timeMs: 9 }, lastHeight })
+
+  it('is followed by nothing, at no price, before a proof that its last block had passed', async () => {
+    const nonce = nonces++
+    const first = await newRequest(nonce, { lastHeight })
+    await sign(first)
+    const later = 2 * lastHeight
+    const refused: Partial<SigningRequest>[] = [
+      { lastHeight },
+      { lastHeight: later },
+      { lastHeight: undefined },
+      { lastHeight, deathProof: '{}' },
+      { lastHeight: later, deathProof: proofAt(lastHeight - 1) },
+      { expiresMs: 600_000, lastHeight: undefined },
+    ]
+    for (const change of refused) await expect(sign(replacing(first, change))).rejects.toThrow(SecondPayload)
+    const again = replacing(first, { lastHeight: later, deathProof: proofAt(lastHeight) })
+    await sign(again)
+    // The proof is of the first one, and says nothing of the second.
+    const third = replacing(again, { lastHeight: 3 * lastHeight, deathProof: proofAt(lastHeight) })
+    await expect(sign(third)).rejects.toThrow(SecondPayload)
+    const kept = await payloadsOf(test.database, [
+      { entityId: entity.id, address: wallet.address, blockchain, nonce },
+    ])
+    expect(kept.map((each) => each.lastHeight)).toEqual([lastHeight, later])
+  })
+
+  it('takes the place of nothing that lives until its nonce is used', async () => {
+    const first = await newRequest(nonces++)
+    await sign(first)
+    await expect(sign(replacing(first, { lastHeight, deathProof: proofAt(lastHeight) }))).rejects.toThrow(
+      SecondPayload,
+    )
+  })
+})

@@ -20,6 +20,7 @@ export {
   undecidedClaims,
 } from './store/tokens.ts'
 export {
+  blocksOfHashes,
   blocksOfNonces,
   blocksOfTransfers,
   canonicalTransactionsBetween,

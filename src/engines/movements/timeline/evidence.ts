@@ -1,7 +1,12 @@
 import { decisionsAbout, type PolicyDecision } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import { type BlockStep, stepsOfBlocks } from '#engines/indexer/index'
-import { blocksOfNonces, blocksOfTransfers, type HoldingBlock } from '#engines/indexer/observed/index'
+import {
+  blocksOfHashes,
+  blocksOfNonces,
+  blocksOfTransfers,
+  type HoldingBlock,
+} from '#engines/indexer/observed/index'
 import { type PlacedHold, placedHolds } from '#engines/ledger/holds/index'
 import {
   type BookedEntry,
@@ -105,14 +110,20 @@ export async function readEvidence(
   }
 }
 
-/** Uses of a nonce tell of transactions that others signed too; money that came in has no nonce of ours. */
+/**
+ * Uses of a nonce tell of transactions that others signed too. Where nonces have no order, hashes tell of ours; money that came in has
+ * no nonce of ours.
+ */
 async function blocksOf(
   db: Db,
   entityId: string,
   { blockchain, txHash }: Movement,
   attempts: readonly SignedAttempt[],
 ): Promise<readonly HoldingBlock[]> {
-  if (attempts.length > 0) return blocksOfNonces(db, entityId, blockchain, noncesOf(attempts))
+  if (attempts.length > 0) {
+    const ofNonces = await blocksOfNonces(db, entityId, blockchain, noncesOf(attempts))
+    return ofNonces.length > 0 ? ofNonces : blocksOfHashes(db, entityId, blockchain, attempts)
+  }
   return txHash === null ? [] : blocksOfTransfers(db, entityId, blockchain, txHash)
 }
 

@@ -125,7 +125,7 @@ export const finalNonceUses = (
     left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
     where coalesce(b.canonical, true) and o.block_number <= ${finalTo}`)
 
-/** Whether a final block has a transaction of this entity; a block that was pruned had been final. */
+/** Whether a final block has a transaction without a nonce of this entity; a block that was pruned had been final. */
 export const isInFinalBlock = async (
   db: Db,
   blockchain: string,
@@ -135,7 +135,8 @@ export const isInFinalBlock = async (
   (await db.maybe<{ txHash: string }>(sql`select o.tx_hash from observed_transactions o
     left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
     where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.tx_hash = ${txHash}
-      and coalesce(b.canonical, true) and o.block_number <= ${finalTo} limit 1`)) !== undefined
+      and o.nonce is null and coalesce(b.canonical, true) and o.block_number <= ${finalTo} limit 1`)) !==
+  undefined
 
 /** A block that holds a transaction, whether it is canonical or not. */
 export type HoldingBlock = {
@@ -159,6 +160,20 @@ export const blocksOfNonces = (
     from unnest(${nonces.map((row) => row.address)}::text[], ${nonces.map((row) => row.nonce)}::int8[]) as n(a, k)
     join observed_transactions o on o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.address = n.a
       and o.nonce = n.k
+    order by o.block_number, o.block_hash`)
+
+/** The blocks that hold, or held, one of these transactions without a nonce. */
+export const blocksOfHashes = (
+  db: Db,
+  entityId: string,
+  blockchain: string,
+  sent: readonly { txHash: string; address: string; nonce: number }[],
+) =>
+  db.all<HoldingBlock>(sql`select o.block_hash, o.block_number, o.tx_hash, n.a as address, n.k as nonce, o.success
+    from unnest(${sent.map((row) => row.txHash)}::text[], ${sent.map((row) => row.address)}::text[],
+      ${sent.map((row) => row.nonce)}::int8[]) as n(h, a, k)
+    join observed_transactions o on o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.tx_hash = n.h
+      and o.nonce is null
     order by o.block_number, o.block_hash`)
 
 /** The blocks that hold, or held, transfers of this transaction to or from managed addresses. */
