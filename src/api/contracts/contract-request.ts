@@ -3,6 +3,7 @@ import { unusableChain } from '#api/sources/usable-chains'
 import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import type { ContractAbi } from '#chains/facets/contracts'
 import { type ContractChain, hasFacet } from '#chains/facets/optional'
 import { ValueProblem } from '#chains/invalid-value'
@@ -14,7 +15,7 @@ import { invalid } from '#lib/errors'
 /** The connected chain of that name, which has contracts and is reachable with this kind of API key. */
 export function requireContractChain(ctx: Ctx, blockchain: Blockchain): ContractChain {
   const refusal = () => unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported', 'contracts')
-  if (!networkOf(blockchain)) throw refusal()
+  if (!networkOf(blockchain) || !capabilitiesOf(blockchain).contracts) throw refusal()
   const chain = requireChain(ctx, blockchain)
   if (hasFacet(chain, 'contracts')) return chain
   throw refusal()

@@ -174,7 +174,7 @@ describe('POST /v1/faucet/drips', () => {
     ],
     [
       'a chain of another family',
-      { address: freshAddress(), native: true, blockchain: 'SOL-DEVNET' },
+      { address: freshAddress(), native: true, blockchain: 'NEAR-TESTNET' },
       155510,
       'blockchain',
     ],
