@@ -10,18 +10,20 @@ import {
 } from '#testing/builders/solana-transactions'
 import { type Wallet, type World, worldOf } from '#testing/builders/world'
 import { openLocalAptos } from '#testing/nodes/local-aptos'
+import { openLocalSolana } from '#testing/nodes/local-solana'
 import { approved, newSession, type PageSession, pin, questions, shownChallenge } from '#testing/pages/page'
 import { type Harness, openHarness } from '#testing/platform/harness'
 
 let aptosChain: Awaited<ReturnType<typeof openLocalAptos>>
+let solanaChain: Awaited<ReturnType<typeof openLocalSolana>>
 let harness: Harness
 let world: World
 let client: ReturnType<typeof initiateUserControlledWalletsClient>
 let session: PageSession
 
 beforeAll(async () => {
-  aptosChain = await openLocalAptos()
-  harness = await openHarness({ furtherNodes: [aptosChain.connected] })
+  ;[aptosChain, solanaChain] = await Promise.all([openLocalAptos(), openLocalSolana()])
+  harness = await openHarness({ furtherNodes: [aptosChain.connected, solanaChain.connected] })
   world = worldOf(harness)
   client = initiateUserControlledWalletsClient({ apiKey: harness.apiKey, baseUrl: harness.url })
   session = await newSession(world)
@@ -33,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await harness?.close()
-  await aptosChain?.node.close()
+  await Promise.all([aptosChain?.node.close(), solanaChain?.node.close()])
 })
 
 async function walletOn(blockchain: string): Promise<Wallet & { initialPublicKey?: string }> {
@@ -83,7 +85,7 @@ it('users see what a transaction on Solana pays before they sign it', async () =
   })
   const { summary } = await shownChallenge(world, session, data!.challengeId!)
   expect(summary.details.map(({ value }: { value: string }) => value)).toContain(
-    `7 units of the native coin to ${to}`,
+    `0.000000007 SOL-DEVNET to ${to}`,
   )
   expect(summary.warnings).toEqual([])
   const { result } = await approved(world, session, data!.challengeId!)

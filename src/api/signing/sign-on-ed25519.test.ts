@@ -11,6 +11,7 @@ import {
   unsignedTransaction,
 } from '#testing/builders/solana-transactions'
 import { openLocalAptos } from '#testing/nodes/local-aptos'
+import { openLocalSolana } from '#testing/nodes/local-solana'
 import { openSigningHarness, type SigningHarness } from '#testing/platform/signing-harness'
 
 type Shown = {
@@ -24,6 +25,7 @@ type Shown = {
 type Family = 'aptos' | 'solana' | 'near'
 
 let aptosChain: Awaited<ReturnType<typeof openLocalAptos>>
+let solanaChain: Awaited<ReturnType<typeof openLocalSolana>>
 let kit: SigningHarness
 let wallets: Record<Family, Shown>
 
@@ -56,15 +58,15 @@ async function create(changes: Record<string, unknown> = {}) {
 }
 
 beforeAll(async () => {
-  aptosChain = await openLocalAptos()
-  kit = await openSigningHarness({ furtherNodes: [aptosChain.connected] })
+  ;[aptosChain, solanaChain] = await Promise.all([openLocalAptos(), openLocalSolana()])
+  kit = await openSigningHarness({ furtherNodes: [aptosChain.connected, solanaChain.connected] })
   const made = (await create()).body.data.wallets as Shown[]
   const on = (name: string) => made.find(({ blockchain }) => blockchain === name)!
   wallets = { aptos: on('APTOS-TESTNET'), solana: on('SOL-DEVNET'), near: on('NEAR-TESTNET') }
 })
 afterAll(async () => {
   await kit?.harness.close()
-  await aptosChain?.node.close()
+  await Promise.all([aptosChain?.node.close(), solanaChain?.node.close()])
 })
 
 describe('wallets on Ed25519', () => {
@@ -101,7 +103,7 @@ describe('wallets on Ed25519', () => {
       { body: {} },
     )
     expect([derived.status, derived.body.code]).toEqual([400, 155510])
-    for (const { id, blockchain } of [wallets.solana, wallets.near]) {
+    for (const { id, blockchain } of [wallets.near]) {
       const asked = await Promise.all([
         http('GET', `/v1/w3s/wallets/${id}/balances`),
         http('GET', `/v1/w3s/wallets/${id}/nfts`),
