@@ -43,6 +43,7 @@ it('property 30: a transfer whose nonce was used outside before a restore is pai
   await site.front(first)
   await site.open(first, 'one')
   await untilAttempts(first, displaced, chain)
+  await untilTried(first, 1)
   await site.killAll()
 
   // The journal is merged before the front indexes the block that used the nonce.
@@ -69,6 +70,14 @@ it('property 30: a transfer whose nonce was used outside before a restore is pai
   const open = sql`select 1 from attempts where state in ('signed', 'sent')`
   expect(await database.all(open)).toEqual([])
 })
+
+/** Waits until the bytes of a nonce were sent, without an answer: a journal has them by then. */
+async function untilTried({ connection }: Clone, nonce: number): Promise<void> {
+  const database = openDatabase(connection, 1)
+  const tried = sql`select 1 from attempts where nonce = ${nonce} and last_error is not null`
+  await until(async () => (await database.all(tried)).length > 0, `nonce ${nonce} was sent`)
+  await database.close()
+}
 
 /** Waits until the attempts have these nonces and states; `chain` makes blocks meanwhile. */
 async function untilAttempts(
