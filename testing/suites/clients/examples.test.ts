@@ -297,7 +297,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(16)
+    expect(names).toHaveLength(17)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
