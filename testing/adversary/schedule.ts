@@ -157,7 +157,7 @@ function transferOf(random: SeededRandom, seed: number, index: number, point: Fa
   const verb =
     random.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
   const afterMs = random.between(0, 300)
-  // What is signed on Solana is neither cancelled nor accelerated.
+  // Signed payments on Solana are neither cancelled nor accelerated.
   return asked && isKey && wallet !== onSolana ? { ...made, later: { verb, afterMs } } : made
 }
 

@@ -176,7 +176,7 @@ function describeLanes(run: () => FamilyPlatform): void {
       await family.blocks.hold()
       const id = await transfer({ from: wallet, to, amount: '0.03' })
       await reaches(id, 'SENT')
-      // What came first in the list is executed first: the freeze has to be in a block before.
+      // A block executes transactions in the order of their arrival: the freeze has to be in a block before.
       const [signature] = node.pending()
       const frozen = associatedAccountOf(to, usdc.address, programIds.token)
       node.forgetPending(signature)

@@ -3,9 +3,9 @@ import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
 import type { BlockAt } from '../facets/blocks.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
+import { type NodeReader, openAskedNodes } from '../nodes/asked-nodes.ts'
 import { NodeUnreachable } from '../nodes/errors.ts'
-import { type Nodes, openNodes } from '../nodes/nodes.ts'
-import { createTurns, type InTurn } from '../nodes/turns.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import { blocksThrough, type LastVersionOf, readNewest } from './blocks/chain-blocks.ts'
 import { balanceAtVersion, readSupply } from './payments/balances.ts'
 import { batchCallOf } from './payments/batch.ts'
@@ -28,35 +28,19 @@ import { openRestNode, type RestNode } from './rest/node.ts'
 import { nodeRulesOf } from './rest/rules.ts'
 import { aptosSigning } from './signing.ts'
 
-/** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
-type NodeReader = <Result>(
-  act: (node: RestNode) => Promise<Result>,
-  kind?: Parameters<InTurn>[0],
-) => Promise<Result>
-
 /** An Aptos chain through its endpoints. */
 function createAptosChain(input: ChainInput): Chain {
-  const { network, rpcUrl, rpcUrls = [rpcUrl], local, confirmations } = input
-  const open = () => {
-    const nodes = rpcUrls.map((url) => openRestNode(url, network.chainId, input.timeoutMs))
-    return openNodes({ ...input, nodes, rules: nodeRulesOf(network), blockTimeMs: network.blockTimeMs })
-  }
-  const [nodes, ofAskers] = [open(), open()]
-  const turns = createTurns({ blockchain: network.blockchain, local, endpoints: rpcUrls.length })
+  const { network, local, confirmations } = input
+  const { nodes, endpoints, read, readFor } = openAskedNodes(input, {
+    openNode: (url) => openRestNode(url, network.chainId, input.timeoutMs),
+    rules: nodeRulesOf(network),
+  })
   const { blocks, effects, lastVersionOf } = blocksThrough(nodes, input)
-  const read: NodeReader = (act) => nodes.read(act)
   const chain: Chain = {
     network,
     local,
     confirmations,
-    endpoints: {
-      hosts: rpcUrls.map((url) => new URL(url).host),
-      health: nodes.health,
-      inspect: nodes.inspect,
-      close: async () => {
-        for (const each of [nodes, ofAskers]) each.close()
-      },
-    },
+    endpoints,
     blocks,
     effects,
     ...readsThrough(read, input, lastVersionOf),
@@ -79,8 +63,7 @@ function createAptosChain(input: ChainInput): Chain {
       return chain
     },
     onBehalfOf: (asker) => {
-      const inTurn = turns.of(asker)
-      const own: NodeReader = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
+      const own = readFor(asker)
       const head = () => own((node) => readNewest(node, network))
       return { ...chain, ...readsThrough(own, input, lastVersionOf), blocks: { ...blocks, head } }
     },
@@ -89,7 +72,7 @@ function createAptosChain(input: ChainInput): Chain {
 }
 
 function readsThrough(
-  read: NodeReader,
+  read: NodeReader<RestNode>,
   { network, inFlightMax = network.inFlightMax }: ChainInput,
   lastVersionOf: LastVersionOf,
 ): Pick<Chain, 'lane' | 'offers' | 'balances'> {

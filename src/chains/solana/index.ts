@@ -1,8 +1,7 @@
 import type { Chain } from '../chain.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
+import { type NodeReader, openAskedNodes } from '../nodes/asked-nodes.ts'
 import { NodeUnreachable } from '../nodes/errors.ts'
-import { openNodes } from '../nodes/nodes.ts'
-import { createTurns, type InTurn } from '../nodes/turns.ts'
 import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
 import {
   type BlockWithChanges,
@@ -26,36 +25,19 @@ import { openSolanaClient, type SolanaClient } from './rpc/client.ts'
 import { clusterRulesOf } from './rpc/rules.ts'
 import { solanaSigning } from './signing.ts'
 
-/** Reads from the nodes of a chain; `execution` where a node executes what a request chooses. */
-type ClusterReader = <Result>(
-  act: (node: SolanaClient) => Promise<Result>,
-  kind?: Parameters<InTurn>[0],
-) => Promise<Result>
-
 /** A Solana cluster through its endpoints. */
 function createSolanaChain(input: ChainInput): Chain {
-  const { network, rpcUrl, rpcUrls = [rpcUrl], local, confirmations } = input
-  const open = () => {
-    const nodes = rpcUrls.map((url) => openSolanaClient(url, input.timeoutMs))
-    const rules = clusterRulesOf(network, local ? undefined : network.genesisHash)
-    return openNodes({ ...input, nodes, rules, blockTimeMs: network.blockTimeMs })
-  }
-  const [nodes, ofAskers] = [open(), open()]
-  const turns = createTurns({ blockchain: network.blockchain, local, endpoints: rpcUrls.length })
+  const { network, local, confirmations } = input
+  const { nodes, endpoints, read, readFor } = openAskedNodes(input, {
+    openNode: (url) => openSolanaClient(url, input.timeoutMs),
+    rules: clusterRulesOf(network, local ? undefined : network.genesisHash),
+  })
   const { blocks, effects, wholeOf } = solanaBlocksThrough(nodes, input)
-  const read: ClusterReader = (act) => nodes.read(act)
   const chain: Chain = {
     network,
     local,
     confirmations,
-    endpoints: {
-      hosts: rpcUrls.map((url) => new URL(url).host),
-      health: nodes.health,
-      inspect: nodes.inspect,
-      close: async () => {
-        for (const each of [nodes, ofAskers]) each.close()
-      },
-    },
+    endpoints,
     blocks,
     effects,
     ...readsThrough(read, input, wholeOf),
@@ -77,8 +59,7 @@ function createSolanaChain(input: ChainInput): Chain {
       return chain
     },
     onBehalfOf: (asker) => {
-      const inTurn = turns.of(asker)
-      const own: ClusterReader = (act, kind = 'lookup') => inTurn(kind, () => ofAskers.read(act))
+      const own = readFor(asker)
       const head = () => own(readNewestBlock)
       return { ...chain, ...readsThrough(own, input, wholeOf), blocks: { ...blocks, head } }
     },
@@ -87,7 +68,7 @@ function createSolanaChain(input: ChainInput): Chain {
 }
 
 function readsThrough(
-  read: ClusterReader,
+  read: NodeReader<SolanaClient>,
   { network, inFlightMax = network.inFlightMax }: ChainInput,
   wholeOf: BlockWithChanges,
 ): Pick<Chain, 'lane' | 'offers' | 'balances'> {

@@ -10,14 +10,14 @@ import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
 import type { Failure } from './fail-unsent.ts'
 import { feePayerOf, orToTreasury } from './fee-payers.ts'
-import { coinsText, costOf, type Ready } from './plan.ts'
+import { coinsText, costOf, highestFeeOf, type Ready } from './plan.ts'
 import { feesPaidFor } from './store/fee-payers.ts'
 import type { Sponsor } from './store/sponsors.ts'
 
 const dayMs = 86_400_000
 
-/** `payer`: the treasury that pays the fee; the sender does when absent. */
-export type CoveredPlan = { plan: Ready; payer: Sponsor | undefined }
+/** `payer`: the treasury that pays the fee, of at most `feeMaxAtomic`; the sender does when absent. */
+export type CoveredPlan = { plan: Ready; payer: Sponsor | undefined; feeMaxAtomic: bigint }
 
 /** The plans whose fees are held, and why the next one is not. */
 type Coverage = { covered: CoveredPlan[]; uncovered: (FeeShortage & { plan: Ready }) | undefined }
@@ -46,28 +46,30 @@ export async function coverFees(
   const covered: CoveredPlan[] = []
   let uncovered: Coverage['uncovered']
   for (const plan of ready) {
-    const own = costOf(chain.network, plan)
+    const ownFee = highestFeeOf(chain.network, plan)
+    const own = ownFee + plan.depositAtomic
     if (own <= left) {
       left -= own
-      covered.push({ plan, payer: undefined })
+      covered.push({ plan, payer: undefined, feeMaxAtomic: ownFee })
       continue
     }
     treasury ??= await purseOf(tx, ctx, chain, plan, payer && { ...account, ...payer })
-    const cost = costOf(chain.network, { ...plan, hasFeePayer: true })
+    const feeMaxAtomic = highestFeeOf(chain.network, { ...plan, hasFeePayer: true })
+    const cost = feeMaxAtomic + plan.depositAtomic
     const shortage = treasury.shortageOf(cost)
     if (shortage) {
       uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
       break
     }
     treasury.take(cost)
-    covered.push({ plan, payer: treasury.payer })
+    covered.push({ plan, payer: treasury.payer, feeMaxAtomic })
   }
-  const holds = covered.map(({ plan, payer }) => ({
+  const holds = covered.map(({ plan, payer, feeMaxAtomic }) => ({
     ...account,
     address: payer?.address ?? address,
     intentId: plan.row.id,
     purpose: 'fee' as const,
-    amountAtomic: costOf(chain.network, { ...plan, hasFeePayer: payer !== undefined }),
+    amountAtomic: feeMaxAtomic + plan.depositAtomic,
   }))
   await placeHolds(tx, nowMs, holds)
   return { covered, uncovered }

@@ -15,7 +15,7 @@ import { type CoveredPlan, coverFees } from './cover-fees.ts'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { newLife, termsOfLife } from './new-life.ts'
-import { highestFeeOf, type Plan, planWaiting, type Ready } from './plan.ts'
+import { type Plan, planWaiting, type Ready } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
@@ -202,7 +202,7 @@ export async function attachSignatures(
 /** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
   chain: Chain,
-  { plan, payer }: CoveredPlan,
+  { plan, feeMaxAtomic }: CoveredPlan,
   transaction: UnsignedTransaction,
   { raw, hash }: { raw: Hex; hash: string },
   nowMs: number,
@@ -223,7 +223,7 @@ function attemptOf(
     gasLimit,
     maxFeeAtomic,
     priorityFeeAtomic,
-    feeMaxAtomic: highestFeeOf(chain.network, { ...plan, hasFeePayer: payer !== undefined }),
+    feeMaxAtomic,
     depositAtomic: plan.depositAtomic,
   }
 }

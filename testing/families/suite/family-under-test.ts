@@ -66,7 +66,7 @@ export type FamilyUnderTest = {
     /** Refuses each transaction as expired, or for a reason that no later block changes. */
     refuse(why: 'expired' | 'for good' | 'nothing'): void
   }
-  /** What a new address that receives tokens costs the payer of the fee, beside that. */
+  /** The coins that the payer of the fee pays beside it for a new address that receives tokens. */
   newHolderAtomic: bigint
   /** Uses the next nonce of an address with its key, outside the program. */
   displace?(address: string): Promise<void>

@@ -2,7 +2,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { BlockAt } from '../../facets/blocks.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
-import { nodeFields } from '../../nodes/values.ts'
+import { type NodeFields, nodeFields } from '../../nodes/values.ts'
 import { fewFields, followed, readRefOfSlot } from '../blocks/slots.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
@@ -86,19 +86,21 @@ export async function supplyThrough(node: SolanaClient, mint: Address): Promise<
 
 /** Whether an address has no account of a token yet: the first payment creates it. */
 export async function lacksTokenAccount(node: SolanaClient, owner: Address, mint: Address): Promise<boolean> {
-  const account = associatedAccountOf(owner, mint, programIds.token)
+  return (await accountAt(node, associatedAccountOf(owner, mint, programIds.token))) === undefined
+}
+
+/** The fields of an account without its data; `undefined` where there is none. */
+async function accountAt(node: SolanaClient, address: Address): Promise<NodeFields | undefined> {
   const config = { commitment: followed, encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
-  return (
-    nodeFields(await node.call('getAccountInfo', [account, config], fewFields), 'account')['value'] === null
-  )
+  const told = nodeFields(await node.call('getAccountInfo', [address, config], fewFields), 'account')
+  return told['value'] === null ? undefined : nodeFields(told['value'], 'account')
 }
 
 /** The reason why no key spends coins that are paid to an address. */
 export async function whyUnpayableThrough(node: SolanaClient, address: Address): Promise<string | undefined> {
-  const config = { commitment: followed, encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
-  const told = nodeFields(await node.call('getAccountInfo', [address, config], fewFields), 'account')
-  if (told['value'] === null) return undefined
-  const { owner, executable } = nodeFields(told['value'], 'account')
+  const account = await accountAt(node, address)
+  if (!account) return undefined
+  const { owner, executable } = account
   if (executable === true) return 'is a program: pay to the address of a wallet'
   if (owner === programIds.token || owner === programIds.token2022)
     return 'is an account of the token program: pay to its owner'

@@ -1,6 +1,5 @@
 import type { Chain } from '#chains/chain'
 import type { UnsignedTransaction } from '#chains/facets/payments'
-import { networkFeeOf } from '#chains/prices'
 import { WalletFrozen } from '#custody/freezes/index'
 import { GrantMissing, signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -16,6 +15,7 @@ import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxOf, replacementFee, suggestedFees } from '../fees.ts'
 import { intentBytes } from '../intent.ts'
 import { newLife, termsOfLife } from '../new-life.ts'
+import { highestFeeOf } from '../plan.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
 import { attachSignatures, pricedNonce } from '../sign.ts'
 import type { SigningOutcome } from '../signing-round.ts'
@@ -148,11 +148,8 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: chain.offers.limitOf(estimate.gas, 'coins'), maxFeeAtomic, priorityFeeAtomic }
-  const feeMaxAtomic = networkFeeOf(blockchain, {
-    gasLimit: fees.gasLimit,
-    priceAtomic: maxFeeAtomic,
-    hasFeePayer: gap.feePayer !== null,
-  })
+  const priced = { gasLimit: fees.gasLimit, fee: { maxFeeAtomic } }
+  const feeMaxAtomic = highestFeeOf(chain.network, { ...priced, hasFeePayer: gap.feePayer !== null })
   if (feeMaxAtomic > feeMaxOf(chain.network)) return 'blocked'
   const life = await newLife(ctx, chain)
   const unsigned: UnsignedTransaction = {

@@ -20,7 +20,7 @@ import { type Failure, failUnsentTransactions } from '../fail-unsent.ts'
 import { currentFees, type Fee, feeMaxOf, replacementFee } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
 import { BlocksUnread, newLife, termsOfLife } from '../new-life.ts'
-import { costOf, highestFeeOf } from '../plan.ts'
+import { highestFeeOf } from '../plan.ts'
 import { logSigningFailure } from '../provider-failures.ts'
 import { counterpartiesOf, counterpartiesOfCall } from '../recipients.ts'
 import { renewTreasuryGrant } from '../renew-grant.ts'
@@ -102,7 +102,15 @@ async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: Replaceme
   return decision!.actions.includes('DENY')
 }
 
-type Replacement = { call: Call; gasLimit: bigint; fee: Fee; depositAtomic: bigint; life: Life | undefined }
+type Replacement = {
+  call: Call
+  gasLimit: bigint
+  fee: Fee
+  /** The highest fee that it may cost, and the coins that it takes beside that. */
+  feeMaxAtomic: bigint
+  depositAtomic: bigint
+  life: Life | undefined
+}
 
 /** Why nothing is signed in the place of dead bytes. */
 type HopelessCall = { failure: Pick<Failure, 'reason' | 'details'> }
@@ -192,12 +200,11 @@ async function plan(
     : isUnordered(row)
       ? await estimateAgain(chain, row, call)
       : { gasLimit: row.gasLimit, depositAtomic: row.depositAtomic }
-  if (limits === 'too poor') return 'too expensive'
-  if ('failure' in limits) return limits
-  const highest = highestFeeOf(chain.network, { ...limits, fee, hasFeePayer: row.feePayer !== null })
-  return highest > feeMaxOf(chain.network)
+  if (limits === 'too expensive' || 'failure' in limits) return limits
+  const feeMaxAtomic = highestFeeOf(chain.network, { ...limits, fee, hasFeePayer: row.feePayer !== null })
+  return feeMaxAtomic > feeMaxOf(chain.network)
     ? 'too expensive'
-    : { call, ...limits, fee, life: await lifeOf(ctx, chain, row) }
+    : { call, ...limits, fee, feeMaxAtomic, life: await lifeOf(ctx, chain, row) }
 }
 
 /** Estimates the call of dead bytes: the chain may have changed in the life that they had. */
@@ -205,13 +212,13 @@ async function estimateAgain(
   chain: Chain,
   { address, feePayer, gasLimit }: ReplacementRequest,
   call: Call,
-): Promise<Pick<Replacement, 'gasLimit' | 'depositAtomic'> | HopelessCall | 'too poor'> {
+): Promise<Pick<Replacement, 'gasLimit' | 'depositAtomic'> | HopelessCall | 'too expensive'> {
   const estimate = await chain.offers.estimateGas(address, call, { feePayer: feePayer ?? undefined })
   if (estimate.kind === 'estimated') {
     const needed = chain.offers.limitOf(estimate.gas, 'call')
     return { gasLimit: larger(needed, gasLimit), depositAtomic: estimate.depositAtomic ?? 0n }
   }
-  if (estimate.kind === 'insufficient-funds') return 'too poor'
+  if (estimate.kind === 'insufficient-funds') return 'too expensive'
   if (estimate.kind === 'unknown') throw new Error(`cannot estimate it again: ${estimate.message}`)
   return { failure: { reason: 'ESTIMATION_ERROR', details: estimate.message } }
 }
@@ -243,13 +250,12 @@ async function holdFee(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
-  { gasLimit, fee, depositAtomic }: Replacement,
+  { feeMaxAtomic, depositAtomic }: Replacement,
 ) {
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId: row.entityId, blockchain, tokenId, address: row.feePayer ?? row.address }
-  const hasFeePayer = row.feePayer !== null
-  const amountAtomic = costOf(chain.network, { gasLimit, fee, depositAtomic, hasFeePayer })
+  const amountAtomic = feeMaxAtomic + depositAtomic
   return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId: row.id, purpose: 'fee', amountAtomic })
 }
 
@@ -258,7 +264,7 @@ async function signReplacement(
   ctx: EngineCtx,
   chain: Chain,
   row: ReplacementRequest,
-  { call, gasLimit, fee, depositAtomic, life }: Replacement,
+  { call, gasLimit, fee, feeMaxAtomic, depositAtomic, life }: Replacement,
 ) {
   const { entityId, id, address, nonce, attemptId: replacesId } = row
   const kind = kindOf(row)
@@ -310,7 +316,7 @@ async function signReplacement(
       gasLimit,
       maxFeeAtomic,
       priorityFeeAtomic,
-      feeMaxAtomic: highestFeeOf(chain.network, { gasLimit, fee, hasFeePayer: row.feePayer !== null }),
+      feeMaxAtomic,
       depositAtomic,
       life,
     },
