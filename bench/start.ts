@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defaultBlockchains } from '#sandbox/test-networks'
+import { startedByDefault } from '#sandbox/test-networks'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import { fromPackage, fromSource, startProgram } from './processes.ts'
@@ -59,8 +59,8 @@ async function secondsToReady(run: Run, args: readonly string[], dataDir: string
   })
   const seconds = (performance.now() - startedMs) / 1000
   const { chains } = JSON.parse(line) as { chains: unknown[] }
-  if (chains.length !== defaultBlockchains.length)
-    throw new Error(`it started ${chains.length} chains, not ${defaultBlockchains.length}`)
+  if (chains.length !== startedByDefault().length)
+    throw new Error(`it started ${chains.length} chains, not ${startedByDefault().length}`)
   await stop()
   return seconds
 }

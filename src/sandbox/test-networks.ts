@@ -3,7 +3,7 @@ import { suggest } from '#lib/suggest'
 import { whyNotHere } from './chains/abilities.ts'
 
 /** Every test network. */
-export const defaultBlockchains = networks
+const defaultBlockchains = networks
   .filter(({ environment }) => environment === 'TEST')
   .map(({ blockchain }) => blockchain)
 
