@@ -160,6 +160,9 @@ of a sandbox. Wallets are EOA, of developers or of users; smart accounts, derive
 - **Fees**: \`gasLimit\` is the limit of compute units, \`priorityFee\` the price of one in millionths of a lamport, which may be left out; there is no
   \`gasPrice\` and no \`maxFee\`. Each signature costs 5,000 lamports beside that. The \`networkFee\` of a transaction in a block is its fee, without rent.
 - **Gas station**: as on Aptos, the treasury of the entity pays for wallets that lack the SOL, fee and rent.
+- **Business account**: deposits, payouts, refunds and transfers, in USDC and EURC. Deposit addresses need no SOL: each sends its coins to the treasury,
+  which pays the fee ([decision 154](decisions/0154-sweeps-whose-fee-the-treasury-pays.md)) and the rent of payees without an account of the token.
+  Keep SOL there.
 - **Order**: none. A payment that a node lost holds up no other one. It is made again when no block can have it any more, which is proven by
   our own final blocks, 151 after the one that it names ([decision 153](decisions/0153-payments-without-an-order.md)). Nothing is accelerated or
   cancelled once it is signed.

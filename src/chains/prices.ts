@@ -1,4 +1,5 @@
 import { type Blockchain, familyOf } from './blockchains.ts'
+import type { Chain } from './chain.ts'
 import { families } from './families.ts'
 import type { FeeTerms } from './family.ts'
 import type { PriceUnit } from './network.ts'
@@ -14,4 +15,11 @@ export function priceUnitOf(blockchain: Blockchain): PriceUnit {
 export function networkFeeOf(blockchain: Blockchain, terms: FeeTerms): bigint {
   const { feeOf } = families[familyOf(blockchain)] ?? {}
   return feeOf ? feeOf(terms) : terms.gasLimit * terms.priceAtomic
+}
+
+/** The most that a treasury pays for a payment with this limit: its fee, for the signatures of two, and what it takes beside that. */
+export function highestCostOf({ network, offers }: Chain, gasLimit: bigint, priceAtomic: bigint): bigint {
+  const { blockchain } = network
+  const hasFeePayer = families[familyOf(blockchain)]?.feePayers ?? false
+  return networkFeeOf(blockchain, { gasLimit, priceAtomic, hasFeePayer }) + (offers.depositMaxAtomic ?? 0n)
 }

@@ -42,6 +42,9 @@ export type World = {
   tokenIds(): string[]
 }
 
+/** What makes requests in the name of a merchant. */
+type Caller = Pick<World, 'call'>
+
 export type WalletSet = { id: string }
 export type Wallet = { id: string; address: string; blockchain: string }
 export type Recipient = { id: string; address: string; status: string }
@@ -211,7 +214,7 @@ const untilShown = (world: World, { address }: { address: string }, count: numbe
   }, 'the funded wallet shows its items')
 
 /** An intent of the continuous kind, with the address it waits at. */
-export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<PaymentIntent> {
+export async function makePaymentIntent(world: Caller, chain = 'BASE'): Promise<PaymentIntent> {
   const { id } = await world.call('POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
     currency: 'USD',
@@ -229,7 +232,7 @@ export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<P
 }
 
 /** An intent of the transient kind that waits for 3 USDC. */
-export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
+export const makeTransientIntent = (world: Caller): Promise<{ id: string }> =>
   world.call('POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
     type: 'transient',
@@ -239,7 +242,7 @@ export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
   })
 
 /** A recipient on BASE. */
-export const makeRecipient = (world: World, fields: object = {}): Promise<Recipient> =>
+export const makeRecipient = (world: Caller, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/addressBook/recipients', {
     idempotencyKey: randomUUID(),
     chain: 'BASE',
@@ -249,7 +252,7 @@ export const makeRecipient = (world: World, fields: object = {}): Promise<Recipi
   })
 
 /** A recipient that can be paid. */
-export async function makeActiveRecipient(world: World, fields: object = {}): Promise<Recipient> {
+export async function makeActiveRecipient(world: Caller, fields: object = {}): Promise<Recipient> {
   const made = await makeRecipient(world, fields)
   await until(async () => {
     const { status } = await world.call('GET', `/v1/addressBook/recipients/${made.id}`)
@@ -259,7 +262,7 @@ export async function makeActiveRecipient(world: World, fields: object = {}): Pr
 }
 
 /** A withdrawal address on BASE. */
-export const makeRecipientAddress = (world: World, fields: object = {}): Promise<Recipient> =>
+export const makeRecipientAddress = (world: Caller, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/businessAccount/wallets/addresses/recipient', {
     idempotencyKey: randomUUID(),
     chain: 'BASE',
@@ -322,7 +325,7 @@ export const makePayout = async (world: World, fields: object = {}): Promise<{ i
   })
 
 /** An address of the merchant's own that can be withdrawn to. */
-export async function makeActiveAddress(world: World, fields: object = {}): Promise<Recipient> {
+export async function makeActiveAddress(world: Caller, fields: object = {}): Promise<Recipient> {
   const made = await makeRecipientAddress(world, fields)
   await until(async () => {
     const stored: Recipient[] = await world.call('GET', '/v1/businessAccount/wallets/addresses/recipient')

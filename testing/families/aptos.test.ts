@@ -101,7 +101,7 @@ describeFamily(
       close: node.close,
     }
   },
-  { expires: true, displaces: false, hasFeePayers: true, replaces: true },
+  { expires: true, displaces: false, hasFeePayers: true, replaces: true, hasBusinessAccount: false },
 )
 
 const refusal = (code: number) => ({

@@ -40,7 +40,7 @@ describeFamily(
         [`0x${'1'.padStart(40, '0')}`, /reserved/],
       ],
       stranger: () => `0x${randomBytes(20).toString('hex')}`,
-      outsider: chain.outsider,
+      outsider: chain.outsider.toLowerCase(),
       send: (to, amountAtomic, token) => chain.send(to, amountAtomic, tokenOf(token)),
       balanceOf: (address, token) => chain.oracle.balanceOf(address, token),
       transactionOf: async (hash) => {
@@ -81,7 +81,7 @@ describeFamily(
       },
     }
   },
-  { expires: false, displaces: true, hasFeePayers: false, replaces: true },
+  { expires: false, displaces: true, hasFeePayers: false, replaces: true, hasBusinessAccount: true },
 )
 
 async function openEndpoint(chain: TestChain): Promise<FamilyEndpoint> {

@@ -93,7 +93,7 @@ describeFamily(
       close: node.close,
     }
   },
-  { expires: true, displaces: false, hasFeePayers: true, replaces: false },
+  { expires: true, displaces: false, hasFeePayers: true, replaces: false, hasBusinessAccount: true },
   describeLanes,
 )
 

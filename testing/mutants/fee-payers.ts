@@ -5,6 +5,10 @@ const ofFamily = (title: string) => ({
   ...proof('testing/families/aptos.test.ts', title),
   suite: 'testing/families/suite/fee-payers.ts',
 })
+const ofSweeps = (title: string) => ({
+  ...proof('testing/families/solana.test.ts', title),
+  suite: 'testing/families/suite/business-account.ts',
+})
 const ofLimits = (title: string) => proof('src/engines/transactions/fee-limits.test.ts', title)
 
 /** Fees that a treasury pays: bugs here let a wallet pay, or a treasury more than it has or may. */
@@ -50,7 +54,25 @@ export const feePayerMutants: readonly Mutant[] = [
   {
     name: 'fees-beyond-coins',
     about: 'a treasury promises the coins that are held for other fees',
-    edits: [edit(coverage, 'return costAtomic > left ?', 'return costAtomic > left + perEntity ?')],
+    edits: [edit(coverage, '(costAtomic > left ?', '(costAtomic > left + 10n ** 18n ?')],
     test: ofLimits('of several wallets at once'),
+  },
+  {
+    name: 'sweep-leaves-dust',
+    about: 'a deposit address keeps a base unit of what it pays the treasury',
+    edits: [
+      edit(
+        'src/engines/treasury/sweeping/sweep.ts',
+        'payments.transferCall(treasury.address, amount,',
+        'payments.transferCall(treasury.address, amount - 1n,',
+      ),
+    ],
+    test: ofSweeps('leaves nothing at deposit addresses'),
+  },
+  {
+    name: 'sweep-pays-itself',
+    about: 'no treasury pays the fee of a deposit address',
+    edits: [edit(coverage, 'if (!payer)', 'if (!payer || walletId === null)')],
+    test: ofSweeps('leaves nothing at deposit addresses'),
   },
 ]

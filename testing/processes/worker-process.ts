@@ -59,6 +59,8 @@ export type WorkerOptions = {
   hostOffMs?: number
   /** Whether its API is that of a sandbox. */
   sandbox?: boolean
+  /** Whether treasuries have the coins alone that tests give them, and not those of a faucet. */
+  withoutFaucet?: boolean
   /** Default: that of the test databases. */
   rootKeyHex?: string
   settings?: Partial<Pick<Config, 'port' | 'attesters' | 'attestationThreshold'>>
@@ -134,7 +136,8 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('tokens')) running.push(startTokens(ctx))
   if (roles.some((role) => ['attestation', 'treasury', 'unified-balance'].includes(role))) {
     const faucet = openFaucet(ctx)
-    const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
+    const drip: GasFaucet = async (on, address) =>
+      options.withoutFaucet || faucet.drip(on, address, { native: true, tokens: [] })
     running.push(faucet)
     if (roles.includes('attestation')) running.push(startAttestation(ctx, drip))
     if (roles.includes('treasury'))

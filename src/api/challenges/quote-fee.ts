@@ -3,7 +3,7 @@ import { networkFeeOf } from '#chains/prices'
 import type { Ctx } from '#engines/ctx'
 import {
   type CallRequest,
-  estimateForWallet,
+  estimateCovered,
   feeAt,
   feeMaxOf,
   suggestedFees,
@@ -54,7 +54,7 @@ async function gasFor(
   { fee, chain, wallet, call, shown }: CallRequest,
 ): Promise<NeededGas | undefined> {
   if (fee.gasLimit !== undefined) return { gas: fee.gasLimit }
-  const estimate = await estimateForWallet(db, chain, { entityId: entity.id, address: wallet.address }, call)
+  const estimate = await estimateCovered(db, chain, { entityId: entity.id, address: wallet.address }, call)
   if (estimate.kind === 'estimated')
     return { gas: chain.offers.quotedGas(estimate.gas), depositAtomic: estimate.depositAtomic }
   return shown.operation === 'TRANSFER' ? { gas: chain.offers.quotedGas(undefined) } : undefined

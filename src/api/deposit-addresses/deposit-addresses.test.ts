@@ -100,7 +100,7 @@ it.each(['LINEA', 'ZKS'])('credits coins sent on %s, which has no wallets', asyn
 
 it.each([
   ['a chain that left', request({ chain: 'TRX' }), '', 2, 'chain'],
-  ['a family that is not built', request({ chain: 'SOL' }), '', 2005, 'chain'],
+  ['a family that is not built', request({ chain: 'XLM' }), '', 2005, 'chain'],
   ['a chain that is not started', request({ chain: 'ARB' }), '', 156017, 'chain'],
   ['a currency of another chain', request({ currency: 'BTC' }), '', 5015, 'chain'],
   ['no currency', request({ currency: undefined }), '', 2, 'currency'],

@@ -8,7 +8,7 @@ import { accountsOn, contractsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import { findWalletByAddress, type Wallet } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
-import { estimateForWallet, feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
+import { estimateCovered, feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
@@ -73,7 +73,7 @@ export async function estimateTable(
   const estimate = await answered(
     ctx,
     chain,
-    estimateForWallet(ctx.db, chain, { entityId: ctx.entity.id, address: from }, call, errors),
+    estimateCovered(ctx.db, chain, { entityId: ctx.entity.id, address: from }, call, errors),
   )
   if (estimate.kind === 'estimated') {
     const { gas } = estimate

@@ -171,7 +171,7 @@ describe('POST /v1/paymentIntents', () => {
     ],
     [
       'a chain that is not built',
-      continuous({ paymentMethods: [{ ...base, chain: 'SOL' }] }),
+      continuous({ paymentMethods: [{ ...base, chain: 'XLM' }] }),
       2005,
       'paymentMethods[0].chain',
     ],

@@ -58,6 +58,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       gasLimitMax: 1_000_000_000n,
     },
     gather: {
+      by: 'authorization',
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       authorizationDigest,
       authorizedTransferCall,

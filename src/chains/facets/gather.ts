@@ -5,8 +5,15 @@ import type { Call, Signature } from './payments.ts'
 /** Permission for `to` to take coins of `from`, once for each nonce of 32 bytes. */
 export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }
 
-/** Takes coins of an address whose key signs, and whose owner pays no fee (EIP-3009). */
-export type Gather = {
+/** Takes coins of an address whose key signs, and which holds nothing for a fee. */
+export type Gather = GatherByAuthorization | GatherByPayment
+
+/** The address pays the treasury, which pays the fee of that: the family declares `feePayers`. */
+type GatherByPayment = { by: 'payment' }
+
+/** The treasury takes them with an authorization that the key of the address signed (EIP-3009). */
+export type GatherByAuthorization = {
+  by: 'authorization'
   /** The EIP-712 domain separator of a token, part of every digest signed for it. It never changes. */
   domainSeparatorOf(token: Address): Promise<Hex>
   /** The 32 bytes that the owner of coins signs to let another account take them. */

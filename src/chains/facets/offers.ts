@@ -36,6 +36,8 @@ export type Offers = {
   limitOf(estimated: bigint, kind: 'coins' | 'token' | 'call'): bigint
   /** The gas with which a fee is quoted: with room beyond an estimate, or the usual of a payment that no node could estimate. */
   quotedGas(estimated: bigint | undefined): bigint
+  /** The most that a payment takes from the payer of its fee beside that; nothing when absent. */
+  depositMaxAtomic?: bigint
   /** The highest gas limit that a request may set. */
   gasLimitMax: bigint
   /** The lowest gas limit with which a block can include a call with this data. */

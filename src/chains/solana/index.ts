@@ -11,7 +11,7 @@ import {
 } from './payments/balances.ts'
 import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from './payments/build.ts'
 import { decodeSolanaCall, solanaTransferCall } from './payments/calls.ts'
-import { solanaFeeOf } from './payments/fees.ts'
+import { solanaFeeOf, tokenAccountRent } from './payments/fees.ts'
 import { heightExpiryAfter, lifeUpToHeight } from './payments/lifetimes.ts'
 import {
   estimateUnits,
@@ -41,6 +41,7 @@ function createSolanaChain(input: ChainInput): Chain {
     blocks,
     effects,
     ...readsThrough(read, input, wholeOf),
+    gather: { by: 'payment' },
     lifetimes: {
       expiryAfter: heightExpiryAfter,
       lifeOf: (sent, own) => lifeUpToHeight(sent, own, input),
@@ -85,6 +86,7 @@ function readsThrough(
       parentFee: async () => undefined,
       limitOf: (estimated) => estimated,
       quotedGas: (estimated) => estimated ?? unknownUnits,
+      depositMaxAtomic: tokenAccountRent,
       gasLimitMax: unitLimitMax,
       intrinsicGas: () => unitsMin,
       whyUnpayable: (address) => read((node) => whyUnpayableThrough(node, address)),
@@ -98,7 +100,7 @@ function readsThrough(
 
 export const solanaFamily: FamilyDeclaration = {
   keys: 'solana',
-  facets: ['lifetimes'],
+  facets: ['gather', 'lifetimes'],
   signing: solanaSigning,
   priceUnit: { name: 'micro-lamports', decimals: 0 },
   feeOf: solanaFeeOf,

@@ -1,6 +1,6 @@
 /**
- * Holds the fees of what is signed next. A wallet pays as far as its own coins reach; where it can, the treasury of its entity pays
- * the rest, up to the limits of a day.
+ * Holds the fees of what is signed next. A sender pays as far as its own coins reach; where it can, the treasury of its entity pays
+ * the rest: for wallets up to the limits of a day, for deposit addresses always.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
@@ -34,12 +34,12 @@ export async function coverFees(
 ): Promise<Coverage> {
   const [first] = ready
   if (!first) return { covered: [], uncovered: undefined }
-  const { entityId, address, walletId } = first.row
+  const { entityId, address } = first.row
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
-  const payer = walletId === null ? undefined : await feePayerOf(tx, chain, entityId)
+  const payer = await feePayerOf(tx, chain, first.row)
   if (payer) await lockOwnAndTreasury(tx, nowMs, chain, ready, { ...account, address }, payer)
   let left = await availableForHold(tx, nowMs, { ...account, address })
   let treasury: Purse | undefined
@@ -97,7 +97,7 @@ async function lockOwnAndTreasury(
 const lacking = ({ network }: Chain, plan: Ready, further: string): string =>
   `${plan.row.address} cannot pay the fee of up to ${coinsText(network, costOf(network, plan))}: send native coins to it${further}`
 
-/** The coins that a treasury has for the fees of a wallet. */
+/** The coins that a treasury has for the fees of an address. */
 type Purse = {
   payer: Sponsor | undefined
   /** Says why it cannot pay a fee; `undefined` where it can. */
@@ -114,10 +114,18 @@ async function purseOf(
 ): Promise<Purse> {
   const { network } = chain
   const poor = (details: string): FeeShortage => ({ reason: 'INSUFFICIENT_NATIVE_TOKEN', details })
-  if (!payer || walletId === null)
-    return { payer: undefined, shortageOf: () => poor(''), take: () => undefined }
+  if (!payer) return { payer: undefined, shortageOf: () => poor(''), take: () => undefined }
   const nowMs = clock.nowMs()
   let left = await availableForHold(tx, nowMs, payer)
+  const lacks = (costAtomic: bigint) => (costAtomic > left ? poor(orToTreasury(payer)) : undefined)
+  if (walletId === null)
+    return {
+      payer,
+      shortageOf: lacks,
+      take: (costAtomic) => {
+        left -= costAtomic
+      },
+    }
   const owner = { entityId, blockchain: network.blockchain, walletId }
   let { ofWallet, ofEntity } = await feesPaidFor(tx, owner, nowMs - dayMs)
   const coin = 10n ** BigInt(network.nativeToken.decimals)
@@ -133,7 +141,7 @@ async function purseOf(
     shortageOf: (costAtomic) => {
       if (ofWallet + costAtomic > perWallet) return exceeds('one wallet', perWallet)
       if (ofEntity + costAtomic > perEntity) return exceeds('all wallets', perEntity)
-      return costAtomic > left ? poor(orToTreasury(payer)) : undefined
+      return lacks(costAtomic)
     },
     take: (costAtomic) => {
       left -= costAtomic

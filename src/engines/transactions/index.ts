@@ -6,7 +6,7 @@
  */
 export { errorsOfCall } from './contract-errors.ts'
 export { failUnsentTransactions } from './fail-unsent.ts'
-export { estimateForWallet } from './fee-payers.ts'
+export { estimateCovered } from './fee-payers.ts'
 export { feeAt, feeMaxOf, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
@@ -28,6 +28,12 @@ export {
   type TransactionFilters,
   type TransactionRow,
 } from './store/transactions.ts'
-export { type CallRequest, type FeeRequest, requireNotHalted, submit, submitFromTreasury } from './submit.ts'
+export {
+  type CallRequest,
+  type FeeRequest,
+  requireNotHalted,
+  submit,
+  submitFromTreasury,
+} from './submit.ts'
 export { transactionUnderReview } from './transaction-under-review.ts'
 export { holdsAreSettled, startTransactionWorker } from './worker.ts'

@@ -13,7 +13,7 @@ import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
-import { estimateForWallet, feePayerOf } from './fee-payers.ts'
+import { estimateCovered, feePayerOf } from './fee-payers.ts'
 import { currentFees, type Fee, feeAt, feeMaxOf, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
@@ -260,10 +260,9 @@ const simulated = (
 ): Promise<GasEstimate> => {
   const isOwn = row.operation === 'TRANSFER' || row.ofTreasury
   const asked = isOwn ? chain : chain.onBehalfOf({ name: row.entityId, part: 'signing' })
-  const estimate =
-    row.ofTreasury || row.ofAccount
-      ? asked.offers.estimateGas(row.address, callOf(row), { errors })
-      : estimateForWallet(database, asked, row, callOf(row), errors)
+  const estimate = row.ofAccount
+    ? asked.offers.estimateGas(row.address, callOf(row), { errors })
+    : estimateCovered(database, asked, row, callOf(row), errors)
   if (isOwn) return estimate
   return estimate.catch((error: Error) => ({ kind: 'unknown', message: error.message }))
 }
@@ -291,10 +290,10 @@ async function lacksCoins(
   row: WaitingTransaction,
   { fee, depositAtomic }: Omit<PricedCall, 'gasLimit'>,
 ): Promise<boolean> {
-  const { address, callValue, entityId } = row
+  const { address, callValue } = row
   const gasLimit = chain.offers.limitOf(chain.offers.intrinsicGas(callOf(row)), 'coins')
   const cost = costOf(chain.network, { fee, gasLimit, depositAtomic })
-  const payer = row.ofTreasury || row.ofAccount ? undefined : await feePayerOf(ctx.database, chain, entityId)
+  const payer = row.ofAccount ? undefined : await feePayerOf(ctx.database, chain, row)
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
   const coinsOf = (owner: string) => chain.balances.of(owner, undefined, head)

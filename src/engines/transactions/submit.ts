@@ -55,11 +55,11 @@ export type CallRequest = Request & {
 /** `ofUnlisted`: a token that no network lists. */
 type LeavingToken = { id: string; amountAtomic: bigint; ofUnlisted: boolean }
 
-/** A call from an entity's treasury. */
+/** A call from an entity's treasury, or from a deposit address that pays the treasury. */
 type TreasuryCallRequest = Request & {
   /** The id of the disbursement or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
   id: string
-  treasury: Signatory
+  signatory: Signatory
   /** The token that the call moves, and the entity's address that it leaves. */
   token: { tokenId: string; address: string; amountAtomic: bigint }
   /** `exempt`: the call is this server's own, and leaves the coins with the entity or pays for its gas. */
@@ -100,7 +100,7 @@ export async function submit(
 const coinsOf = ({ valueAtomic }: Call) => ({ tokenId: undefined, amountAtomic: valueAtomic })
 
 /**
- * Accepts a call of an entity's treasury, whose key opens without the entity secret. The entity's policies apply, except to
+ * Accepts a call of an entity's treasury or deposit address, whose key opens without the entity secret. The entity's policies apply, except to
  * calls that are exempt. No wallet lists the transaction. The caller announces the work once its `tx` has committed.
  */
 export const submitFromTreasury = (
@@ -108,7 +108,7 @@ export const submitFromTreasury = (
   request: TreasuryCallRequest,
 ): Promise<SubmittedTransaction> =>
   accept(ctx, request, {
-    signatory: request.treasury,
+    signatory: request.signatory,
     walletId: null,
     ofAccount: false,
     custodyType: 'PLATFORM',

@@ -1,5 +1,6 @@
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
+import { highestCostOf } from '#chains/prices'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
@@ -11,7 +12,7 @@ import type { TreasuryRow } from './store/treasuries.ts'
 /** Gives native coins to an address of a local chain. */
 export type GasFaucet = (blockchain: string, address: string) => Promise<unknown>
 
-/** Generous upper bound of the gas of a transfer or sweep of the business account. */
+/** Generous upper bound of the gas of a transfer or sweep of the business account, or of the units of one. */
 const gasPerTransaction = 200_000n
 /** Number of transactions that a treasury keeps gas for. With less it is refilled, or raises an alarm. */
 const reserveTransactions = 20n
@@ -19,12 +20,12 @@ const againAfterMs = 5_000
 /** A local faucet pays at once, and the coins of before are gone after the restore of a snapshot. */
 const againAfterLocalMs = 500
 
-/** Returns the maximum cost of one transaction from a treasury now, in base units of the native coin. */
+/** Returns the maximum cost of one transaction that a treasury pays for now, in base units of the native coin. */
 export async function transactionCost(chain: Chain): Promise<bigint> {
   // Elsewhere a treasury pays for payments of wallets alone.
   const { businessAccount } = capabilitiesOf(chain.network.blockchain)
   const gas = businessAccount ? gasPerTransaction : chain.offers.quotedGas(undefined)
-  return gas * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
+  return highestCostOf(chain, gas, feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic)
 }
 
 export const gasLevels = ['plenty', 'low', 'none'] as const

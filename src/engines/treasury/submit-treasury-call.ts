@@ -38,7 +38,7 @@ export async function submitTreasuryCall(
       abiParameters: undefined,
       amountText: undefined,
     },
-    treasury: signatoryOf(treasury),
+    signatory: signatoryOf(treasury),
     token: { tokenId, address, amountAtomic: call.valueAtomic },
     // Allowances and mints of rebalancings, deliveries, bundles, contracts and deposits for gas: no coins of customers leave.
     policy: 'exempt',

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { describeBusinessAccount } from './business-account.ts'
 import { describeUsers, describeWebhooks } from './clients.ts'
 import { describeControls } from './controls.ts'
 import { describeCrashes } from './crashes.ts'
@@ -11,13 +12,19 @@ import { type FamilyPlatform, openFamilyPlatform } from './platform.ts'
 import { describeRefusals } from './refusals.ts'
 
 /** The members of `FamilyUnderTest` that its chains have: tests are collected before it is opened. */
-type FamilyTraits = { expires: boolean; displaces: boolean; hasFeePayers: boolean; replaces: boolean }
+type FamilyTraits = {
+  expires: boolean
+  displaces: boolean
+  hasFeePayers: boolean
+  replaces: boolean
+  hasBusinessAccount: boolean
+}
 
 /** The promises about wallets that every family keeps over HTTP, and those of one family alone. */
 export function describeFamily(
   name: string,
   open: () => Promise<FamilyUnderTest>,
-  { expires, displaces, hasFeePayers, replaces }: FamilyTraits,
+  { expires, displaces, hasFeePayers, replaces, hasBusinessAccount }: FamilyTraits,
   describeOwn: (run: () => FamilyPlatform) => void = () => undefined,
 ): void {
   describe(`property 224: wallets of ${name}`, () => {
@@ -40,6 +47,7 @@ export function describeFamily(
     if (displaces) describeDisplacement(run)
     describeOwn(run)
     if (hasFeePayers) describeFeePayers(run, replaces)
+    if (hasBusinessAccount) describeBusinessAccount(run)
     describeEndpoints(run)
   })
 }

@@ -22,7 +22,16 @@ export type FamilyWallet = { id: string; address: string; blockchain: string; wa
 /** The whole program in one process of its own, on a chain of a family, with what its clients do. */
 export type FamilyPlatform = ReturnType<typeof platformOf> & { close(): Promise<void> }
 
-const roles = ['api', 'indexer', 'transactions', 'tokens', 'reviews', 'reconciler', 'webhooks'] as const
+const roles = [
+  'api',
+  'indexer',
+  'transactions',
+  'tokens',
+  'reviews',
+  'reconciler',
+  'treasury',
+  'webhooks',
+] as const
 
 export async function openFamilyPlatform(open: () => Promise<FamilyUnderTest>): Promise<FamilyPlatform> {
   const { connection, drop } = await cloneDatabase('seeded')
@@ -50,7 +59,8 @@ function platformOf(family: FamilyUnderTest, connection: Connection, database: D
   /** Starts a worker, on the database and the journal of those before it. */
   const begin = async (rpcUrls?: readonly string[]) => {
     const worker = await spawnWorker()
-    await worker.open({ connection, rpcUrl, rpcUrls, blockchain, roles, logLevel: 'error' })
+    const node = { connection, rpcUrl, rpcUrls, blockchain }
+    await worker.open({ ...node, roles, logLevel: 'error', withoutFaucet: true })
     const url = (await worker.start())!
     const credentials = { apiKey: sandboxApiKey, entitySecret: sandboxEntitySecret }
     running = { worker, url, tenant: tenantOf(url, { entityId: sandboxEntity.id, ...credentials }) }

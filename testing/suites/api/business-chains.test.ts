@@ -106,6 +106,7 @@ describe('property 234: a chain without the business account', () => {
   it.each([
     ['APTOS', none, 2005],
     ['SUI', /a chain that this version does not support/, 2005],
+    ['SOL', /SOL names SOL-DEVNET, to which this server is not connected/, 156017],
     ['LINEA', /LINEA names LINEA-SEPOLIA, to which this server is not connected/, 156017],
     ['UNI', /UNI names UNI-SEPOLIA, to which this server is not connected/, 156017],
     ['ZKS', /ZKS names ZKS-SEPOLIA, to which this server is not connected/, 156017],

@@ -18,4 +18,4 @@ export const feesPaidFor = (
         else t.network_fee + coalesce((select max(a.deposit) from attempts a where a.entity_id = t.entity_id
           and a.transaction_id = t.id and a.tx_hash = t.tx_hash), 0) end as fee
       from transactions t where t.entity_id = ${entityId} and t.blockchain = ${blockchain} and t.fee_payer is not null
-        and t.update_date > ${formatInstant(sinceMs)}) f`)
+        and t.wallet_id is not null and t.update_date > ${formatInstant(sinceMs)}) f`)

@@ -172,7 +172,8 @@ export type WaitingTransaction = {
   /** The most that its user approved for gas. */
   feeMax: bigint | null
   /**
-   * Whether the sender is a treasury, which no customer is asked to fund: the transaction waits for coins instead of failing.
+   * Whether the sender is a treasury, or a deposit address that pays one, which no customer is asked to fund: the transaction waits
+   * for coins instead of failing.
    */
   ofTreasury: boolean
   /** Whether the sender is a smart account, whose gas is sponsored. */

@@ -29,9 +29,9 @@ import { failpoint } from '#runtime/scheduling/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../act-for-entity.ts'
 import { freeCoinsOf, type GasFaucet, refillGas, treasuryGas } from '../gas.ts'
+import { treasuryOf } from '../sponsor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { availableDeposit, coveredBy } from './fund-paymaster.ts'
-import { treasuryOf } from './sponsor.ts'
 import { submitCall } from './submit-call.ts'
 
 /** Operations that are claimed at once, and those of one bundle. */

@@ -10,8 +10,8 @@ import {
   retiredPaymasters,
 } from '#engines/transactions/operations/index'
 import { actor } from '../act-for-entity.ts'
+import { treasuryOf } from '../sponsor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
-import { treasuryOf } from './sponsor.ts'
 import { openCalls } from './store.ts'
 import { submitCall, whenNotCalling } from './submit-call.ts'
 

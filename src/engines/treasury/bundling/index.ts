@@ -1,5 +1,6 @@
 /** Bundles of operations, and the contracts that they need. */
 
+export { requireSponsor } from '../sponsor.ts'
 export {
   type DeploymentPlan,
   deployContracts,
@@ -9,4 +10,3 @@ export {
   planDeployment,
   shortOf,
 } from './deploy-contracts.ts'
-export { requireSponsor } from './sponsor.ts'

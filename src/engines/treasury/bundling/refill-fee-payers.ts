@@ -5,7 +5,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { sponsorsOn, usedFeePayers } from '#engines/transactions/operations/index'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { type GasFaucet, refillGas, transactionCost, treasuryGas } from '../gas.ts'
-import { treasuryOf } from './sponsor.ts'
+import { treasuryOf } from '../sponsor.ts'
 
 /** Interval between looks at all of them. */
 const lookEveryMs = 2_000

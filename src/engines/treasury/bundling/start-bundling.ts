@@ -6,9 +6,9 @@ import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { succeedOnce } from '#runtime/scheduling/memoize'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { GasFaucet } from '../gas.ts'
+import { registerPaymasters } from '../sponsor.ts'
 import { bundleWaiting } from './bundle-operations.ts'
 import { emptyRetired } from './empty-retired.ts'
-import { registerPaymasters } from './sponsor.ts'
 import { settleCalls } from './store.ts'
 
 const settledMax = 100

@@ -176,7 +176,7 @@ async function submitted(
         amountTexts: [amountText],
         amountAtomic: amount,
       },
-      treasury: signatoryOf(treasury),
+      signatory: signatoryOf(treasury),
       token: { tokenId, address: treasury.address, amountAtomic: amount },
       policy: 'applies',
     })

@@ -229,7 +229,7 @@ async function burn(ctx: EntityCtx, treasury: TreasuryRow, row: Rebalancing): Pr
       abiParameters: undefined,
       amountText: undefined,
     },
-    treasury: signatoryOf(treasury),
+    signatory: signatoryOf(treasury),
     token: { tokenId: row.sourceTokenId, address: treasury.address, amountAtomic: row.amount },
     // The coins are burned for another treasury of the entity, which alone can have them minted.
     policy: 'exempt',

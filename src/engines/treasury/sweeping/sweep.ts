@@ -1,22 +1,24 @@
-import { gatherOn } from '#chains/facets/optional'
 /**
- * Sweeps coins from deposit addresses when a treasury is short of them. A deposit address needs no gas: its key signs an
- * authorization for the treasury to take its coins (EIP-3009), and the treasury's transaction executes it. Sweeps of one
- * shortage are accepted together and mined one after another; each is a row with the id of its transaction, so that a restart
- * continues it. They move coins within the entity and do not change the merchant's balance.
+ * Sweeps coins from deposit addresses when a treasury is short of them. A deposit address needs no gas. Either its key signs an
+ * authorization for the treasury to take its coins (EIP-3009), and the treasury's transaction executes it; or it pays the treasury,
+ * which signs as the payer of the fee (decision 154). Sweeps of one shortage are accepted together and mined one after another;
+ * each is a row with the id of its transaction, so that a restart continues it. They move coins within the entity and do not change
+ * the merchant's balance.
  */
 
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
-import { tokenAddress } from '#chains/network'
+import type { GatherByAuthorization } from '#chains/facets/gather'
+import { gatherOn } from '#chains/facets/optional'
+import { type NetworkToken, tokenAddress } from '#chains/network'
 import { WalletFrozen } from '#custody/freezes/index'
 import { signWithPlatformKey } from '#custody/index'
-import { managedAmong } from '#custody/wallets/index'
+import { type ManagedAddress, managedAmong, type Signatory } from '#custody/wallets/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { balancesOf } from '#engines/ledger/index'
 import { announceWork, submitFromTreasury } from '#engines/transactions/index'
-import { smaller } from '#lib/amounts'
+import { formatAmount, smaller } from '#lib/amounts'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -26,6 +28,7 @@ import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Turn } from '#runtime/turns/store'
 import { actingFor, actor } from '../act-for-entity.ts'
+import { requireSponsor } from '../sponsor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import {
@@ -58,7 +61,7 @@ export async function sweepShortage(
   requiredAtomic: (tx: Db) => Promise<bigint>,
 ): Promise<boolean> {
   const token = tokenOf(chain, coins)
-  const domainSeparator = await domainSeparatorOf(chain, token)
+  const gathered = await gatheringOf(chain, token)
   const swept = await ctx.database
     .tx(async (tx) => {
       const scope = actingFor(ctx, tx, coins)
@@ -70,7 +73,7 @@ export async function sweepShortage(
         (await sweepingAmount(tx, coins))
       const restMs = chain.local ? failedRestLocalMs : failedRestMs
       const chosen = await chooseUnswept(scope, coins, short, restMs)
-      await sweepAll(scope, chain, { treasury, token, domainSeparator, coins }, chosen)
+      await sweepAll(scope, chain, { treasury, token, gathered, coins }, chosen)
       if (chosen.length > 0) failpoint('before-treasury-commit')
       return chosen.length
     })
@@ -82,18 +85,27 @@ export async function sweepShortage(
   return true
 }
 
-function tokenOf({ network }: Chain, { tokenId }: Coins): Address {
+function tokenOf({ network }: Chain, { tokenId }: Coins): NetworkToken {
   const token = network.tokens.find(({ id }) => id === tokenId)
   if (!token) throw new Error(`${network.blockchain} has no token ${tokenId}`)
-  return tokenAddress(token)
+  return token
+}
+
+/** How coins of a token are taken. */
+type Gathering = { by: 'payment' } | (GatherByAuthorization & { domainSeparator: Hex })
+
+async function gatheringOf(chain: Chain, token: NetworkToken): Promise<Gathering> {
+  const gather = gatherOn(chain)
+  if (gather.by === 'payment') return gather
+  return { ...gather, domainSeparator: await domainSeparatorOf(chain, gather, tokenAddress(token)) }
 }
 
 const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()
 
-async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
+async function domainSeparatorOf(chain: Chain, gather: GatherByAuthorization, token: Address): Promise<Hex> {
   const known = domainSeparators.get(chain) ?? new Map<Address, Hex>()
   domainSeparators.set(chain, known)
-  const separator = known.get(token) ?? (await gatherOn(chain).domainSeparatorOf(token))
+  const separator = known.get(token) ?? (await gather.domainSeparatorOf(token))
   known.set(token, separator)
   return separator
 }
@@ -130,7 +142,9 @@ async function chooseUnswept(
   return chosen
 }
 
-type SweepTarget = { treasury: TreasuryRow; token: Address; domainSeparator: Hex; coins: Coins }
+type SweepTarget = { treasury: TreasuryRow; token: NetworkToken; gathered: Gathering; coins: Coins }
+/** A deposit address with its key. */
+type DepositOwner = ManagedAddress & { keyId: string }
 
 async function sweepAll(
   ctx: EntityCtx,
@@ -141,49 +155,96 @@ async function sweepAll(
   const { entityId, blockchain } = target.coins
   const addresses = chosen.map(({ address }) => address)
   const managed = await managedAmong(ctx.db, blockchain, addresses)
+  if (target.gathered.by === 'payment' && chosen.length > 0) await requireSponsor(ctx, entityId, chain)
   for (const unswept of chosen) {
     const deposit = managed.find((row) => row.entityId === entityId && row.address === unswept.address)
     if (!deposit?.keyId) throw new Error(`deposit address ${unswept.address} has no key`)
-    await sweepOne(ctx, chain, target, unswept, { address: deposit.address, keyId: deposit.keyId })
+    await sweepOne(ctx, chain, target, unswept, { ...deposit, keyId: deposit.keyId })
   }
 }
 
 async function sweepOne(
   ctx: EntityCtx,
   chain: Chain,
-  { treasury, token, domainSeparator, coins }: SweepTarget,
+  target: SweepTarget,
   { amount, creditIds }: Unswept,
-  { address: from, keyId }: { address: Address; keyId: string },
+  deposit: DepositOwner,
 ): Promise<void> {
-  const { entityId, blockchain, tokenId } = coins
+  const { entityId, blockchain, tokenId } = target.coins
+  const { address: fromAddress } = deposit
+  const { address: toAddress } = target.treasury
   const id = newId(ctx.nowMs)
-  const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
-  const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
-  const payload = gatherOn(chain).authorizationDigest(domainSeparator, authorization)
-  const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, payload })
-  const at = formatInstant(ctx.nowMs)
-  const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
-  await insertSweep(ctx.db, sweep, creditIds, at)
+  const sent =
+    target.gathered.by === 'payment'
+      ? paymentOf(chain, target, deposit, amount)
+      : await authorizedTransferOf(ctx, { ...target, gather: target.gathered }, deposit, { id, amount })
+  const sweep = { entityId, id, blockchain, tokenId, fromAddress, toAddress, amount }
+  await insertSweep(ctx.db, sweep, creditIds, formatInstant(ctx.nowMs))
   await submitFromTreasury(ctx, {
     id,
     chain,
-    call: gatherOn(chain).authorizedTransferCall(token, authorization, signature),
+    ...sent,
     fee: {},
     refId: `sweep ${id}`,
+    token: { tokenId, address: fromAddress, amountAtomic: amount },
+    // Coins go from an address of the entity to its treasury.
+    policy: 'exempt',
+  })
+  const data = { fromAddress, toAddress, amount: String(amount) }
+  await recordChanges(ctx.db, ctx.nowMs, [{ entityId, actor, type: 'sweep.pending', resourceId: id, data }])
+}
+
+/** The transaction that moves the coins, and who signs it. */
+type SentSweep = Pick<Parameters<typeof submitFromTreasury>[1], 'call' | 'shown' | 'signatory'>
+
+/** The deposit address pays the treasury. */
+function paymentOf(
+  { payments }: Chain,
+  { treasury, token }: SweepTarget,
+  { address, keyId, ownerId }: DepositOwner,
+  amount: bigint,
+): SentSweep {
+  const signatory: Signatory = { id: ownerId, walletSetId: ownerId, keyId, address, state: 'LIVE' }
+  return {
+    call: payments.transferCall(treasury.address, amount, tokenAddress(token)),
+    signatory,
+    shown: {
+      operation: 'TRANSFER',
+      tokenId: token.id,
+      destinationAddress: treasury.address,
+      amountTexts: [formatAmount(amount, token.decimals)],
+      amountAtomic: amount,
+    },
+  }
+}
+
+/** The treasury takes the coins with an authorization that the key of the deposit address signs here. */
+async function authorizedTransferOf(
+  ctx: EntityCtx,
+  {
+    treasury,
+    token,
+    gather,
+  }: Pick<SweepTarget, 'treasury' | 'token'> & { gather: Extract<Gathering, { by: 'authorization' }> },
+  { entityId, address: from, keyId }: DepositOwner,
+  { id, amount }: { id: string; amount: bigint },
+): Promise<SentSweep> {
+  const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
+  const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
+  const payload = gather.authorizationDigest(gather.domainSeparator, authorization)
+  const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, payload })
+  const contractAddress = tokenAddress(token)
+  return {
+    call: gather.authorizedTransferCall(contractAddress, authorization, signature),
+    signatory: signatoryOf(treasury),
     shown: {
       operation: 'CONTRACT_EXECUTION',
-      contractAddress: token,
+      contractAddress,
       abiFunctionSignature: undefined,
       abiParameters: undefined,
       amountText: undefined,
     },
-    treasury: signatoryOf(treasury),
-    token: { tokenId, address: from, amountAtomic: amount },
-    // Coins go from an address of the entity to its treasury.
-    policy: 'exempt',
-  })
-  const data = { fromAddress: from, toAddress: treasury.address, amount: String(amount) }
-  await recordChanges(ctx.db, ctx.nowMs, [{ entityId, actor, type: 'sweep.pending', resourceId: id, data }])
+  }
 }
 
 const endedMax = 100

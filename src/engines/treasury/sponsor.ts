@@ -11,8 +11,8 @@ import {
 } from '#engines/transactions/operations/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import type { TreasuryRow } from '../store/treasuries.ts'
-import { requireTreasury } from '../treasuries.ts'
+import type { TreasuryRow } from './store/treasuries.ts'
+import { requireTreasury } from './treasuries.ts'
 
 /**
  * Returns the treasury that pays for an entity's wallets on a chain, set on first use in `ctx.db`'s tx: the gas of smart accounts,
