@@ -67,12 +67,12 @@ export const feePayerMutants: readonly Mutant[] = [
         'payments.transferCall(treasury.address, amount - 1n,',
       ),
     ],
-    test: ofSweeps('leaves nothing at deposit addresses'),
+    test: ofSweeps('waits while its treasury has no coins for fees'),
   },
   {
     name: 'sweep-pays-itself',
     about: 'no treasury pays the fee of a deposit address',
     edits: [edit(coverage, 'if (!payer)', 'if (!payer || walletId === null)')],
-    test: ofSweeps('leaves nothing at deposit addresses'),
+    test: ofSweeps('waits while its treasury has no coins for fees'),
   },
 ]

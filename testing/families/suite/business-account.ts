@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { sandboxApiKey } from '#sandbox/credentials'
 import {
@@ -122,9 +122,9 @@ export function describeBusinessAccount(run: () => FamilyPlatform): void {
         return isBooked && (await run().heldCoins(treasury)) === 0n
       }, 'the treasury is booked')
 
-    beforeAll(async () => {
+    it('waits while its treasury has no coins for fees, and pays once it has', async () => {
       const { family, plenty, bookedCoins, call } = run()
-      // A payout that finds neither coins nor gas makes the treasury, which the operator funds then.
+      // The first payout makes the treasury, which the operator funds then.
       await paidIntent('1')
       const id = await askPayout(await recipient(), '1')
       await until(async () => (await treasuries())[0]?.address !== undefined, 'there is a treasury')
