@@ -86,7 +86,7 @@ async function latencyOf(node: Node, raw: string, seen: (hash: string) => Promis
 }
 
 /** Whether the list has this transaction as received. */
-async function listed(url: string, headers: Record<string, string>, hash: string): Promise<boolean> {
+export async function listed(url: string, headers: Record<string, string>, hash: string): Promise<boolean> {
   const response = await fetch(`${url}/v1/w3s/transactions?txType=INBOUND&txHash=${hash}`, { headers })
   const { data } = (await response.json()) as { data: { transactions: unknown[] } }
   return data.transactions.length > 0

@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   memory: async () => (await import('./drain/memory.ts')).memoryBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
+  families: async () => (await import('./families.ts')).familiesBench,
   events: async () => (await import('./events.ts')).eventsBench,
   ponder: async () => (await import('./ponder/bench.ts')).ponderBench,
   fanout: async () => (await import('./fan-out.ts')).fanOutBench,
@@ -54,6 +55,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
   memory    what is alive in a worker process after 20,000 and after 100,000 transfers
   inbound   from a transfer on a chain to its row in the API
+  families  a backlog of transfers, and an inbound one, on Solana beside an EVM chain
   events    from an event on a chain to its webhook
   ponder    the same, and past events, beside the Ponder indexer, which is installed into a temporary directory
   fanout    events at a constant rate to 20 endpoints, of which four are dead or slow

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Tenant, tenantOf } from '#testing/platform/tenant'
 
+/** A wallet; its address has the form of an EVM chain, where it is on one. */
 export type Wallet = { id: string; address: `0x${string}` }
 
 /** The data of an answer, which must be a success. */
@@ -14,7 +15,10 @@ export async function callApi({ http }: Tenant, method: string, path: string, bo
 export type Customer = Awaited<ReturnType<typeof openTenant>>
 
 /** A customer of a sandbox with this output, with wallets on one chain. */
-export async function openTenant(sandbox: { url: string; apiKey: string; entitySecret: string }, count = 1) {
+export async function openTenant(
+  sandbox: { url: string; apiKey: string; entitySecret: string; blockchain?: string },
+  count = 1,
+) {
   const tenant = tenantOf(sandbox.url, { entityId: '', ...sandbox })
   const keyed = async () => ({
     idempotencyKey: randomUUID(),
@@ -27,7 +31,7 @@ export async function openTenant(sandbox: { url: string; apiKey: string; entityS
   const { wallets } = await callApi(tenant, 'POST', '/v1/w3s/developer/wallets', {
     ...(await keyed()),
     walletSetId: set.walletSet.id,
-    blockchains: ['BASE-SEPOLIA'],
+    blockchains: [sandbox.blockchain ?? 'BASE-SEPOLIA'],
     count,
   })
   return { tenant, keyed, wallets: wallets as Wallet[], wallet: wallets[0] as Wallet }

@@ -1,4 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { encodeBase58 } from '#chains/addresses/base-encodings'
+import type { Address } from '#chains/addresses/types'
+import type { ChainFamily } from '#chains/network'
 import { openEntitySecret, transportPublicKey } from '#custody/index'
 import { requireWallet } from '#custody/wallets/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
@@ -46,10 +49,16 @@ export async function acceptTransfers(
   await Promise.all(Array.from({ length: submittersMax }, work))
 }
 
+/** An address of its own for each transfer, of which nobody has the key. */
+const payees: { readonly [family in ChainFamily]?: (index: number) => Address } = {
+  evm: (index) => `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`,
+  solana: (index) => encodeBase58(createHash('sha256').update(`payee ${index}`).digest()),
+}
+
 function transferOf(chain: Parameters<typeof submit>[2]['chain'], usdc: Token, index: number) {
-  const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}` as const
+  const to = payees[chain.network.family]!(index)
   return {
-    call: chain.payments.transferCall(to, amountAtomic, usdc.address as `0x${string}`),
+    call: chain.payments.transferCall(to, amountAtomic, usdc.address!),
     fee: { feeLevel: 'MEDIUM' as const },
     refId: '',
     tokens: [{ id: usdc.id, amountAtomic, ofUnlisted: false }],

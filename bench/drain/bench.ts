@@ -151,9 +151,11 @@ async function measureDrain(
   run.report(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
 }
 
-/** Whether a transaction is under way; throws when one failed. */
-export async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
-  for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
+const openStates = ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']
+
+/** Whether a transaction is under way, in one of these states; throws when one failed. */
+export async function isAnyOpen(tenant: Customer['tenant'], states = openStates): Promise<boolean> {
+  for (const state of states) {
     const { transactions } = await callApi(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
     if (transactions.length > 0) return true
   }

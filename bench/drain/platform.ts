@@ -4,7 +4,8 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { networks } from '#chains/networks/index'
+import type { TokenSymbol } from '#chains/network'
+import { type NetworkName, networks } from '#chains/networks/index'
 import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -14,7 +15,7 @@ import { type RequestLogSetting, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { seedAttestationKeys } from '#sandbox/attestation-keys'
-import { startLocalChains } from '#sandbox/chains/index'
+import { type BlockPace, startLocalChains } from '#sandbox/chains/index'
 import {
   sandboxApiKey,
   sandboxEntity,
@@ -22,6 +23,7 @@ import {
   sandboxKeyId,
   sandboxKeySecret,
 } from '#sandbox/credentials'
+import { openFaucet } from '#sandbox/faucet/faucet'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
 import { acceptTransfers } from './backlog.ts'
 
@@ -31,7 +33,9 @@ export type Ready = {
   entitySecret: string
   /** The node itself, behind the address that a sandbox publishes, which journals all requests. */
   nodeUrl: string
+  blockchain: NetworkName
   chainId: number
+  /** The address of USDC, in the form of an EVM chain: benches on others do not ask for it. */
   usdc: `0x${string}`
   /** Settings of its workers. */
   dataDir: string
@@ -42,9 +46,11 @@ export type Ready = {
 export type PlatformCommand =
   | { accept: { count: number; walletIds: readonly string[] } }
   | { requestLog: RequestLogSetting }
+  | { pay: { address: string; token: TokenSymbol | 'NATIVE'; amountAtomic: string } }
+  | { pace: BlockPace }
   | 'end'
 
-const [dataDir = '', blockTimeMs, gasLimit] = process.argv.slice(2)
+const [dataDir = '', blockTimeMs, gasLimit, named] = process.argv.slice(2)
 const log = createLog('warn')
 const config = readConfig(
   { dataDir, port: 0, logLevel: 'warn', crosschainEnvironment: 'TEST', unifiedHourlyMaxAtomic: 10n ** 18n },
@@ -56,7 +62,7 @@ async function startPlatform() {
   // Commits wait for the disk, as they do where money moves.
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
   const local = await startLocalChains({
-    networks: networks.filter(({ blockchain }) => blockchain === 'BASE-SEPOLIA'),
+    networks: networks.filter(({ blockchain }) => blockchain === named),
     dataDir,
     ephemeral: true,
     blockTimeMs: Number(blockTimeMs),
@@ -64,27 +70,37 @@ async function startPlatform() {
     log,
   })
   const chain = local.chains[0]!
-  const nodes = [{ blockchain: chain.blockchain, rpcUrl: chain.nodeUrl, local: true }]
+  const blockchain = named as NetworkName
+  const nodes = [{ blockchain, rpcUrl: chain.nodeUrl, local: true }]
   const { connection } = postgres
   const rootKey = randomBytes(32)
   const { ctx, close } = await openContext({ config, log, connection, nodes, rootKey })
   await seed(ctx)
   const api = await startApi(ctx)
-  const execute = async (order: PlatformCommand): Promise<void> => {
+  const faucet = openFaucet(ctx, local.chains)
+  const execute = async (order: PlatformCommand): Promise<string> => {
+    let said = 'done'
     if (order === 'end') {
+      await faucet.stop()
       await api.stop()
       await close()
       await local.stop()
       await postgres.stop()
     } else if ('requestLog' in order) config.requestLog = order.requestLog
-    else await acceptTransfers(ctx, order.accept)
-    process.send?.('done')
+    else if ('pace' in order) await chain.setPace(order.pace)
+    else if ('pay' in order) {
+      const { address, token, amountAtomic } = order.pay
+      said = await faucet.pay(blockchain, address, token, BigInt(amountAtomic))
+    } else await acceptTransfers(ctx, order.accept)
+    process.send?.(said)
+    return said
   }
   const ready: Ready = {
     url: api.url,
     apiKey: sandboxApiKey,
     entitySecret: sandboxEntitySecret,
     nodeUrl: chain.nodeUrl,
+    blockchain,
     chainId: chain.chainId,
     usdc: chain.tokens.USDC as Hex,
     dataDir,
@@ -108,7 +124,7 @@ async function seed(ctx: EngineCtx): Promise<void> {
 // Compiled to CommonJS, which waits for nothing at its top level.
 const started = startPlatform()
 const execute = async (order: PlatformCommand) => (await started).execute(order)
-let queue = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 process.on('message', (order: PlatformCommand) => {
   queue = queue.then(() => execute(order))
 })

@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import type { NetworkName } from '#chains/networks/index'
 import type { RequestLogSetting } from '#runtime/config'
+import type { BlockPace } from '#sandbox/chains/index'
 import { compiled, profiling, root } from '../processes.ts'
 import type { Run } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
@@ -9,10 +11,15 @@ import type { WorkerCommand } from './worker.ts'
 const blockTimeMs = 1_000
 const gasLimit = 1_000_000_000n
 
-/** A platform whose node mines every second, and worker processes, whose engines are not started yet. */
-export async function startPlatform(run: Run, workerCount = 1) {
+/** A platform whose node makes a block every second, and worker processes, whose engines are not started yet. */
+export async function startPlatform(run: Run, workerCount = 1, blockchain: NetworkName = 'BASE-SEPOLIA') {
   const dataDir = await run.directory()
-  const platform = await startChild(run, 'platform', [dataDir, String(blockTimeMs), String(gasLimit)])
+  const platform = await startChild(
+    run,
+    'platform',
+    [dataDir, String(blockTimeMs), String(gasLimit), blockchain],
+    profiling(),
+  )
   const ready = platform.ready as Ready
   const workers = await Promise.all(
     Array.from({ length: workerCount }, () =>
@@ -26,6 +33,15 @@ export async function startPlatform(run: Run, workerCount = 1) {
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
+    /** Pays from the faucet; resolves with the hash once the node has taken it. */
+    pay: async (address: string, token: 'NATIVE' | 'USDC', amountAtomic: bigint) =>
+      String(
+        await platform.order({
+          pay: { address, token, amountAtomic: String(amountAtomic) },
+        } satisfies PlatformCommand),
+      ),
+    /** Sets when the node makes blocks. */
+    setPace: (pace: BlockPace) => platform.order({ pace } satisfies PlatformCommand),
     /** Sets what the request log keeps from the next request on. */
     logRequests: (requestLog: RequestLogSetting) => platform.order({ requestLog } satisfies PlatformCommand),
     /** Resolves when every worker has carried out the order; for `heap` and `cpu`, with the number of the largest. */

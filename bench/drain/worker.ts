@@ -6,13 +6,13 @@ import type { Ready } from './platform.ts'
 
 export type WorkerCommand = 'start' | 'stop' | 'heap' | 'cpu' | 'end'
 
-const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
+const { dataDir, connection, nodeUrl, rootKey, blockchain } = JSON.parse(process.argv[2]!) as Ready
 // Compiled to CommonJS, which waits for nothing at its top level.
 const opening = openContext({
   config: readConfig({ dataDir, port: 0, logLevel: 'warn', crosschainEnvironment: 'TEST' }, {}),
   log: createLog('warn'),
   connection,
-  nodes: [{ blockchain: 'BASE-SEPOLIA', rpcUrl: nodeUrl, local: true }],
+  nodes: [{ blockchain, rpcUrl: nodeUrl, local: true }],
   rootKey: Buffer.from(rootKey, 'hex'),
 })
 let engines: ReturnType<typeof startEngines> | undefined

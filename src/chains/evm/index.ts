@@ -6,9 +6,9 @@ import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import type { Network } from '../networks/index.ts'
+import { watchHeads } from '../nodes/heads.ts'
 import { noSuchBlock } from '../nodes/rules.ts'
 import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
-import { watchHeads } from './blocks/heads.ts'
 import { readHistory } from './blocks/history.ts'
 import { readReceipts, receiptsFrom } from './blocks/receipts.ts'
 import { hasCode } from './contracts/contracts.ts'
@@ -26,6 +26,8 @@ import { evmSigning } from './signing/index.ts'
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250
+
+const newHeads = { method: 'eth_subscribe', params: ['newHeads'], notice: 'eth_subscription' }
 
 /** An inspection whose results another one reports. */
 const silent: Inspection = { refused: () => undefined, accepted: () => undefined }
@@ -125,7 +127,7 @@ function blocksThrough(
       byHash: (hash) => block({ hash }),
       // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
       watchHeads: (onHead) =>
-        watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
+        watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), newHeads, onHead),
       finalityDepth,
       finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
       agreeing: rpc.agreeing,

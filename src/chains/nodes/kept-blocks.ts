@@ -3,6 +3,7 @@ import type { Block, BlockAt, BlockRef, ContentAgreement } from '../facets/block
 import type { Receipt } from '../facets/effects.ts'
 import type { ChainInput } from '../family.ts'
 import { NodeUnreachable } from './errors.ts'
+import { type HeadSubscription, watchHeads } from './heads.ts'
 import type { Nodes } from './nodes.ts'
 import { noSuchBlock } from './rules.ts'
 
@@ -19,6 +20,8 @@ type BlockReaders<Node, Whole> = {
   newest(node: Node): Promise<BlockRef>
   /** The block at a height; `undefined` where the node has none. */
   at(node: Node, height: number): Promise<Whole | undefined>
+  /** Absent where nodes announce nothing. */
+  subscription?: HeadSubscription
 }
 
 /** Interval of head polling of a local chain. */
@@ -45,8 +48,8 @@ function keptBlocks<Whole extends BlockWithOutcomes>() {
 /** The blocks of a chain whose nodes tell outcomes with them, and their effects, which share what was read last. */
 export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
   nodes: Nodes<Node>,
-  { newest, at }: BlockReaders<Node, Whole>,
-  { network, local, finalityDepth }: ChainInput,
+  { newest, at, subscription }: BlockReaders<Node, Whole>,
+  { network, rpcUrl, local, finalityDepth }: ChainInput,
 ) {
   const { recent, contents, keep } = keptBlocks<Whole>()
   const believed = <Answer>(reading: Promise<Answer>) =>
@@ -81,7 +84,9 @@ export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
       return block?.hash === hash ? block : undefined
     },
     watchHeads: (onHead) => {
-      const timer = setInterval(onHead, local ? pollMs : Math.max(pollMs, network.blockTimeMs))
+      const everyMs = local ? pollMs : Math.max(pollMs, network.blockTimeMs)
+      if (subscription) return watchHeads(rpcUrl, everyMs, subscription, onHead)
+      const timer = setInterval(onHead, everyMs)
       return () => clearInterval(timer)
     },
     finalityDepth,

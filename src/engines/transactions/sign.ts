@@ -50,6 +50,8 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const { room: roomBefore } = await roomIn(ctx.database)
   if (roomBefore <= 0) return 'blocked'
   const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, { lock: false })
+  // Throws before anything is simulated while nothing can be signed.
+  if (waiting.length > 0) await newLife(ctx, chain)
   const planned = await planWaiting(ctx, chain, waiting)
   if (planned.length === 0) return 'blocked'
   await readIssuers(ctx, chain, planned)

@@ -15,7 +15,7 @@ import { type PortFile, portFileIn } from './port-file.ts'
 import { startSolanaChain } from './solana-chain.ts'
 import type { StateKeeper } from './state-keeper.ts'
 
-export type { LocalChain } from './local-chain.ts'
+export type { BlockPace, LocalChain } from './local-chain.ts'
 export type { Intercept } from './proxy.ts'
 
 export type LocalChains = {

@@ -10,6 +10,9 @@ import { lamportsIn, slotIn } from '../rpc/values.ts'
 import { readSolanaBlock } from './read-block.ts'
 import { fewFields, followed, readNewestSlot, readSlotRef } from './slots.ts'
 
+/** Nodes announce each slot, whose parent is confirmed about then. */
+const newSlots = { method: 'slotSubscribe', params: [], notice: 'slotNotification' }
+
 export async function readNewestBlock(node: SolanaClient) {
   const { height } = await readNewestSlot(node)
   const ref = await readSlotRef(node, height)
@@ -34,6 +37,7 @@ export function solanaBlocksThrough(
   const readers = {
     newest: readNewestBlock,
     at: (node: SolanaClient, height: number) => readSolanaBlock(node, input.network, height),
+    subscription: newSlots,
   }
   const { blocks, effects, wholeOf } = blocksWithOutcomes(nodes, readers, input)
   const finalized = async () => {

@@ -4,11 +4,19 @@ import WebSocket from 'ws'
 const safetyPollMs = 2_000
 const reconnectMs = { first: 1_000, most: 30_000 }
 
+/** How a node of a family is asked to announce new heads over WebSocket, and the name of the notices. */
+export type HeadSubscription = { method: string; params: readonly unknown[]; notice: string }
+
 /**
  * Calls `onHead` when the node announces a new head over WebSocket, and on a timer in any case.
  * The interval is `pollMs` while there is no subscription, so that no head waits for a reconnect.
  */
-export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): () => void {
+export function watchHeads(
+  rpcUrl: string,
+  pollMs: number,
+  { method, params, notice }: HeadSubscription,
+  onHead: () => void,
+): () => void {
   let stopped = false
   let subscribed = false
   let socket: WebSocket | undefined
@@ -19,9 +27,7 @@ export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): 
   const connect = () => {
     const current = new WebSocket(rpcUrl.replace(/^http/, 'ws'), { handshakeTimeout: 5_000 })
     socket = current
-    current.on('open', () =>
-      current.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'),
-    )
+    current.on('open', () => current.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })))
     current.on('message', (data) => {
       const text = String(data)
       if (text.includes('"id":1') && text.includes('"result"')) {
@@ -30,7 +36,7 @@ export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): 
         // Heads mined before the subscription are not announced.
         onHead()
       }
-      if (text.includes('eth_subscription')) onHead()
+      if (text.includes(notice)) onHead()
     })
     current.on('error', () => undefined)
     current.on('close', () => {
