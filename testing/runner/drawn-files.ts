@@ -33,6 +33,7 @@ export const drawnFiles = [
   'src/kit/kit.test.ts',
   'testing/suites/lab/clock.test.ts',
   'testing/suites/lab/simulated-chain.test.ts',
+  'testing/suites/lab/solana-chain.test.ts',
   'testing/suites/lab/story.test.ts',
   'src/api/operator/movements.test.ts',
   'src/api/operator/crosschain-timelines.test.ts',

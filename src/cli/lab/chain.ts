@@ -16,7 +16,7 @@ mine adds blocks, also to a chain that is paused. pause keeps transactions unmin
 mine. interval mines every so many seconds, and 0 each transaction at once again. base-fee sets the
 fee of the next blocks in gwei. reorg replaces the newest blocks by empty ones and returns when the
 platform has followed. drop removes an unmined transaction from the node. A chain whose blocks are
-final, such as APTOS-TESTNET, has no base-fee and no reorg; nor has SOL-DEVNET.`,
+final, such as APTOS-TESTNET, has no base-fee and no reorg; SOL-DEVNET has no base-fee.`,
   takesArguments: true,
   options: {
     blocks: { type: 'string', value: 'N', about: 'Number of blocks.', default: '1' },

@@ -1,10 +1,10 @@
 import { requireEvm } from '../chains/abilities.ts'
 import { hexQuantity } from '../chains/evm-chain.ts'
-import type { LocalChain, LocalHead } from '../chains/local-chain.ts'
+import type { Fate, LocalChain, LocalHead, Replaced } from '../chains/local-chain.ts'
 import type { BaseFees } from './base-fee.ts'
 import type { ChainControl } from './control.ts'
 import { mineEvery, type PausedModes, pauseMining } from './mine.ts'
-import { type Fate, type Replaced, reorganiseAt } from './reorg.ts'
+import { reorganiseAt } from './reorg.ts'
 
 /** Changes of a chain that a rule makes after a block: each runs after what was asked for earlier on the chain. */
 export type ChainActs = {
@@ -24,7 +24,7 @@ export type ChainActs = {
 export function chainActs(control: ChainControl, fees: BaseFees, modes: PausedModes): ChainActs {
   const { ctx, inTurn } = control
   return {
-    reorg: (chain, at) => inTurn(chain, () => reorganiseAt(ctx, requireEvm(chain, 'reorg'), at)),
+    reorg: (chain, at) => inTurn(chain, () => reorganiseAt(ctx, chain, at)),
     baseFee: (chain, times, blocks) =>
       inTurn(chain, () => fees.multiply(requireEvm(chain, 'base-fee'), times, blocks)),
     pause: (chain) => inTurn(chain, () => pauseMining(chain, modes)),

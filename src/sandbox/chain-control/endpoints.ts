@@ -182,7 +182,7 @@ const blockEndpoints = (on: On, control: ChainControl, fees: BaseFees): Endpoint
       response: reorgSchema,
     },
     (chain, { depth, transactions = 'return', newBlocks }) =>
-      reorganise(control.ctx, requireEvm(chain, 'reorg'), { depth, transactions, newBlocks }),
+      reorganise(control.ctx, chain, { depth, transactions, newBlocks }),
   ),
   on(
     'drop',

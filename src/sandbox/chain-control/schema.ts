@@ -1,7 +1,8 @@
 import Type from 'typebox'
+import { fates } from '../chains/local-chain.ts'
 import { intervalMaxS, minedMax } from './mine.ts'
 import { coins } from './payment.ts'
-import { depthMax, fates } from './reorg.ts'
+import { depthMax } from './reorg.ts'
 import { chainStateSchema } from './state.ts'
 
 const text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })

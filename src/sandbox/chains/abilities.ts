@@ -10,7 +10,7 @@ const rareActs = ['base-fee', 'reorg', 'impersonate', 'gas-limit'] as const
 export type RareAct = (typeof rareActs)[number]
 
 /** Why the chains of a family lack an act, and what to do in its place. */
-const lacking: { readonly [family in ChainFamily]?: Readonly<Record<RareAct, string>> } = {
+const lacking: { readonly [family in ChainFamily]?: Readonly<Partial<Record<RareAct, string>>> } = {
   aptos: {
     'base-fee': 'has no base fee: pause it, and transactions wait whatever they offer',
     reorg:
@@ -21,7 +21,6 @@ const lacking: { readonly [family in ChainFamily]?: Readonly<Record<RareAct, str
   },
   solana: {
     'base-fee': 'has no base fee: pause it, and transactions wait whatever they offer',
-    reorg: 'takes back no blocks here: drop a transaction while it waits, or restore a snapshot',
     impersonate:
       'takes no transaction without a signature: pay from POST /sandbox/faucet, or from a wallet of the platform',
     'gas-limit': 'has no gas limit of a block: pause it, or mine on a timer',

@@ -11,6 +11,32 @@ export type LocalHead = { number: number; hash: string }
 /** A transaction with the addresses that it comes from, goes to, or moves coins of. */
 export type TouchingTransaction = { txHash: string; addresses: readonly string[] }
 
+export const fates = ['return', 'drop', 'replace'] as const
+/** The fate of the transactions of replaced blocks. */
+export type Fate = (typeof fates)[number]
+
+/** Puts `newBlocks` empty blocks, at least as many, in the place of the newest `depth`. */
+export type BranchRequest = { depth: number; newBlocks: number; transactions: Fate }
+
+/** The blocks that were replaced, newest first, and what became of their transactions. */
+export type Replaced = {
+  orphaned: string[]
+  returned: string[]
+  replaced: { txHash: string; by: string }[]
+  dropped: string[]
+}
+
+/** Changes a chain to another branch. */
+export type Branches = {
+  /** The fates that its transactions can have. */
+  fates: readonly Fate[]
+  /** Runs `work` while the chain mines nothing by itself. */
+  withoutMining<T>(work: () => Promise<T>): Promise<T>
+  /** Of a chain of this height, how many of the newest blocks can be replaced, and why no more. */
+  replaceable(height: number): { blocks: number; reason: string }
+  replace(asked: BranchRequest): Promise<Replaced>
+}
+
 /** The acts of the lab that chains of all families have. */
 export type ChainControls = {
   head(): Promise<LocalHead & { timestampS: number }>
@@ -35,6 +61,8 @@ export type ChainControls = {
   releaseTime(): Promise<void>
   /** Lets the account of the faucet have this much of the native coin, where it pays from an account. */
   refillFaucet(amountAtomic: bigint): Promise<void>
+  /** Replaces blocks by those of another branch; absent where blocks are final, and of EVM, whose node is asked for each step. */
+  branches?: Branches
   /** Pays new coins by the node itself; absent where the account of the faucet mints them by a transaction that it signs. */
   mint?(to: Address, amountAtomic: bigint, token: Address | undefined): Promise<TxId>
 }

@@ -6,7 +6,7 @@ import {
   payNewCoins,
 } from './hosted-chain.ts'
 import { pacedControls } from './ledger-controls.ts'
-import type { ChainControls, StartedChain, TouchingTransaction } from './local-chain.ts'
+import type { Branches, ChainControls, StartedChain, TouchingTransaction } from './local-chain.ts'
 import { SolanaRpcError } from './solana/errors.ts'
 import { openSolanaNode, type SolanaNode } from './solana/index.ts'
 import { headBlock } from './solana/ledger.ts'
@@ -33,6 +33,39 @@ function placeOf(node: SolanaNode, signature: string) {
   )
 }
 
+/**
+ * Blocks that another branch takes back at most, fewer than those after which a transaction counts as dead: see `Lifetimes`. Blocks
+ * that count as final here are among them, since a local chain may have one block for each transaction.
+ */
+const depthMax = 31
+
+const branchesOf = (node: SolanaNode): Branches => ({
+  fates: ['return', 'drop'],
+  withoutMining: async (work) => {
+    const mode = node.blocks()
+    node.setBlocks('by_hand')
+    try {
+      return await work()
+    } finally {
+      node.setBlocks(mode)
+    }
+  },
+  replaceable: (height) =>
+    height > depthMax
+      ? { blocks: depthMax, reason: 'fewer than make a block final: replace fewer' }
+      : { blocks: height - 1, reason: 'as many blocks as it has after its first: mine more blocks first' },
+  replace: async ({ depth, newBlocks, transactions }) => {
+    const kept = node.ledger().blocks.at(-1 - depth)!
+    const lost = node.fork(kept.slot, { returns: transactions === 'return', isForced: true })
+    for (let made = 0; made < newBlocks; made++) node.mine({ isEmpty: true })
+    const signatures = lost.flatMap((block) =>
+      block.transactions.map(({ transaction }) => transaction.signature),
+    )
+    const [returned, dropped] = transactions === 'return' ? [signatures, []] : [[], signatures]
+    return { orphaned: lost.map(({ hash }) => hash).reverse(), returned, replaced: [], dropped }
+  },
+})
+
 const controlsOf = (node: SolanaNode): ChainControls => ({
   ...pacedControls(node, () => headBlock(node.ledger()).timeS * 1000),
   head: async () => {
@@ -51,6 +84,7 @@ const controlsOf = (node: SolanaNode): ChainControls => ({
   },
   transactionsIn: async (blockHash) => transactionsIn(node, blockHash),
   refillFaucet: async () => undefined,
+  branches: branchesOf(node),
   mint: async (to, amountAtomic, token) =>
     payNewCoins(
       amountAtomic,

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { intervalMaxS, minedMax } from '../chain-control/mine.ts'
-import { depthMax, fates } from '../chain-control/reorg.ts'
+import { depthMax } from '../chain-control/reorg.ts'
+import { fates } from '../chains/local-chain.ts'
 import { nodeReplies } from './node/node-replies.ts'
 
 const optional = Type.Optional

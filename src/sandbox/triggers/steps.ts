@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseAddress } from '#chains/address'
+import { encodeBase58 } from '#chains/addresses/base-encodings'
 import { type Network, requireNetwork } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
@@ -112,8 +113,8 @@ export function openSteps(target: TriggerTarget, values: TriggerValues, seed: st
     address: (): string => {
       drawn += 1
       const digits = createHash('sha256').update(`${seed} ${drawn}`).digest('hex')
-      const short = `0x${digits.slice(0, 40)}`
-      return parseAddress(network.blockchain, short) ? short : `0x${digits}`
+      const forms = [`0x${digits.slice(0, 40)}`, `0x${digits}`, encodeBase58(Buffer.from(digits, 'hex'))]
+      return forms.find((form) => parseAddress(network.blockchain, form) !== undefined)!
     },
     /** Waits until a resource has a state of these. */
     untilState: (path: string, read: (shown: StepAnswer) => string | undefined, ...states: string[]) =>

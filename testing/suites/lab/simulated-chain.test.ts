@@ -2,10 +2,10 @@
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOfAccount, aptosAccount, aptosClient } from '#testing/nodes/aptos-clients'
-import type { HttpAnswer } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
+import { labUserOf } from './lab-user.ts'
 
 const blockchain = 'APTOS-TESTNET'
 const usdcId = 'e3cbdafc-42c3-58cc-ae4c-b31dbb10354c'
@@ -24,55 +24,15 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const data = ({ status, body, text }: HttpAnswer) => {
-  expect(status, text).toBeLessThan(300)
-  return body?.data
-}
-const get = async (path: string) => data(await program.tenant.http('GET', path))
-const post = async (path: string, body: object = {}) =>
-  data(await program.tenant.http('POST', path, { body }))
-const refused = async (method: string, path: string, body: object | string) => {
-  const { status, body: answer } = await program.tenant.http(method, path, { body })
-  return [status, answer.code, answer.message] as const
-}
-const sealed = async (path: string, body: object) =>
-  post(path, {
-    idempotencyKey: crypto.randomUUID(),
-    entitySecretCiphertext: await program.tenant.sealSecret(),
-    ...body,
-  })
-const shown = async () => (await get('/sandbox/chains'))[0]
-const onChain = (verb: string, body: object = {}) => post(`/sandbox/chains/${blockchain}/${verb}`, body)
+const user = labUserOf(() => program, { blockchain, usdcId })
+const { data, get, post, refused, shown, onChain } = user
+const { makeWallets, balanceOf, untilHolds, transfer, read, reaches } = user
 
 /** The transaction as the node has it. */
 async function committed(txHash: string): Promise<void> {
   const answer = await fetch(`${(await shown()).rpcUrl}/transactions/by_hash/${txHash}`)
   expect(await answer.json()).toMatchObject({ hash: txHash, success: true })
 }
-
-type Made = { id: string; address: string }
-
-async function makeWallets(): Promise<[Made, Made]> {
-  const { walletSet } = await sealed('/v1/w3s/developer/walletSets', { name: 'Simulated' })
-  const wanted = { walletSetId: walletSet.id, blockchains: [blockchain], count: 2 }
-  return (await sealed('/v1/w3s/developer/wallets', wanted)).wallets
-}
-
-const balanceOf = async ({ id }: Made, symbol: string): Promise<string> => {
-  const { tokenBalances } = await get(`/v1/w3s/wallets/${id}/balances?includeAll=true`)
-  const found = tokenBalances.find((each: { token: { symbol: string } }) => each.token.symbol === symbol)
-  return found?.amount ?? '0'
-}
-const untilHolds = (wallet: Made, symbol: string, amount: string) =>
-  until(async () => (await balanceOf(wallet, symbol)) === amount, `the wallet holds ${amount} ${symbol}`)
-
-const transfer = async (from: Made, to: Made, amount: string): Promise<string> => {
-  const payment = { tokenId: usdcId, destinationAddress: to.address, amounts: [amount], feeLevel: 'MEDIUM' }
-  return (await sealed('/v1/w3s/developer/transactions/transfer', { walletId: from.id, ...payment })).id
-}
-const read = async (id: string) => (await get(`/v1/w3s/transactions/${id}`)).transaction
-const reaches = (id: string, state: string) =>
-  until(async () => (await read(id)).state === state, `the transaction is ${state}`)
 
 describe('a simulated chain', () => {
   it('says that it is simulated, and serves the published client at the address that it shows', async () => {

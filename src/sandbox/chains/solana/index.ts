@@ -19,6 +19,7 @@ import { issuerInstructions } from './issuer.ts'
 import type { SolanaEntry } from './journal.ts'
 import {
   dropWaiting,
+  type ForkOptions,
   fork,
   headBlock,
   isTooOld,
@@ -57,7 +58,7 @@ export type SolanaNode = SolanaEndpoint &
     setSkips(percent: number): void
     skip(slots: number): void
     /** Takes back the blocks after a slot, as a fork does that loses. Their transactions wait again, or are gone. */
-    fork(slot: number, options?: { returns: boolean }): SlotBlock[]
+    fork(slot: number, options?: ForkOptions): SlotBlock[]
     /** Pays SOL or a token, in a transaction whose signature it returns. */
     fund(address: string, amountAtomic: bigint, mint?: string): string
     /** Freezes an account of a token, or ends that. */
@@ -131,7 +132,7 @@ function controlsOf(ledger: () => SolanaLedger) {
     setTime: (time: LedgerTime) => setLedgerTime(ledger(), time),
     setSkips: (percent: number) => setSkipPercent(ledger(), percent),
     skip: (slots: number) => skipSlots(ledger(), slots),
-    fork: (slot: number, options?: { returns: boolean }) => fork(ledger(), slot, options),
+    fork: (slot: number, options?: ForkOptions) => fork(ledger(), slot, options),
     fund: (address: string, amountAtomic: bigint, mint?: string) =>
       sendIssued(
         ledger(),

@@ -149,14 +149,22 @@ export function skipSlots(ledger: SolanaLedger, slots: number): void {
   ledger.nextSlot = nextSlot
 }
 
+/** `returns`: the transactions wait again. `isForced`: final blocks are taken back, too. */
+export type ForkOptions = { returns?: boolean; isForced?: boolean }
+
 /**
  * Takes back the blocks after a slot, as a fork does that loses: their slots count as skipped. Their transactions wait again where
  * they return. Returns the blocks, oldest first.
  */
-export function fork(ledger: SolanaLedger, slot: number, { returns = true } = {}): SlotBlock[] {
+export function fork(
+  ledger: SolanaLedger,
+  slot: number,
+  { returns = true, isForced = false }: ForkOptions = {},
+): SlotBlock[] {
   const kept = ledger.bySlot.get(slot)
   if (!kept) throw new Error(`slot ${slot} has no block`)
-  if (kept.height < finalizedBlock(ledger).height) throw new Error(`slot ${slot} is before the final block`)
+  if (!isForced && kept.height < finalizedBlock(ledger).height)
+    throw new Error(`slot ${slot} is before the final block`)
   ledger.journal.append({ kind: 'fork', slot, nextSlot: ledger.nextSlot })
   const lost = takeBack(ledger, kept)
   const transactions = lost.flatMap((block) => block.transactions.map(({ transaction }) => transaction))
