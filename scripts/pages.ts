@@ -155,7 +155,8 @@ of a sandbox. Wallets are EOA, of developers or of users; smart accounts, derive
 - **Addresses** are base58 of 32 bytes, whose case counts. Programs, mints and accounts of tokens are refused as recipients: pay to the owner.
 - **Coins** are SOL and those of the first table, of the standard Fungible. Wallets show and receive what is in the associated account of a token:
   coins in any other account are not theirs here.
-- **Rent**: an account has 890,880 lamports or none. A payment of SOL that would leave fewer on either side fails before it is signed. The first
+- **Rent**: an account has 890,880 lamports or none. An address without one is paid no fewer (155257), and a payment of SOL that
+  would leave its sender fewer fails before it is signed. The first
   payment of a token to an address makes its account, for 2,039,280 lamports of whoever pays the fee; estimates have them in \`networkFee\`.
 - **Fees**: \`gasLimit\` is the limit of compute units, \`priorityFee\` the price of one in millionths of a lamport, which may be left out; there is no
   \`gasPrice\` and no \`maxFee\`. Each signature costs 5,000 lamports beside that. The \`networkFee\` of a transaction in a block is its fee, without rent.

@@ -152,6 +152,11 @@ export const errorKinds = {
   },
 
   walletFrozen: { code: 155501, status: 409, text: 'The wallet is frozen and cannot be written to.' },
+  belowRent: {
+    code: 155257,
+    status: 400,
+    text: 'An account cannot have less than the rent of this blockchain: pay at least that to an address without one.',
+  },
   pendingQueueFull: {
     code: 155264,
     status: 400,

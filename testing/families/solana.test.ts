@@ -150,10 +150,16 @@ function describeLanes(run: () => FamilyPlatform): void {
     })
 
     it('that cannot leave the rent of an account fail before anything is signed', async () => {
-      const { family, native, transfer, reaches, read, newWallets } = run()
+      const { family, native, transfer, askTransfer, reaches, read, newWallets } = run()
       const tokenId = native.id
       const to = family.stranger()
-      const sub = await transfer({ from: wallet, to, amount: '0.000890879', tokenId })
+      const { status, body } = await askTransfer({ from: wallet, to, amount: '0.000890879', tokenId })
+      expect([status, body.code, body.errors[0].location]).toEqual([400, 155257, 'amounts[0]'])
+      expect(body.message).toContain('must be at least 0.00089088 SOL-DEVNET')
+      // The rent of its own account: of a wallet that others could not pay less.
+      const [left] = await newWallets(1)
+      await untilReceived(run(), left!, await family.send(left!.address, 3_000_000n))
+      const sub = await transfer({ from: left!, to: wallet.address, amount: '0.0025', tokenId })
       await reaches(sub, 'FAILED')
       expect(await read(sub)).toMatchObject({ errorReason: 'ESTIMATION_ERROR', networkFee: '' })
       expect((await read(sub)).errorDetails).toContain('890880 lamports')

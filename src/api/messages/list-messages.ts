@@ -1,10 +1,11 @@
 import { canonicalTxId } from '#chains/addresses/canonical'
+import { capabilitiesOf } from '#chains/capabilities'
 import { decodedMessageOf } from '#chains/crosschain/decoded-message'
 import {
-  isDomain,
   messageByDigest,
   messageChains,
   messagesBy,
+  networkOfDomain,
   type ShownMessage,
 } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
@@ -16,33 +17,36 @@ type MessageFilters = { transactionHash?: string; nonce?: string }
 
 /**
  * The service that answers for a domain; `undefined` where this server attests its messages itself, or is to ask none. 404 for a
- * number that no network has.
+ * number that no network has, and for that of a network without messages where no service has them.
  */
 export function elsewhere(ctx: Ctx, text: string, location: string): string | undefined {
   const domain = Number(text)
-  if (!isDomain(ctx, domain))
-    throw invalid({
-      at: location,
-      reason: 'is the domain of no network of this server',
-      value: text,
-      kind: 'domainUnknown',
-    })
-  return messageChains(ctx).some((chain) => chain.domain === domain) ? undefined : attestationServiceOf(ctx)
+  if (messageChains(ctx).some((chain) => chain.domain === domain)) return undefined
+  const service = networkOfDomain(ctx, domain) && attestationServiceOf(ctx)
+  if (service === undefined) requireMessages(ctx, text, location)
+  return service
 }
 
 /** The blockchain of a domain; 404 for a number that no network has, and for one that this server does not follow. */
 function blockchainOf(ctx: Ctx, text: string, location: string): string {
-  const domain = Number(text)
-  if (!isDomain(ctx, domain))
-    throw invalid({
-      at: location,
-      reason: 'is the domain of no network of this server',
-      value: text,
-      kind: 'domainUnknown',
-    })
-  const found = messageChains(ctx).find((chain) => chain.domain === domain)
-  if (!found) throw new ApiError('messageNotFound')
-  return found.blockchain
+  const found = messageChains(ctx).find((chain) => chain.domain === Number(text))
+  if (found) return found.blockchain
+  requireMessages(ctx, text, location)
+  throw new ApiError('messageNotFound')
+}
+
+/** Refuses a domain that no network has, and that of a network whose messages this version does not know. */
+function requireMessages(ctx: Ctx, text: string, location: string): void {
+  const network = networkOfDomain(ctx, Number(text))
+  if (network && capabilitiesOf(network.blockchain).crosschain) return
+  throw invalid({
+    at: location,
+    reason: network
+      ? `is the domain of ${network.blockchain}, whose messages this version does not attest`
+      : 'is the domain of no network of this server',
+    value: text,
+    kind: 'domainUnknown',
+  })
 }
 
 /** Checks that both ends of a route are domains, and returns the chain that burns. */

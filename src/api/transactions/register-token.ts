@@ -3,11 +3,14 @@ import type { TokenFields } from '#api/calls/transfer-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource } from '#api/sources/source'
 import { parseAddress } from '#chains/address'
+import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
+import type { Chain } from '#chains/chain'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
 import { meetItems, meetingEnd, meetToken } from '#engines/tokens/index'
+import { formatAmount, parseAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import { resultWithin } from '#runtime/scheduling/time-limit'
 import type { TransferBody } from './create-transfer.ts'
@@ -37,9 +40,12 @@ export async function meetSentToken(ctx: Ctx, body: TransferBody): Promise<void>
 /** A node that does not answer refuses nothing: the simulation before the signature asks again. */
 async function requirePayable(ctx: Ctx, body: TransferBody): Promise<void> {
   const { blockchain } = await requireSource(ctx, body)
-  const { offers } = requireChain(ctx, blockchain)
+  const chain = requireChain(ctx, blockchain)
+  const { offers } = chain
   const address = parseAddress(blockchain as Blockchain, body.destinationAddress)
-  if (!offers.whyUnpayable || address === undefined) return
+  if (address === undefined) return
+  await requireLeast(chain, address, body)
+  if (!offers.whyUnpayable) return
   const reason = await resultWithin(payableMs, offers.whyUnpayable(address))
   if (reason === undefined) return
   throw invalid({
@@ -47,6 +53,23 @@ async function requirePayable(ctx: Ctx, body: TransferBody): Promise<void> {
     reason,
     value: body.destinationAddress,
     kind: 'destinationAddressInvalid',
+  })
+}
+
+/** Refuses an amount of the native coin that the account of its recipient cannot begin with. */
+async function requireLeast({ network, offers }: Chain, address: Address, body: TransferBody): Promise<void> {
+  const { tokenId, tokenAddress, amounts: [amount] = [] } = body
+  const { id, symbol, decimals } = network.nativeToken
+  const isNative = tokenId === undefined ? !tokenAddress : tokenId === id
+  const paidAtomic = parseAmount(amount, decimals)
+  if (!offers.leastPaidTo || !isNative || typeof paidAtomic !== 'bigint' || paidAtomic === 0n) return
+  const leastAtomic = await resultWithin(payableMs, offers.leastPaidTo(address))
+  if (leastAtomic === undefined || paidAtomic >= leastAtomic) return
+  throw invalid({
+    at: 'amounts[0]',
+    reason: `must be at least ${formatAmount(leastAtomic, decimals)} ${symbol}, the rent of the account that ${address} does not have yet`,
+    value: amount,
+    kind: 'belowRent',
   })
 }
 

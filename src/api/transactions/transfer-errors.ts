@@ -12,7 +12,12 @@ export const tokenErrors = [
   'tokenAddressInvalid',
   'tokenAddressUnsupported',
 ] as const
-export const amountErrors = ['amountsInvalid', 'amountsNotDecimal', 'destinationAddressInvalid'] as const
+export const amountErrors = [
+  'amountsInvalid',
+  'amountsNotDecimal',
+  'belowRent',
+  'destinationAddressInvalid',
+] as const
 
 /** Errors of the amounts of NFTs. */
 export const itemErrors = ['nftCountInvalid', 'nftAmountsMismatch'] as const

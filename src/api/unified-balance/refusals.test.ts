@@ -92,6 +92,13 @@ describe('property 106: an intent is refused', () => {
     },
   )
 
+  it('names the network of a domain on which there is no unified balance', async () => {
+    const { body } = await unified.transfer([await signed({ destinationDomain: 5 })])
+    expect(body.message).toContain(
+      'destinationDomain is the domain of SOL-DEVNET, on which this version has no unified balance: this server has ',
+    )
+  })
+
   it('an intent with numbers that do not fit is refused', async () => {
     const { burnIntent, signature } = await signed()
     const with_ = (changes: object) => [

@@ -42,6 +42,8 @@ export type Offers = {
   gasLimitMax: bigint
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
+  /** The least of the native coin that an address can be paid now, as one node says; absent where any amount is. */
+  leastPaidTo?(address: Address): Promise<bigint>
   /** The reason why no key spends coins that are paid to an address, as one node says; absent where nodes do not know. */
   whyUnpayable?(address: Address): Promise<string | undefined>
 }

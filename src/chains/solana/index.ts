@@ -6,6 +6,7 @@ import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
 import {
   type BlockWithChanges,
   balanceThrough,
+  leastPaidThrough,
   supplyThrough,
   whyUnpayableThrough,
 } from './payments/balances.ts'
@@ -89,6 +90,7 @@ function readsThrough(
       depositMaxAtomic: tokenAccountRent,
       gasLimitMax: unitLimitMax,
       intrinsicGas: () => unitsMin,
+      leastPaidTo: (address) => read((node) => leastPaidThrough(node, address)),
       whyUnpayable: (address) => read((node) => whyUnpayableThrough(node, address)),
     },
     balances: {

@@ -1,6 +1,6 @@
 import type { Chain, Chains } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
-import { networks } from '#chains/networks/index'
+import { type Network, networks } from '#chains/networks/index'
 import type { Scope } from '#runtime/scope'
 
 /** A chain whose messages this server attests. */
@@ -19,8 +19,8 @@ export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | 
 export const messageChains = (ctx: AttestingScope): MessageChain[] =>
   ctx.chains.list().flatMap((chain) => messageChainOf(ctx, chain) ?? [])
 
-/** Whether some network of the environment has this domain, though this server may not be connected to it. */
-export const isDomain = ({ config }: Scope, domain: number): boolean =>
-  networks.some(
+/** The network of the environment that has this domain, though this server may not be connected to it. */
+export const networkOfDomain = ({ config }: Scope, domain: number): Network | undefined =>
+  networks.find(
     (network) => network.environment === config.crosschainEnvironment && network.domain === domain,
   )

@@ -50,14 +50,14 @@ export function unifiedChains({ chains, config }: ChainsScope): UnifiedChain[] {
     .sort((left, right) => left.domain - right.domain)
 }
 
-/** Whether some network of the environment has this domain and a unified balance, though this server may not be connected to it. */
-export const isKnownDomain = (environment: 'TEST' | 'LIVE', domain: number): boolean =>
-  networks.some(
-    (network) =>
-      network.environment === environment &&
-      network.domain === domain &&
-      network.unifiedBalance !== undefined,
-  )
+/** Says why this server has no unified balance on the chain of a domain. */
+export function whyNoBalance(environment: 'TEST' | 'LIVE', domain: number): string {
+  const named = networks.find((each) => each.environment === environment && each.domain === domain)
+  if (!named) return 'is no domain of a chain with a unified balance'
+  return named.unifiedBalance
+    ? 'is a chain that this server is not connected to'
+    : `is the domain of ${named.blockchain}, on which this version has no unified balance`
+}
 
 /**
  * Whether contracts of the chain see heights of its parent chain as `block.number`: the last block of an attestation would

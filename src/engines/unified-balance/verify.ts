@@ -16,10 +16,10 @@ import {
 } from './intents.ts'
 import {
   countsParentBlocks,
-  isKnownDomain,
   tokenSymbol,
   type UnifiedChain,
   unifiedChains,
+  whyNoBalance,
 } from './networks.ts'
 import { addChange, availableOf, type Changes } from './store/balances.ts'
 import { isDelegate } from './store/movements.ts'
@@ -139,9 +139,7 @@ function requireDomain(
   const found = chains.find((chain) => chain.domain === domain)
   if (found) return found
   const known = chains.map((chain) => chain.domain).join(', ')
-  const reason = isKnownDomain(config.crosschainEnvironment, domain)
-    ? `is a chain that this server is not connected to: it has ${known}`
-    : `is no domain of a chain with a unified balance: this server has ${known}`
+  const reason = `${whyNoBalance(config.crosschainEnvironment, domain)}: this server has ${known}`
   throw invalid({ at, reason, value: domain, kind: 'unifiedDomainUnknown' })
 }
 

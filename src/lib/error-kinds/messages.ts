@@ -1,7 +1,11 @@
 /** Errors of cross-chain messages. */
 export const messageErrorKinds = {
   messageNotFound: { code: 404, status: 404, text: 'Not found.' },
-  domainUnknown: { code: 178101, status: 404, text: 'No network of this server has this domain.' },
+  domainUnknown: {
+    code: 178101,
+    status: 404,
+    text: 'This server attests messages of no network with this domain.',
+  },
   messageNotAttested: {
     code: 178102,
     status: 400,

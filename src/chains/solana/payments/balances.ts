@@ -8,6 +8,7 @@ import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
 import type { SolanaClient } from '../rpc/client.ts'
 import { lamportsIn, slotIn } from '../rpc/values.ts'
+import { accountRent } from './fees.ts'
 
 type BalanceAtSlot = { slot: number; amountAtomic: bigint }
 
@@ -94,6 +95,11 @@ async function accountAt(node: SolanaClient, address: Address): Promise<NodeFiel
   const config = { commitment: followed, encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
   const told = nodeFields(await node.call('getAccountInfo', [address, config], fewFields), 'account')
   return told['value'] === null ? undefined : nodeFields(told['value'], 'account')
+}
+
+/** The least of lamports that an address can be paid: an account that is not there yet needs its rent. */
+export async function leastPaidThrough(node: SolanaClient, address: Address): Promise<bigint> {
+  return (await accountAt(node, address)) === undefined ? accountRent : 1n
 }
 
 /** The reason why no key spends coins that are paid to an address. */
