@@ -42,10 +42,10 @@ function requireMessages(ctx: Ctx, text: string, location: string): void {
   throw invalid({
     at: location,
     reason: network
-      ? `is the domain of ${network.blockchain}, whose messages this version does not attest`
+      ? `is the domain of ${network.blockchain}, a network of which this version does not attest messages`
       : 'is the domain of no network of this server',
     value: text,
-    kind: 'domainUnknown',
+    kind: network ? 'domainWithoutMessages' : 'domainUnknown',
   })
 }
 

@@ -199,8 +199,13 @@ it.each([
   ['/v2/messages', { nonce: zeroWord }, 400, 'sourceDomainId'],
   ['/v2/messages/6', { nonce: zeroWord }, 404, 'Not found.'],
   ['/v2/messages/3', { nonce: zeroWord }, 404, 'Not found.'],
-  ['/v2/messages/5', { nonce: zeroWord }, 404, 'sourceDomainId is the domain of SOL-DEVNET, whose messages'],
-  ['/v2/burn/USDC/fees/6/5', {}, 404, 'destination is the domain of SOL-DEVNET, whose messages'],
+  [
+    '/v2/messages/5',
+    { nonce: zeroWord },
+    404,
+    'sourceDomainId is the domain of SOL-DEVNET, a network of which',
+  ],
+  ['/v2/burn/USDC/fees/6/5', {}, 404, 'destination is the domain of SOL-DEVNET, a network of which'],
   ['/v2/burn/USDC/fees/6/99', {}, 404, 'destination'],
   [`/v1/attestations/${zeroWord}`, {}, 404, 'Not found.'],
 ])('refuses %s with %j', async (path, query, status, named) => {

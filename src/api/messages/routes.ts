@@ -27,7 +27,12 @@ const tag = 'Messages'
 
 /** Callers need no key: messages are public on their chains. */
 const shared = { tag, auth: 'none', enveloped: false, errorText: true } as const
-const messageErrors = ['messageNotFound', 'domainUnknown', 'attestationServiceAway'] as const
+const messageErrors = [
+  'messageNotFound',
+  'domainUnknown',
+  'domainWithoutMessages',
+  'attestationServiceAway',
+] as const
 
 const fees = {
   ...shared,

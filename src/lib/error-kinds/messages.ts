@@ -1,11 +1,7 @@
 /** Errors of cross-chain messages. */
 export const messageErrorKinds = {
   messageNotFound: { code: 404, status: 404, text: 'Not found.' },
-  domainUnknown: {
-    code: 178101,
-    status: 404,
-    text: 'This server attests messages of no network with this domain.',
-  },
+  domainUnknown: { code: 178101, status: 404, text: 'No network of this server has this domain.' },
   messageNotAttested: {
     code: 178102,
     status: 400,
@@ -25,5 +21,10 @@ export const messageErrorKinds = {
     code: 178105,
     status: 424,
     text: 'The attestation service that this server asks about the domain gives no usable answer: try again later.',
+  },
+  domainWithoutMessages: {
+    code: 178106,
+    status: 404,
+    text: 'This version does not attest messages of this network.',
   },
 } as const
