@@ -49,7 +49,7 @@ export async function acceptTransfers(
   await Promise.all(Array.from({ length: submittersMax }, work))
 }
 
-/** An address of its own for each transfer, of which nobody has the key. */
+/** New addresses, one for each transfer, whose keys do not exist. */
 const payees: { readonly [family in ChainFamily]?: (index: number) => Address } = {
   evm: (index) => `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`,
   solana: (index) => encodeBase58(createHash('sha256').update(`payee ${index}`).digest()),

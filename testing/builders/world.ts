@@ -42,7 +42,7 @@ export type World = {
   tokenIds(): string[]
 }
 
-/** What makes requests in the name of a merchant. */
+/** A client of a merchant: its requests must succeed. */
 type Caller = Pick<World, 'call'>
 
 export type WalletSet = { id: string }

@@ -41,30 +41,26 @@ export async function meetSentToken(ctx: Ctx, body: TransferBody): Promise<void>
 async function requirePayable(ctx: Ctx, body: TransferBody): Promise<void> {
   const { blockchain } = await requireSource(ctx, body)
   const chain = requireChain(ctx, blockchain)
-  const { offers } = chain
   const address = parseAddress(blockchain as Blockchain, body.destinationAddress)
-  if (address === undefined) return
-  await requireLeast(chain, address, body)
-  if (!offers.whyUnpayable) return
-  const reason = await resultWithin(payableMs, offers.whyUnpayable(address))
-  if (reason === undefined) return
-  throw invalid({
-    at: 'destinationAddress',
-    reason,
-    value: body.destinationAddress,
-    kind: 'destinationAddressInvalid',
-  })
+  if (!chain.offers.recipient || address === undefined) return
+  const recipient = await resultWithin(payableMs, chain.offers.recipient(address))
+  if (recipient?.unpayable !== undefined)
+    throw invalid({
+      at: 'destinationAddress',
+      reason: recipient.unpayable,
+      value: body.destinationAddress,
+      kind: 'destinationAddressInvalid',
+    })
+  if (recipient?.leastAtomic !== undefined) requireLeast(chain, address, recipient.leastAtomic, body)
 }
 
 /** Refuses an amount of the native coin that the account of its recipient cannot begin with. */
-async function requireLeast({ network, offers }: Chain, address: Address, body: TransferBody): Promise<void> {
+function requireLeast({ network }: Chain, address: Address, leastAtomic: bigint, body: TransferBody): void {
   const { tokenId, tokenAddress, amounts: [amount] = [] } = body
   const { id, symbol, decimals } = network.nativeToken
   const isNative = tokenId === undefined ? !tokenAddress : tokenId === id
   const paidAtomic = parseAmount(amount, decimals)
-  if (!offers.leastPaidTo || !isNative || typeof paidAtomic !== 'bigint' || paidAtomic === 0n) return
-  const leastAtomic = await resultWithin(payableMs, offers.leastPaidTo(address))
-  if (leastAtomic === undefined || paidAtomic >= leastAtomic) return
+  if (!isNative || typeof paidAtomic !== 'bigint' || paidAtomic === 0n || paidAtomic >= leastAtomic) return
   throw invalid({
     at: 'amounts[0]',
     reason: `must be at least ${formatAmount(leastAtomic, decimals)} ${symbol}, the rent of the account that ${address} does not have yet`,

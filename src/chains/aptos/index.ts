@@ -97,7 +97,7 @@ function readsThrough(
       quotedGas: (estimated) => (estimated === undefined ? unknownGas : estimated + firstStoreGas),
       gasLimitMax,
       intrinsicGas: () => gasMin,
-      whyUnpayable: (address) => read((node) => whyUnpayable(node, address)),
+      recipient: async (address) => ({ unpayable: await read((node) => whyUnpayable(node, address)) }),
     },
     balances: {
       of: (address, token, at) =>

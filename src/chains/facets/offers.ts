@@ -23,6 +23,12 @@ export type GasEstimate =
 /** `errors`: those of the contract, by which a revert is decoded. `feePayer`: the account that would pay the fee for the sender. */
 type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }
 
+/**
+ * The account of a recipient. `unpayable`: the reason why no key spends coins that are paid to it. `leastAtomic`: the least of the
+ * native coin that it can be paid now; any amount when absent.
+ */
+export type Recipient = { unpayable?: string | undefined; leastAtomic?: bigint | undefined }
+
 /** The gas and the fees with which a block includes a transaction. */
 export type Offers = {
   fees(): Promise<FeeSuggestion>
@@ -42,8 +48,6 @@ export type Offers = {
   gasLimitMax: bigint
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
-  /** The least of the native coin that an address can be paid now, as one node says; absent where any amount is. */
-  leastPaidTo?(address: Address): Promise<bigint>
-  /** The reason why no key spends coins that are paid to an address, as one node says; absent where nodes do not know. */
-  whyUnpayable?(address: Address): Promise<string | undefined>
+  /** The state of a recipient, as one node says; absent where nodes do not know. */
+  recipient?(address: Address): Promise<Recipient>
 }

@@ -6,9 +6,8 @@ import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
 import {
   type BlockWithChanges,
   balanceThrough,
-  leastPaidThrough,
+  recipientThrough,
   supplyThrough,
-  whyUnpayableThrough,
 } from './payments/balances.ts'
 import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from './payments/build.ts'
 import { decodeSolanaCall, solanaTransferCall } from './payments/calls.ts'
@@ -90,8 +89,7 @@ function readsThrough(
       depositMaxAtomic: tokenAccountRent,
       gasLimitMax: unitLimitMax,
       intrinsicGas: () => unitsMin,
-      leastPaidTo: (address) => read((node) => leastPaidThrough(node, address)),
-      whyUnpayable: (address) => read((node) => whyUnpayableThrough(node, address)),
+      recipient: (address) => read((node) => recipientThrough(node, address)),
     },
     balances: {
       of: (address, token, at) => read((node) => balanceThrough(node, { address, token }, at, wholeOf)),

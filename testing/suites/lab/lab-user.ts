@@ -6,7 +6,7 @@ import type { Program } from '#testing/processes/program'
 
 type Made = { id: string; address: string }
 
-/** What the user of a sandbox with one chain asks of it, over HTTP. */
+/** Requests of a user to a sandbox with one chain, over HTTP. */
 export function labUserOf(
   running: () => Program,
   { blockchain, usdcId }: { blockchain: string; usdcId: string },

@@ -32,7 +32,7 @@ describe('property 239: another branch of a local Solana', () => {
   type Wallet = Awaited<ReturnType<typeof makeWallets>>[0]
   let payer: Wallet
   let payee: Wallet
-  /** What the payee has by the published client. */
+  /** Reads the balance of the payee by the published client. */
   const atChain = async () => {
     const { rpcUrl } = await shown()
     return solanaBalanceOf(rpcUrl, payee.address, usdc)

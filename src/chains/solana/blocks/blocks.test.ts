@@ -16,7 +16,7 @@ import type { ChainInput } from '../../family.ts'
 import { type Nodes, openNodes } from '../../nodes/nodes.ts'
 import type { WrittenInstruction } from '../compile.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
-import { balanceThrough, supplyThrough, whyUnpayableThrough } from '../payments/balances.ts'
+import { balanceThrough, recipientThrough, supplyThrough } from '../payments/balances.ts'
 import { programIds } from '../programs.ts'
 import { openSolanaClient, parseWithLongNumbers, type SolanaClient } from '../rpc/client.ts'
 import { clusterRulesOf } from '../rpc/rules.ts'
@@ -302,7 +302,8 @@ describe('balances', () => {
     )
     await expect(balance(sender.address, { ...at, hash: later.hash })).rejects.toThrow('another block')
     await expect(balance(sender.address, { ...later, number: later.number + 9 })).rejects.toThrow('too far')
-    const why = (address: string) => nodes.read((each) => whyUnpayableThrough(each, address))
+    const why = async (address: string) =>
+      (await nodes.read((each) => recipientThrough(each, address))).unpayable
     expect(await why(programIds.token)).toContain('is a program')
     expect(await why(usdc)).toContain('of the token program')
     expect(await why(accountOf(sender.address))).toContain('pay to its owner')

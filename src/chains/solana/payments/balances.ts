@@ -1,5 +1,6 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt } from '../../facets/blocks.ts'
+import type { Recipient } from '../../facets/offers.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { type NodeFields, nodeFields } from '../../nodes/values.ts'
@@ -97,18 +98,13 @@ async function accountAt(node: SolanaClient, address: Address): Promise<NodeFiel
   return told['value'] === null ? undefined : nodeFields(told['value'], 'account')
 }
 
-/** The least of lamports that an address can be paid: an account that is not there yet needs its rent. */
-export async function leastPaidThrough(node: SolanaClient, address: Address): Promise<bigint> {
-  return (await accountAt(node, address)) === undefined ? accountRent : 1n
-}
-
-/** The reason why no key spends coins that are paid to an address. */
-export async function whyUnpayableThrough(node: SolanaClient, address: Address): Promise<string | undefined> {
+/** The state of a recipient: accounts that programs own are not paid, and one that is not there yet needs its rent. */
+export async function recipientThrough(node: SolanaClient, address: Address): Promise<Recipient> {
   const account = await accountAt(node, address)
-  if (!account) return undefined
+  if (!account) return { leastAtomic: accountRent }
   const { owner, executable } = account
-  if (executable === true) return 'is a program: pay to the address of a wallet'
+  if (executable === true) return { unpayable: 'is a program: pay to the address of a wallet' }
   if (owner === programIds.token || owner === programIds.token2022)
-    return 'is an account of the token program: pay to its owner'
-  return undefined
+    return { unpayable: 'is an account of the token program: pay to its owner' }
+  return {}
 }

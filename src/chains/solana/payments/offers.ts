@@ -7,7 +7,7 @@ import { fewFields, followed } from '../blocks/slots.ts'
 import { type SolanaClient, SolanaRefusal } from '../rpc/client.ts'
 import { lamportsIn } from '../rpc/values.ts'
 import { wireTransaction } from '../transaction.ts'
-import { lacksTokenAccount, whyUnpayableThrough } from './balances.ts'
+import { lacksTokenAccount, recipientThrough } from './balances.ts'
 import { simulatedMessage } from './build.ts'
 import { paymentOfCall, transferBytes } from './calls.ts'
 import { accountRent, tokenAccountRent } from './fees.ts'
@@ -61,8 +61,8 @@ export async function estimateUnits(
 ): Promise<GasEstimate> {
   try {
     const { to, token } = paymentOfCall(call)
-    const [unpayable, createsAccount] = await Promise.all([
-      whyUnpayableThrough(node, to),
+    const [{ unpayable }, createsAccount] = await Promise.all([
+      recipientThrough(node, to),
       token !== undefined && lacksTokenAccount(node, to, token.mint),
     ])
     // As a revert: no limit of a request makes it right.
