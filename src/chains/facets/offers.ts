@@ -27,7 +27,7 @@ type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Ad
  * The account of a recipient. `unpayable`: the reason why no key spends coins that are paid to it. `leastAtomic`: the least of the
  * native coin that it can be paid now; any amount when absent.
  */
-export type Recipient = { unpayable?: string | undefined; leastAtomic?: bigint | undefined }
+export type RecipientAccount = { unpayable?: string | undefined; leastAtomic?: bigint | undefined }
 
 /** The gas and the fees with which a block includes a transaction. */
 export type Offers = {
@@ -49,5 +49,5 @@ export type Offers = {
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
   /** The state of a recipient, as one node says; absent where nodes do not know. */
-  recipient?(address: Address): Promise<Recipient>
+  recipient?(address: Address): Promise<RecipientAccount>
 }

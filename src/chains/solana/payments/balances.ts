@@ -1,6 +1,6 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt } from '../../facets/blocks.ts'
-import type { Recipient } from '../../facets/offers.ts'
+import type { RecipientAccount } from '../../facets/offers.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { type NodeFields, nodeFields } from '../../nodes/values.ts'
@@ -99,7 +99,7 @@ async function accountAt(node: SolanaClient, address: Address): Promise<NodeFiel
 }
 
 /** The state of a recipient: accounts that programs own are not paid, and one that is not there yet needs its rent. */
-export async function recipientThrough(node: SolanaClient, address: Address): Promise<Recipient> {
+export async function recipientThrough(node: SolanaClient, address: Address): Promise<RecipientAccount> {
   const account = await accountAt(node, address)
   if (!account) return { leastAtomic: accountRent }
   const { owner, executable } = account
