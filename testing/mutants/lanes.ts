@@ -55,8 +55,8 @@ export const laneMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${payments}/offers.ts`,
-        'return createsAccount && depends ? { ...verdict, depositAtomic: tokenAccountRent } : verdict',
-        'return createsAccount && depends ? { ...verdict, depositAtomic: 0n } : verdict',
+        'return lacksTokenAccount && depends ? { ...verdict, depositAtomic: tokenAccountRent } : verdict',
+        'return lacksTokenAccount && depends ? { ...verdict, depositAtomic: 0n } : verdict',
       ),
     ],
     test: ofWallets('that cannot leave the rent'),

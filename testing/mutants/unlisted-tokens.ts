@@ -3,6 +3,8 @@ import { edit, type Mutant, proof } from './mutant.ts'
 const tokens = 'src/engines/tokens'
 const anyToken = (title: string) => proof(`${tokens}/any-token.test.ts`, title)
 
+const ofSolana = (title: string) => proof('testing/suites/clients/solana-tokens.test.ts', title)
+
 /** Tokens of any contract: bugs here believe what a contract claims, or promise what it took away. */
 export const unlistedTokenMutants: readonly Mutant[] = [
   {
@@ -46,5 +48,41 @@ export const unlistedTokenMutants: readonly Mutant[] = [
       ),
     ],
     test: anyToken('property 25: transfers of nothing are hidden'),
+  },
+  {
+    name: 'any-account-counts',
+    about: 'coins of an account that no payment uses cover a real payment',
+    edits: [
+      edit(
+        'src/engines/indexer/observed/observe-tokens.ts',
+        'return tokens.isAccountOf(toAccount, to, token) ? claim : { ...claim, to: toAccount }',
+        'return claim',
+      ),
+    ],
+    test: ofSolana('is believed by the balance of the account that wallets use'),
+  },
+  {
+    name: 'later-blocks-count',
+    about: 'a balance in a token of Solana has what came after its block',
+    edits: [
+      edit(
+        'src/chains/solana/payments/balances.ts',
+        'amounts.push(amountIn(told.accounts[place]) - changed)',
+        'amounts.push(amountIn(told.accounts[place]) - 0n * changed)',
+      ),
+    ],
+    test: proof('src/chains/solana/blocks/blocks.test.ts', 'are those of any recent block'),
+  },
+  {
+    name: 'newer-mints-paid',
+    about: 'a mint of the newer program, which may take fees, is a token like the others',
+    edits: [
+      edit(
+        'src/chains/solana/tokens/mint.ts',
+        'account.owner !== programIds.token || account',
+        'account.owner === programIds.system || account',
+      ),
+    ],
+    test: ofSolana('is refused where no payment moves it'),
   },
 ]

@@ -115,6 +115,9 @@ export async function openSolanaOracle({ url, socketUrl }: Endpoint) {
 
   return {
     outsider: outsider.address as string,
+    signer: outsider,
+    rpc,
+    sendInstructions,
     /** Pays from outside; resolves with the signature once a block has it. Equal payments are told apart by a remark. */
     send: async (to: string, amountAtomic: bigint, mint?: string): Promise<string> =>
       sendInstructions([

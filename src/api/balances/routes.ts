@@ -32,7 +32,7 @@ export const balanceEndpoints = [
     operationId: 'listWalletNfts',
     summary: 'List the NFTs of a wallet',
     description:
-      'Lists the NFTs of the monitored tokens, or with `includeAll` of all tokens: items of ERC721 and ERC1155 contracts.',
+      'Lists the NFTs of the monitored tokens, or with `includeAll` of all tokens: items of ERC721 and ERC1155 contracts, and tokens of Solana that are one NFT each.',
     tag: 'Wallets',
     auth: 'apiKey',
     userToken: 'optional',

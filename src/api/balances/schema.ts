@@ -1,24 +1,14 @@
 import Type from 'typebox'
 import { dateField, idField } from '#api/fields'
 import { balanceShape, showToken, tokenShape } from '#api/sources/token-shape'
+import { tokenStandards } from '#chains/facets/tokens'
 import type { ItemBalance, TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 export const walletBalancesParams = idParams('WalletId', 'the wallet')
 
-const standards = [
-  'ERC20',
-  'ERC721',
-  'ERC1155',
-  'Fungible',
-  'FungibleAsset',
-  'NonFungible',
-  'NonFungibleEdition',
-  'ProgrammableNonFungible',
-  'ProgrammableNonFungibleEdition',
-] as const
-const standardField = Type.Enum([...standards], {
+const standardField = Type.Enum([...tokenStandards], {
   title: 'TokenStandard',
   description: 'The standard of the token.',
 })
@@ -41,10 +31,10 @@ export const balancesQuery = Type.Object({
 export const modularBalancesQuery = Type.Object({
   ...balancesQuery.properties,
   standard: Type.Optional(
-    Type.Enum(['', ...standards], {
+    Type.Enum(['', ...tokenStandards], {
       title: 'ModularTokenStandard',
       description: 'The standard of the token; empty for the native coin alone.',
-      '~recommended': [...standards],
+      '~recommended': [...tokenStandards],
     }),
   ),
 })
@@ -57,8 +47,12 @@ const nftShape = Type.Object(
   {
     id: idField('The id of the NFT on this server, and its cursor.'),
     token: described(tokenShape, 'The token of the contract.'),
-    amount: logged('amount', Type.String({ description: 'How many the wallet has: 1 of an ERC721 token.' })),
-    nftTokenId: Type.String({ description: 'The id of the NFT in its contract.' }),
+    amount: logged('amount', Type.String({ description: 'How many the wallet has: 1 of a unique one.' })),
+    nftTokenId: Type.Optional(
+      Type.String({
+        description: 'The id of the NFT in its contract; absent where its token is one NFT, as on Solana.',
+      }),
+    ),
     metadata: Type.Optional(
       Type.String({
         description:
@@ -82,14 +76,14 @@ export const showBalance = ({ postedAtomic, tokenCreateDate, updateDate, ...toke
 
 /** An ERC1155 contract names one address for all items, in which clients put the id: as 64 hexadecimal digits. */
 export const uriOf = ({ uri, itemId }: ItemBalance): string | undefined =>
-  uri?.replaceAll('{id}', itemId.toString(16).padStart(64, '0'))
+  itemId === null ? (uri ?? undefined) : uri?.replaceAll('{id}', itemId.toString(16).padStart(64, '0'))
 
 /** `metadata`: the JSON text at the address, where it is known. */
 export const showNft = (item: ItemBalance, metadata: string | undefined) => ({
   id: item.id,
   token: showToken({ ...item, id: item.collectionId, createDate: item.tokenCreateDate }),
   amount: item.postedAtomic.toString(),
-  nftTokenId: item.itemId.toString(),
+  ...(item.itemId !== null && { nftTokenId: item.itemId.toString() }),
   ...(item.uri !== null && { metadata: metadata ?? uriOf(item) }),
   updateDate: item.updateDate,
 })

@@ -2,7 +2,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { tokensOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
-import type { TokenStandard } from '#chains/facets/tokens'
+import { hasItems, type TokenStandard } from '#chains/facets/tokens'
 import { ValueProblem } from '#chains/invalid-value'
 import type { Ctx } from '#engines/ctx'
 import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/tokens/index'
@@ -27,11 +27,11 @@ export async function requireLeaving(
   { amounts = [], nftTokenIds = [] }: AmountFields,
   { zeroAllowed = false, known = true } = {},
 ): Promise<LeavingAmounts> {
-  if (isNft(token)) return requireItems(ctx, token, amounts, nftTokenIds, known)
+  if (hasItems(token.standard)) return requireItems(ctx, token, amounts, nftTokenIds, known)
   if (nftTokenIds.length > 0)
     throw invalid({
       at: 'nftTokenIds',
-      reason: `does not go with a fungible token: omit it, or name the token of the NFTs`,
+      reason: `does not go with a token that has no items: omit it, or name the token of the NFTs`,
       value: nftTokenIds,
       error: 'not_required',
     })
@@ -46,7 +46,7 @@ export async function requireLeaving(
 
 function paymentCall(chain: Chain, to: Address, atomic: bigint, token: Token): Call {
   try {
-    return chain.payments.transferCall(to, atomic, token.address ?? undefined)
+    return chain.payments.transferCall(to, atomic, token.address ?? undefined, token.decimals)
   } catch (error) {
     if (!(error instanceof ValueProblem)) throw error
     throw invalid({
@@ -58,8 +58,6 @@ function paymentCall(chain: Chain, to: Address, atomic: bigint, token: Token): C
     })
   }
 }
-
-export const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
 
 /** `known`: whether the items must be known to this server. */
 async function requireItems(

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { createDateField, dateField, idField, updateDateField } from '#api/fields'
+import { isNft } from '#chains/facets/tokens'
 import type { Token } from '#engines/ledger/tokens/index'
 import { described } from '#runtime/http/openapi/annotate'
 
@@ -22,7 +23,7 @@ export const tokenShape = Type.Object(
       Type.String({ description: 'The standard of the token, such as ERC20; absent for the native coin.' }),
     ),
     tokenAddress: Type.Optional(
-      Type.String({ description: 'The contract in lower case; absent for the native coin.' }),
+      Type.String({ description: 'The contract, or the mint; absent for the native coin.' }),
     ),
     updateDate: updateDateField,
     createDate: createDateField,
@@ -40,14 +41,12 @@ export const balanceShape = Type.Object(
   { title: 'TokenBalance', description: 'The balance of one token.' },
 )
 
-const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
-
 export const showToken = (token: Token) => ({
   id: token.id,
   blockchain: token.blockchain,
   ...(token.name !== '' && { name: token.name }),
   ...(token.symbol !== '' && { symbol: token.symbol }),
-  ...(!isNft(token) && { decimals: token.decimals }),
+  ...(!isNft(token.standard) && { decimals: token.decimals }),
   isNative: token.isNative,
   ...(token.standard !== null && { standard: token.standard }),
   ...(token.address !== null && { tokenAddress: token.address }),

@@ -1,4 +1,4 @@
-import { isNft, parseItemId } from '#api/calls/transfer-items'
+import { parseItemId } from '#api/calls/transfer-items'
 import type { TokenFields } from '#api/calls/transfer-request'
 import { requireChain } from '#api/sources/connected-chain'
 import { requireSource } from '#api/sources/source'
@@ -6,6 +6,7 @@ import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
+import { hasItems } from '#chains/facets/tokens'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
@@ -102,7 +103,7 @@ export async function meetGivenToken(
   const token = address
     ? await tokenByAddress(ctx.database, blockchain, address)
     : tokenId && (await tokenById(ctx.database, tokenId))
-  const isItem = token && token.blockchain === blockchain && token.address && isNft(token)
+  const isItem = token && token.blockchain === blockchain && token.address && hasItems(token.standard)
   if (isItem && (await meetItems(ctx, chain, token, itemIds, sender, endMs)) === 'no answer')
     throw unanswered(blockchain, 'whether the wallet has the items in nftTokenIds')
 }
@@ -111,7 +112,8 @@ const unanswered = (blockchain: string, what: string) =>
   new ApiError('unavailable', `The node of ${blockchain} does not tell ${what}: try again in a moment.`)
 
 const reasons = {
-  'no code': 'is not the address of a contract on the blockchain: check the address and the blockchain',
+  'no code':
+    'is not the address of a contract or a mint on the blockchain: check the address and the blockchain',
   'no token':
-    'is a contract that does not answer as an ERC-20 token with decimals, an ERC-721 or an ERC-1155: check the address, or use a contract execution',
+    'is neither a contract that answers as an ERC-20 token with decimals, an ERC-721 or an ERC-1155, nor a mint of the SPL Token program: check the address, or use a contract execution',
 }

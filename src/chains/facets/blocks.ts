@@ -52,6 +52,11 @@ export type Block = BlockRef & {
   logs: ChainLog[]
   /** The transfers of the network's listed tokens among them. */
   transfers: TransferLog[]
+  /**
+   * Transfers of other tokens, where blocks tell of those and not in logs. Nothing but a balance proves them. `toAccount`: the account
+   * that took them, which need not be the one that its owner is paid to.
+   */
+  otherTransfers?: (TransferLog & { token: Address; toAccount: Address })[]
   /** Hash of the whole content, to compare endpoints; absent for a local chain. */
   contentHash?: string
 }

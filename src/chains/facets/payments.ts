@@ -44,8 +44,11 @@ export type RefusalReason =
 
 /** Builds, signs and sends transactions. */
 export type Payments = {
-  /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
-  transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
+  /**
+   * The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. `decimals`: those of a token that the
+   * network does not list.
+   */
+  transferCall(to: Address, amountAtomic: bigint, token?: Address, decimals?: number): Call
   /** The decoded effects of a call, for policy to evaluate; never throws. */
   decodeCall(call: Call): Effects
   /** The bytes that the keys of the sender and of a fee payer sign: a digest, or the message itself, as keys of the family sign. */

@@ -41,20 +41,28 @@ function addressWith(seeds: readonly Buffer[], bump: number, program: Buffer): B
   return hash.update('ProgramDerivedAddress').digest()
 }
 
-const associatedProgram = decodeBase58(programIds.associatedToken)!
-
-const associatedSeeds = (owner: string, mint: string, program: string): Buffer[] =>
-  [owner, program, mint].map((address) => decodeBase58(address)!)
-
-/** The account of an owner that wallets pay tokens of a mint to: the first address off the curve. */
-export function associatedAccountOf(owner: string, mint: string, program: string): string {
-  const seeds = associatedSeeds(owner, mint, program)
+/** The first address off the curve that seeds give. */
+function derivedAddress(seeds: readonly Buffer[], program: Buffer): string {
   for (let bump = bumpMax; bump >= 0; bump--) {
-    const address = addressWith(seeds, bump, associatedProgram)
+    const address = addressWith(seeds, bump, program)
     if (!isOnCurve(address)) return encodeBase58(address)
   }
   throw new Error('no address off the curve follows from the seeds')
 }
+
+const associatedProgram = decodeBase58(programIds.associatedToken)!
+const metadataProgram = decodeBase58(programIds.tokenMetadata)!
+
+const associatedSeeds = (owner: string, mint: string, program: string): Buffer[] =>
+  [owner, program, mint].map((address) => decodeBase58(address)!)
+
+/** The account of an owner that wallets pay tokens of a mint to. */
+export const associatedAccountOf = (owner: string, mint: string, program: string): string =>
+  derivedAddress(associatedSeeds(owner, mint, program), associatedProgram)
+
+/** The account in which the metadata program describes a mint. */
+export const metadataAccountOf = (mint: string): string =>
+  derivedAddress([Buffer.from('metadata'), metadataProgram, decodeBase58(mint)!], metadataProgram)
 
 /** Half of all addresses are on the curve, so that more numbers are not tried for one. */
 const bumpsTried = 64

@@ -3,12 +3,7 @@ import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import { type NodeReader, openAskedNodes } from '../nodes/asked-nodes.ts'
 import { NodeUnreachable } from '../nodes/errors.ts'
 import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
-import {
-  type BlockWithChanges,
-  balanceThrough,
-  recipientThrough,
-  supplyThrough,
-} from './payments/balances.ts'
+import { balanceThrough, recipientThrough, supplyThrough } from './payments/balances.ts'
 import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from './payments/build.ts'
 import { decodeSolanaCall, solanaTransferCall } from './payments/calls.ts'
 import { solanaFeeOf, tokenAccountRent } from './payments/fees.ts'
@@ -21,9 +16,11 @@ import {
   unitsMin,
   unknownUnits,
 } from './payments/offers.ts'
+import type { BlockWithChanges } from './payments/taken-back.ts'
 import { openSolanaClient, type SolanaClient } from './rpc/client.ts'
 import { clusterRulesOf } from './rpc/rules.ts'
 import { solanaSigning } from './signing.ts'
+import { solanaTokensThrough } from './tokens/tokens.ts'
 
 /** A Solana cluster through its endpoints. */
 function createSolanaChain(input: ChainInput): Chain {
@@ -47,7 +44,7 @@ function createSolanaChain(input: ChainInput): Chain {
       lifeOf: (sent, own) => lifeUpToHeight(sent, own, input),
     },
     payments: {
-      transferCall: (to, amountAtomic, token) => solanaTransferCall(network, to, amountAtomic, token),
+      transferCall: (...terms) => solanaTransferCall(network, ...terms),
       decodeCall: (call) => decodeSolanaCall(network.blockchain, call),
       payloadOf: solanaMessageOf,
       attachSignature: (transaction, sender, feePayer) =>
@@ -72,7 +69,7 @@ function readsThrough(
   read: NodeReader<SolanaClient>,
   { network, inFlightMax = network.inFlightMax }: ChainInput,
   wholeOf: BlockWithChanges,
-): Pick<Chain, 'lane' | 'offers' | 'balances'> {
+): Pick<Chain, 'lane' | 'offers' | 'balances' | 'tokens'> {
   return {
     lane: { inFlightMaxOf: async () => inFlightMax },
     offers: {
@@ -95,12 +92,13 @@ function readsThrough(
       of: (address, token, at) => read((node) => balanceThrough(node, { address, token }, at, wholeOf)),
       totalSupplyOf: (token) => read((node) => supplyThrough(node, token)),
     },
+    tokens: solanaTokensThrough(read, wholeOf),
   }
 }
 
 export const solanaFamily: FamilyDeclaration = {
   keys: 'solana',
-  facets: ['gather', 'lifetimes'],
+  facets: ['gather', 'lifetimes', 'tokens'],
   signing: solanaSigning,
   priceUnit: { name: 'micro-lamports', decimals: 0 },
   feeOf: solanaFeeOf,

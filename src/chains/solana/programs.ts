@@ -8,5 +8,7 @@ export const programIds = {
   memo: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   firstMemo: 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   newestMemo: 'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
+  /** Of Metaplex: the accounts in which it describes tokens. */
+  tokenMetadata: 'metaqbxxUerdq28cj1RbAWkQTm3ybzjb6a8bt518x1s',
   vote: 'Vote111111111111111111111111111111111111111',
 }

@@ -6,7 +6,6 @@ import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
 import { settledRead } from '#engines/indexer/reconciliation/index'
 import { bookedAmounts } from '#engines/ledger/index'
 import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/tokens/index'
-import type { Hex } from '#lib/hex'
 import { isDatabaseError } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { bookBalances } from './book-balances.ts'
@@ -109,7 +108,7 @@ async function ask(
 ): Promise<ToldBalance[]> {
   const asked = checks.map((check) => ({ check, unit: units.get(check.tokenId)! }))
   const amounts = await tokensOn(chain).balancesAt(
-    head.hash as Hex,
+    head,
     asked.map(({ check, unit }) => ({ ...holdingOf(unit), owner: check.address })),
   )
   const told = asked.flatMap(({ check, unit }, index) => {

@@ -58,7 +58,7 @@ async function describe(
   return { address, standard, ...(facts ?? { name: '', symbol: '', decimals: null }) }
 }
 
-type DescribedToken = Omit<TokenFacts, 'decimals'> & {
+type DescribedToken = Omit<TokenFacts, 'decimals' | 'standard'> & {
   address: string
   standard: TokenStandard
   decimals: number | null

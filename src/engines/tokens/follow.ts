@@ -1,3 +1,4 @@
+import { claimedStandard } from '#chains/facets/tokens'
 import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Step } from '#engines/indexer/index'
@@ -92,7 +93,7 @@ async function knownTransfers(tx: Db, { blockchain, blockHash }: Step): Promise<
   const byAddress = new Map(known.map((token) => [token.address, token]))
   return transfers.flatMap((transfer) => {
     const token = byAddress.get(transfer.tokenAddress)
-    return token?.standard === transfer.standard ? [{ ...transfer, token }] : []
+    return token && claimedStandard(token.standard) === transfer.standard ? [{ ...transfer, token }] : []
   })
 }
 

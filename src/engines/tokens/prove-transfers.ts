@@ -1,3 +1,4 @@
+import { claimedStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { decideClaims, undecidedClaims } from '#engines/indexer/observed/index'
 import type { UnlistedBalance } from '#engines/ledger/index'
@@ -29,6 +30,7 @@ export async function proveReceived(
     entityId,
     address,
     tokenAddress: unit.address,
+    standard: claimedStandard(unit.standard),
   }))
   await fillAmounts(
     tx,

@@ -1,11 +1,10 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { tokensOn } from '#chains/facets/optional'
-import type { NoToken, TokenStandard } from '#chains/facets/tokens'
+import { hasItems, type NoToken, type TokenStandard } from '#chains/facets/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/tokens/index'
-import type { Hex } from '#lib/hex'
 import { resultWithin } from '#runtime/scheduling/time-limit'
 import { compareUnlistedBalances } from './compare-balances.ts'
 import { keepTokens } from './describe-new-tokens.ts'
@@ -43,7 +42,7 @@ export async function meetToken(
     await keepTokens(ctx, blockchain, [{ address, ...met }])
     token = await find()
   }
-  if (!owner || !token || token.listed || token.standard !== 'ERC20') return undefined
+  if (!owner || !token || token.listed || hasItems(token.standard)) return undefined
   return (await compareSoon(ctx, chain, owner, [token.id], endMs)) ? undefined : 'no answer'
 }
 
@@ -52,7 +51,7 @@ async function describe(chain: Chain, address: Address) {
   const found = await chain.tokens.findStandard(address)
   if (typeof found === 'string') return found
   const facts = await chain.tokens.factsOf(address, found)
-  return facts && { ...facts, standard: found.standard }
+  return facts && { ...found, ...facts }
 }
 
 /**
@@ -82,7 +81,7 @@ export async function meetItems(
       owner: owner.address as Address,
     }
   })
-  const amounts = await within(endMs, tokensOn(chain).balancesAt(head.hash as Hex, holdings))
+  const amounts = await within(endMs, tokensOn(chain).balancesAt(head, holdings))
   if (!amounts || amounts.includes(undefined)) return 'no answer'
   const owned = items.filter((_, index) => amounts[index]! > 0n)
   if (owned.length === 0) return undefined

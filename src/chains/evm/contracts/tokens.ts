@@ -1,6 +1,7 @@
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { Holding, TokenFacts, Tokens } from '../../facets/tokens.ts'
+import { shownText, textBytesMax, uriBytesMax } from '../../shown-text.ts'
 import { claimedBy } from '../blocks/claimed-transfers.ts'
 import { issuerChangesBy } from '../blocks/issuer-changes.ts'
 import { type Rpc, RpcError } from '../rpc/rpc.ts'
@@ -27,7 +28,7 @@ const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): H
   encodeFunctionData({ abi: of, functionName, args })
 
 export const tokensThrough = (rpc: Rpc): Tokens => ({
-  claimedIn: (logs) => logs.flatMap(claimedBy),
+  claimedIn: ({ logs }) => logs.flatMap(claimedBy),
   issuerChangesIn: (logs) => logs.flatMap(issuerChangesBy),
   blockedBy: async (token, addresses) => {
     const calls = addresses.map((address) => ({ to: token, data: dataOf(abi, 'isBlacklisted', [address]) }))
@@ -55,11 +56,11 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
       decimals: known ?? decimalsIn(decimals) ?? 0,
     }
   },
-  balancesAt: async (blockHash, holdings) => {
+  balancesAt: async ({ hash }, holdings) => {
     const answers = await askAll(
       rpc,
       holdings.map((held) => ({ to: held.token, data: balanceCall(held) })),
-      { blockHash },
+      { blockHash: hash as Hex },
     )
     return answers.map((answer, index) => balanceIn(answer, holdings[index]!))
   },
@@ -104,23 +105,17 @@ function balanceIn(answer: Hex | undefined | RpcError, { standard, owner }: Hold
   return word
 }
 
-const textBytesMax = 100
-const uriBytesMax = 8_192
-
 /** The text of an answer, in either form that tokens use: a string, or 32 bytes that end with zeros. */
 function textIn(answer: Hex | undefined | RpcError, bytesMax: number): string | undefined {
   if (answer === undefined || answer instanceof RpcError) return undefined
   const bytes = Buffer.from(answer.slice(2, 2 + 2 * (bytesMax + 96)), 'hex')
   const all = (answer.length - 2) / 2
-  if (all === 32) return clean(bytes.subarray(0, 32).toString('latin1').replace(/\0.*$/s, ''))
+  if (all === 32) return shownText(bytes.subarray(0, 32).toString('latin1').replace(/\0.*$/s, ''))
   if (all < 64 || wordIn(answer) !== 32n) return undefined
   const length = BigInt(`0x${bytes.toString('hex', 32, 64)}`)
   if (length > BigInt(all - 64)) return undefined
   // A longer text is cut; an address that was cut would lead elsewhere.
   if (bytesMax === uriBytesMax && length > BigInt(bytesMax)) return undefined
   const size = length > BigInt(bytesMax) ? bytesMax : Number(length)
-  return clean(bytes.toString('utf8', 64, 64 + size))
+  return shownText(bytes.toString('utf8', 64, 64 + size))
 }
-
-/** Without characters that cannot be stored, hide others or change the direction of a line. */
-const clean = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\ufffd]/gu, '').trim()

@@ -16,7 +16,12 @@ import type { ChainInput } from '../../family.ts'
 import { type Nodes, openNodes } from '../../nodes/nodes.ts'
 import type { WrittenInstruction } from '../compile.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
-import { balanceThrough, recipientThrough, supplyThrough } from '../payments/balances.ts'
+import {
+  balanceThrough,
+  recipientThrough,
+  supplyThrough,
+  tokenBalancesThrough,
+} from '../payments/balances.ts'
 import { programIds } from '../programs.ts'
 import { openSolanaClient, parseWithLongNumbers, type SolanaClient } from '../rpc/client.ts'
 import { clusterRulesOf } from '../rpc/rules.ts'
@@ -147,7 +152,9 @@ describe('a block', () => {
     expect(await chain.effects.receiptsOf(block, [hash])).toMatchObject([
       { success: false, feeAtomic: 5_000n },
     ])
-    expect(await chain.effects.explainRevert({ txHash: hash, block } as never)).toContain('"Custom":1')
+    expect(await chain.effects.explainRevert({ txHash: hash, block } as never)).toBe(
+      'instruction 3 failed: its program gave error 1',
+    )
   })
 
   it('credits the associated account of an owner alone', async () => {
@@ -297,6 +304,13 @@ describe('balances', () => {
     node.mine()
     expect([await balance(sender.address, at), await balance(to.address, at, usdc)]).toEqual([before, 0n])
     expect(await balance(to.address, later, usdc)).toBe(5n)
+    const several = [sender, to, newSolanaAccount()].map(({ address: owner }) => ({ owner, token: usdc }))
+    const all = (block: BlockAt) =>
+      nodes.read((each) => tokenBalancesThrough(each, several, block, chain.wholeOf))
+    expect([await all(at), await all(later)]).toEqual([
+      [50_000_000n, 0n, 0n],
+      [49_999_995n, 5n, 0n],
+    ])
     expect(await balance(sender.address, later)).toBe(
       BigInt(node.ledger().vm.account(sender.address)!.lamports),
     )

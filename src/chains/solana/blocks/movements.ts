@@ -1,11 +1,12 @@
 /**
- * The coins that a transaction moved, by the balances before and after it: neither logs nor instructions are believed. The owner of a
- * token account is believed where the account is the associated one of that owner, which its address proves.
+ * The coins that a transaction moved, by the balances before and after it: neither logs nor instructions are believed. The owner of an
+ * account of a listed token is believed where it is the associated one of that owner, which its address proves.
  */
 import type { Address } from '../../addresses/types.ts'
 import { NodeUnreachable } from '../../nodes/errors.ts'
 import { listOfFields, type NodeFields, nodeFields, nodeList } from '../../nodes/values.ts'
 import { isAssociatedAccount } from '../derived-addresses.ts'
+import { programIds } from '../programs.ts'
 import { accountIn, base58SignatureIn, lamportsIn, slotIn } from '../rpc/values.ts'
 
 /** A change of the balance of an account. Tokens have their mint. */
@@ -21,13 +22,19 @@ export type TransactionBalances = {
   feeAtomic: bigint
   error: unknown
   changes: BalanceChange[]
+  /** Changes of accounts of tokens that the network does not list. */
+  otherChanges: BalanceChange[]
+  /** Owners of these accounts as the node tells them. */
+  claimedOwners: ReadonlyMap<Address, Address>
+  /** The changes of all accounts of tokens, by the address of the account. */
+  accountChanges: ReadonlyMap<Address, bigint>
 }
 
 /** The counterparty of coins that several accounts sent or received, or that were created or burnt. */
 export const nobody: Address = '11111111111111111111111111111111'
 
-/** Reads a transaction of a block, of which tokens other than these are left out. */
-export function transactionBalancesOf(raw: NodeFields, mints: ReadonlySet<Address>): TransactionBalances {
+/** Reads a transaction of a block. `listed`: the mints of the network. */
+export function transactionBalancesOf(raw: NodeFields, listed: ReadonlySet<Address>): TransactionBalances {
   const transaction = nodeFields(raw['transaction'], 'transaction')
   const meta = nodeFields(raw['meta'], 'outcome of a transaction')
   const accounts = listOfFields(transaction['accountKeys'], 'accounts').map(({ pubkey }) =>
@@ -36,13 +43,21 @@ export function transactionBalancesOf(raw: NodeFields, mints: ReadonlySet<Addres
   const [payer] = accounts
   if (payer === undefined) throw new NodeUnreachable("the node's transaction has no account")
   const feeAtomic = lamportsIn(meta['fee'], 'fee')
+  const ofAccounts = accountChangesOf(accounts, meta)
+  const [ofListed, others] = [
+    ofAccounts.filter(({ mint }) => listed.has(mint)),
+    ofAccounts.filter((change) => !listed.has(change.mint) && isFollowed(change)),
+  ]
   return {
     signature: base58SignatureIn(nodeList(transaction['signatures'], 'signatures')[0], 'signature'),
     payer,
     success: meta['err'] === null,
     feeAtomic,
     error: meta['err'],
-    changes: [...lamportChanges(accounts, meta, feeAtomic), ...tokenChanges(accounts, meta, mints)],
+    changes: [...lamportChanges(accounts, meta, feeAtomic), ...changesByOwner(ofListed)],
+    otherChanges: others,
+    claimedOwners: new Map(others.map(({ account, owner }) => [account, owner ?? account])),
+    accountChanges: new Map(ofAccounts.map(({ account, byAtomic }) => [account, byAtomic])),
   }
 }
 
@@ -58,24 +73,32 @@ function lamportChanges(accounts: readonly Address[], meta: NodeFields, feeAtomi
   })
 }
 
-/** Changes of tokens by owner. An account that is not the associated one of its owner stands for itself. */
-function tokenChanges(
-  accounts: readonly Address[],
-  meta: NodeFields,
-  mints: ReadonlySet<Address>,
-): BalanceChange[] {
-  const sums = new Map<string, { account: Address; mint: Address; byAtomic: bigint }>()
+/** A change of an account of a token, with its owner and the program of its mint as the node tells them. */
+type TokenAccountChange = {
+  account: Address
+  mint: Address
+  owner?: Address
+  program?: Address
+  byAtomic: bigint
+}
+
+function accountChangesOf(accounts: readonly Address[], meta: NodeFields): TokenAccountChange[] {
+  const sums = new Map<string, TokenAccountChange>()
   const add = (name: string, sign: bigint) => {
     for (const held of listOfFields(meta[name] ?? [], name)) {
+      const account = accounts[slotIn(held['accountIndex'], 'place of an account')]
+      if (account === undefined) throw new NodeUnreachable("the node's balance is of no account")
       const mint = accountIn(held['mint'], 'mint')
-      if (!mints.has(mint)) continue
-      const holder = accounts[slotIn(held['accountIndex'], 'place of an account')]
-      if (holder === undefined) throw new NodeUnreachable("the node's balance is of no account")
-      const account = ownerOf(holder, mint, held)
+      const { owner, programId } = held
       const { amount } = nodeFields(held['uiTokenAmount'], 'amount')
       const key = `${mint} ${account}`
-      const sum = sums.get(key) ?? { account, mint, byAtomic: 0n }
-      sums.set(key, { ...sum, byAtomic: sum.byAtomic + sign * lamportsIn(amount, 'amount') })
+      sums.set(key, {
+        account,
+        mint,
+        ...(owner !== undefined && { owner: accountIn(owner, 'owner') }),
+        ...(programId !== undefined && { program: accountIn(programId, 'program') }),
+        byAtomic: (sums.get(key)?.byAtomic ?? 0n) + sign * lamportsIn(amount, 'amount'),
+      })
     }
   }
   add('preTokenBalances', -1n)
@@ -83,16 +106,30 @@ function tokenChanges(
   return [...sums.values()].filter(({ byAtomic }) => byAtomic !== 0n)
 }
 
-function ownerOf(holder: Address, mint: Address, { owner, programId }: NodeFields): Address {
-  if (owner === undefined || programId === undefined) return holder
-  const named = accountIn(owner, 'owner')
-  return isAssociatedAccount(holder, named, mint, accountIn(programId, 'program')) ? named : holder
+/** The owner of an account that is the associated one of its owner; any other account stands for itself. */
+const provenOwner = ({ account, mint, owner, program }: TokenAccountChange): Address =>
+  owner !== undefined && program !== undefined && isAssociatedAccount(account, owner, mint, program)
+    ? owner
+    : account
+
+/** Tokens of the newer program may take fees as they move, and are not followed. */
+const isFollowed = ({ program }: TokenAccountChange): boolean => program === programIds.token
+
+function changesByOwner(changes: readonly TokenAccountChange[]): BalanceChange[] {
+  const sums = new Map<string, BalanceChange & { mint: Address }>()
+  for (const change of changes) {
+    const { mint, byAtomic } = change
+    const account = provenOwner(change)
+    const key = `${mint} ${account}`
+    sums.set(key, { account, mint, byAtomic: (sums.get(key)?.byAtomic ?? 0n) + byAtomic })
+  }
+  return [...sums.values()].filter(({ byAtomic }) => byAtomic !== 0n)
 }
 
 /**
  * The movements of a transaction: what one account alone sent went to those that received. Failed ones move nothing but their fee.
  */
-export function movementsOf({ success, changes }: TransactionBalances): BalanceMovement[] {
+export function movementsOf(success: boolean, changes: readonly BalanceChange[]): BalanceMovement[] {
   if (!success) return []
   const mints = [...new Set(changes.map(({ mint }) => mint))]
   return mints.flatMap((mint) => {

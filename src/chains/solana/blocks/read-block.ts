@@ -6,17 +6,21 @@ import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
 import { listOfFields } from '../../nodes/values.ts'
+import { failureInWords } from '../failures.ts'
 import { programIds } from '../programs.ts'
 import type { SolanaClient } from '../rpc/client.ts'
 import { movementsOf, type TransactionBalances, transactionBalancesOf } from './movements.ts'
 import { findAtHeight, type SlotRef } from './slots.ts'
+
+/** `accountChanges`: the changes of accounts of tokens, by the address of the account. */
+export type SolanaBlock = BlockWithOutcomes & { accountChanges: ReadonlyMap<Address, bigint> }
 
 /** Reads the whole block at a height, without the compute units of its transactions; `undefined` where the node has none. */
 export async function readSolanaBlock(
   node: SolanaClient,
   network: Network,
   height: number,
-): Promise<BlockWithOutcomes | undefined> {
+): Promise<SolanaBlock | undefined> {
   const found = await findAtHeight(node, height, 'accounts')
   if (!found) return undefined
   const mints = new Set<Address>(network.tokens.map(tokenAddress))
@@ -33,17 +37,29 @@ function isNoVote(raw: Record<string, unknown>): boolean {
   return !Array.isArray(accountKeys) || !accountKeys.some((key) => key?.pubkey === programIds.vote)
 }
 
-function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): BlockWithOutcomes {
+function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): SolanaBlock {
   const { number, hash, parentHash, timeMs } = ref
   const transfers: TransferLog[] = []
-  for (const transaction of banked)
-    for (const { mint, ...movement } of movementsOf(transaction))
-      transfers.push({
-        txHash: transaction.signature,
-        logIndex: transfers.length,
-        ...movement,
-        ...(mint === undefined ? {} : { token: mint }),
-      })
+  const otherTransfers: Block['otherTransfers'] & {} = []
+  const accountChanges = new Map<Address, bigint>()
+  for (const {
+    signature: txHash,
+    success,
+    changes,
+    otherChanges,
+    claimedOwners,
+    accountChanges: own,
+  } of banked) {
+    for (const { mint: token, ...moved } of movementsOf(success, changes))
+      transfers.push({ txHash, logIndex: transfers.length, ...moved, ...(token !== undefined && { token }) })
+    for (const { mint: token, from, to: toAccount, amountAtomic } of movementsOf(success, otherChanges)) {
+      const ownerOf = (account: Address) => claimedOwners.get(account) ?? account
+      const moved = { from: ownerOf(from), to: ownerOf(toAccount), toAccount, amountAtomic }
+      otherTransfers.push({ txHash, logIndex: otherTransfers.length, token: token!, ...moved })
+    }
+    for (const [account, byAtomic] of own)
+      accountChanges.set(account, (accountChanges.get(account) ?? 0n) + byAtomic)
+  }
   const transactions = banked.map(
     ({ signature, payer }): ChainTransaction => ({
       hash: signature,
@@ -59,13 +75,17 @@ function wholeBlock(ref: SlotRef, banked: readonly TransactionBalances[]): Block
     ]),
   )
   const failures = new Map(
-    banked.flatMap(({ signature, success, error }) => (success ? [] : [[signature, JSON.stringify(error)]])),
+    banked.flatMap(({ signature, success, error }) => (success ? [] : [[signature, failureInWords(error)]])),
   )
-  const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers }
-  return { block: { ...block, contentHash: solanaContentHash(block, receipts) }, receipts, failures }
+  const block = { number, hash, parentHash, timeMs, transactions, logs: [], transfers, otherTransfers }
+  const contentHash = solanaContentHash(block, receipts)
+  return { block: { ...block, contentHash }, receipts, failures, accountChanges }
 }
 
-/** Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. */
+/**
+ * Hashes the contents of a block that the program relies on: endpoints that name the same block must give the same hash. Transfers of
+ * unlisted tokens are no such content, since a balance has to prove them.
+ */
 function solanaContentHash(
   block: Omit<Block, 'contentHash'>,
   receipts: BlockWithOutcomes['receipts'],

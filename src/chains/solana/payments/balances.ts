@@ -1,15 +1,16 @@
 import type { Address } from '../../addresses/types.ts'
 import type { BlockAt } from '../../facets/blocks.ts'
 import type { RecipientAccount } from '../../facets/offers.ts'
-import { NodeUnreachable } from '../../nodes/errors.ts'
-import type { BlockWithOutcomes } from '../../nodes/kept-blocks.ts'
-import { type NodeFields, nodeFields } from '../../nodes/values.ts'
-import { fewFields, followed, readRefOfSlot } from '../blocks/slots.ts'
+import { nodeFields } from '../../nodes/values.ts'
+import type { SolanaBlock } from '../blocks/read-block.ts'
+import { fewFields, followed } from '../blocks/slots.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
+import { type ReadAccount, readAccounts, withoutData } from '../rpc/accounts.ts'
 import type { SolanaClient } from '../rpc/client.ts'
 import { lamportsIn, slotIn } from '../rpc/values.ts'
 import { accountRent } from './fees.ts'
+import { type BlockWithChanges, blocksSince } from './taken-back.ts'
 
 type BalanceAtSlot = { slot: number; amountAtomic: bigint }
 
@@ -23,28 +24,13 @@ async function readBalance(node: SolanaClient, { address, token }: AccountToken)
     const told = nodeFields(await node.call('getBalance', [address, config], fewFields), 'balance')
     return { slot: slotOfContext(told['context']), amountAtomic: lamportsIn(told['value'], 'balance') }
   }
-  const account = associatedAccountOf(address, token, programIds.token)
-  const shown = { ...config, encoding: 'jsonParsed' }
-  const told = nodeFields(await node.call('getAccountInfo', [account, shown], fewFields), 'account')
-  const slot = slotOfContext(told['context'])
-  if (told['value'] === null) return { slot, amountAtomic: 0n }
-  const { parsed } = nodeFields(nodeFields(told['value'], 'account')['data'], 'data of an account')
-  const { tokenAmount } = nodeFields(nodeFields(parsed, 'account of a token')['info'], 'account of a token')
-  return { slot, amountAtomic: lamportsIn(nodeFields(tokenAmount, 'amount')['amount'], 'amount') }
+  const { slot, accounts } = await readAccounts(node, [tokenAccountOf(address, token)], upToAmount)
+  return { slot, amountAtomic: amountIn(accounts[0]) }
 }
 
 const slotOfContext = (context: unknown) => slotIn(nodeFields(context, 'context')['slot'], 'slot')
 
-/** Reads a whole block, which may be one that was read before; `undefined` where no node has it. */
-export type BlockWithChanges = (at: BlockAt) => Promise<BlockWithOutcomes | undefined>
-
-/** Blocks that are taken back at most to tell a balance of before. */
-const takenBackMax = 300
-
-/**
- * The balance now, or at a block. Nodes tell of their newest block alone: what the blocks after the one asked for changed is taken
- * back.
- */
+/** The balance now, or at a block. */
 export async function balanceThrough(
   node: SolanaClient,
   holding: AccountToken,
@@ -53,31 +39,64 @@ export async function balanceThrough(
 ): Promise<bigint> {
   const { slot, amountAtomic } = await readBalance(node, holding)
   if (at === undefined) return amountAtomic
-  const newest = await readRefOfSlot(node, slot)
-  if (!newest || newest.number < at.number || newest.number - at.number > takenBackMax)
-    throw new NodeUnreachable(`the node tells balances of slot ${slot}, too far from block ${at.number}`)
-  let [amount, hash] = [amountAtomic, newest.hash]
-  for (let height = newest.number; height > at.number; height--) {
-    const whole = await wholeOf({ number: height, hash })
-    if (!whole) throw new NodeUnreachable(`block ${height} was taken back meanwhile`)
-    amount -= changeIn(whole, holding)
-    hash = whole.block.parentHash
-  }
-  if (hash === at.hash) return amount
-  throw new NodeUnreachable(`the node has another block ${at.number}`)
+  const since = await blocksSince(node, slot, at, wholeOf)
+  return since.reduce((amount, whole) => amount - changeIn(whole, holding), amountAtomic)
 }
 
 /** Returns the change of a balance in a block. */
-function changeIn({ block, receipts }: BlockWithOutcomes, { address, token }: AccountToken): bigint {
+function changeIn(
+  { block, receipts, accountChanges }: SolanaBlock,
+  { address, token }: AccountToken,
+): bigint {
+  if (token !== undefined) return accountChanges.get(tokenAccountOf(address, token)) ?? 0n
   let sum = 0n
   for (const transfer of block.transfers) {
-    if (transfer.token !== token) continue
+    if (transfer.token !== undefined) continue
     if (transfer.to === address) sum += transfer.amountAtomic
     if (transfer.from === address) sum -= transfer.amountAtomic
   }
-  if (token !== undefined) return sum
   const paid = block.transactions.filter(({ from }) => from === address)
   return paid.reduce((left, { hash }) => left - receipts.get(hash)!.feeAtomic, sum)
+}
+
+/** A balance of a token, which is that of the associated account of its owner. */
+type OwnedToken = { owner: Address; token: Address }
+
+const tokenAccountOf = (owner: Address, token: Address) => associatedAccountOf(owner, token, programIds.token)
+
+/** The bytes of an account of a token up to the end of its amount: its mint and its owner come before. */
+const upToAmount = { offset: 0, length: 72 }
+const amountAt = 64
+
+/** The most accounts that a node tells of in one answer. */
+const accountsMax = 100
+
+/** The balances in tokens of any mint at a block. */
+export async function tokenBalancesThrough(
+  node: SolanaClient,
+  holdings: readonly OwnedToken[],
+  at: BlockAt,
+  wholeOf: BlockWithChanges,
+): Promise<bigint[]> {
+  const amounts: bigint[] = []
+  for (let first = 0; first < holdings.length; first += accountsMax) {
+    const accounts = holdings
+      .slice(first, first + accountsMax)
+      .map(({ owner, token }) => tokenAccountOf(owner, token))
+    const told = await readAccounts(node, accounts, upToAmount)
+    const since = await blocksSince(node, told.slot, at, wholeOf)
+    for (const [place, account] of accounts.entries()) {
+      const changed = since.reduce((sum, { accountChanges }) => sum + (accountChanges.get(account) ?? 0n), 0n)
+      amounts.push(amountIn(told.accounts[place]) - changed)
+    }
+  }
+  return amounts
+}
+
+/** An account that the token program does not own holds nothing: the associated program makes no other. */
+function amountIn(account: ReadAccount | undefined): bigint {
+  if (account?.owner !== programIds.token || account.data.length < upToAmount.length) return 0n
+  return account.data.readBigUInt64LE(amountAt)
 }
 
 /** The number of base units that there are of a token. */
@@ -86,24 +105,23 @@ export async function supplyThrough(node: SolanaClient, mint: Address): Promise<
   return lamportsIn(nodeFields(nodeFields(told, 'supply')['value'], 'supply')['amount'], 'supply')
 }
 
-/** Whether an address has no account of a token yet: the first payment creates it. */
-export async function lacksTokenAccount(node: SolanaClient, owner: Address, mint: Address): Promise<boolean> {
-  return (await accountAt(node, associatedAccountOf(owner, mint, programIds.token))) === undefined
+/** The state of a recipient, with whether its first payment in a token creates the account that holds it. */
+export async function recipientThrough(
+  node: SolanaClient,
+  address: Address,
+  token?: Address,
+): Promise<RecipientAccount & { lacksTokenAccount: boolean }> {
+  const asked = token === undefined ? [address] : [address, tokenAccountOf(address, token)]
+  const { accounts } = await readAccounts(node, asked, withoutData)
+  const [account, tokenAccount] = accounts
+  return { ...stateOf(account), lacksTokenAccount: token !== undefined && tokenAccount === undefined }
 }
 
-/** The fields of an account without its data; `undefined` where there is none. */
-async function accountAt(node: SolanaClient, address: Address): Promise<NodeFields | undefined> {
-  const config = { commitment: followed, encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
-  const told = nodeFields(await node.call('getAccountInfo', [address, config], fewFields), 'account')
-  return told['value'] === null ? undefined : nodeFields(told['value'], 'account')
-}
-
-/** The state of a recipient: accounts that programs own are not paid, and one that is not there yet needs its rent. */
-export async function recipientThrough(node: SolanaClient, address: Address): Promise<RecipientAccount> {
-  const account = await accountAt(node, address)
+/** Accounts that programs own are not paid, and one that is not there yet needs its rent. */
+function stateOf(account: ReadAccount | undefined): RecipientAccount {
   if (!account) return { leastAtomic: accountRent }
   const { owner, executable } = account
-  if (executable === true) return { unpayable: 'is a program: pay to the address of a wallet' }
+  if (executable) return { unpayable: 'is a program: pay to the address of a wallet' }
   if (owner === programIds.token || owner === programIds.token2022)
     return { unpayable: 'is an account of the token program: pay to its owner' }
   return {}

@@ -157,5 +157,8 @@ function paidBy(
   const [, mint, , from] = second?.accounts ?? []
   if (second?.data.length !== 10 || to === undefined || mint === undefined || from === undefined)
     return undefined
-  return { from, call: solanaTransferCall(network, to, second.data.readBigUInt64LE(1), mint) }
+  return {
+    from,
+    call: solanaTransferCall(network, to, second.data.readBigUInt64LE(1), mint, second.data[9]!),
+  }
 }

@@ -1,4 +1,4 @@
-/** Payments as calls: lamports to an address, or a token of the network to the associated account of one. */
+/** Payments as calls: lamports to an address, or a token to the associated account of one. */
 import { bytesOf, hexOf, isHex } from '#lib/hex'
 import { decodeBase58, encodeBase58 } from '../../addresses/base-encodings.ts'
 import type { Address } from '../../addresses/types.ts'
@@ -21,24 +21,25 @@ export type SolanaPayment = { to: Address; amountAtomic: bigint; token?: { mint:
 
 /**
  * The call that moves lamports, or a token where one is named. The data of a call of a mint is the instruction `TransferChecked` and
- * the address of the recipient behind it.
+ * the address of the recipient behind it. `given`: the decimals of a token that the network does not list.
  */
 export function solanaTransferCall(
   network: Network,
   to: Address,
   amountAtomic: bigint,
   mint?: Address,
+  given?: number,
 ): Call {
   if (amountAtomic < 0n || amountAtomic > amountMax)
     throw new ValueProblem('amount', `must be at most ${amountMax} base units, as every amount of this chain`)
   if (mint === undefined) return { to, valueAtomic: amountAtomic, data: '0x' }
-  const token = network.tokens.find((each) => tokenAddress(each) === mint)
-  if (!token)
+  const decimals = network.tokens.find((each) => tokenAddress(each) === mint)?.decimals ?? given
+  if (decimals === undefined)
     throw new ValueProblem('token', `is no token that payments on ${network.blockchain} are made in`)
   return {
     to: mint,
     valueAtomic: 0n,
-    data: hexOf(Buffer.concat([transferData(amountAtomic, token.decimals), decodeBase58(to)!])),
+    data: hexOf(Buffer.concat([transferData(amountAtomic, decimals), decodeBase58(to)!])),
   }
 }
 

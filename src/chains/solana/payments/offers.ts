@@ -1,13 +1,13 @@
 import type { Address } from '../../addresses/types.ts'
 import type { FeeSuggestion, GasEstimate } from '../../facets/offers.ts'
 import type { Call } from '../../facets/payments.ts'
-import { NodeUnreachable } from '../../nodes/errors.ts'
 import { listOfFields, nodeFields } from '../../nodes/values.ts'
 import { fewFields, followed } from '../blocks/slots.ts'
+import { failureInWords } from '../failures.ts'
 import { type SolanaClient, SolanaRefusal } from '../rpc/client.ts'
 import { lamportsIn } from '../rpc/values.ts'
 import { wireTransaction } from '../transaction.ts'
-import { lacksTokenAccount, recipientThrough } from './balances.ts'
+import { recipientThrough } from './balances.ts'
 import { simulatedMessage } from './build.ts'
 import { paymentOfCall, transferBytes } from './calls.ts'
 import { accountRent, tokenAccountRent } from './fees.ts'
@@ -53,7 +53,7 @@ export async function recentPrices(node: SolanaClient): Promise<FeeSuggestion> {
 
 type EstimatedPayer = { from: Address; feePayer?: Address | undefined }
 
-/** Estimates the compute units of a payment by a simulation, which needs no signature. Never throws for an unreachable node. */
+/** Estimates the compute units of a payment by a simulation, which needs no signature. */
 export async function estimateUnits(
   node: SolanaClient,
   { from, feePayer = from }: EstimatedPayer,
@@ -61,10 +61,7 @@ export async function estimateUnits(
 ): Promise<GasEstimate> {
   try {
     const { to, token } = paymentOfCall(call)
-    const [{ unpayable }, createsAccount] = await Promise.all([
-      recipientThrough(node, to),
-      token !== undefined && lacksTokenAccount(node, to, token.mint),
-    ])
+    const { unpayable, lacksTokenAccount } = await recipientThrough(node, to, token?.mint)
     // As a revert: no limit of a request makes it right.
     if (unpayable !== undefined) return { kind: 'reverted', message: `${to} ${unpayable}` }
     const message = simulatedMessage(from, feePayer, call)
@@ -79,10 +76,9 @@ export async function estimateUnits(
     const told = await node.call('simulateTransaction', [wire, config], simulationLimits)
     const verdict = verdictOf(nodeFields(nodeFields(told, 'simulation')['value'], 'simulation'))
     const depends = verdict.kind === 'estimated' || verdict.kind === 'insufficient-funds'
-    return createsAccount && depends ? { ...verdict, depositAtomic: tokenAccountRent } : verdict
+    return lacksTokenAccount && depends ? { ...verdict, depositAtomic: tokenAccountRent } : verdict
   } catch (error) {
     if (error instanceof SolanaRefusal) return { kind: 'refused', message: error.message }
-    if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
 }
@@ -102,7 +98,7 @@ function verdictOf({ err, unitsConsumed, logs }: Record<string, unknown>): GasEs
   if (JSON.stringify(err).includes('InsufficientFundsForRent'))
     return { kind: 'reverted', message: belowRent }
   const lines = Array.isArray(logs) ? logs.map(String) : []
-  const reason = lines.findLast((line) => lacks.test(line)) ?? JSON.stringify(err)
+  const reason = lines.findLast((line) => lacks.test(line)) ?? failureInWords(err)
   const message = reason.slice(0, 1_000)
   if (poor.test(JSON.stringify(err)) || /insufficient lamports/i.test(message))
     return { kind: 'insufficient-funds', message }

@@ -8,6 +8,7 @@ import { bytesOf, hexOf } from '#lib/hex'
 import { openSolanaNode, type SolanaNode } from '#sandbox/chains/solana/index'
 import { newSolanaAccount, type SolanaAccount } from '#testing/builders/solana-accounts'
 import type { Call, UnsignedTransaction } from '../../facets/payments.ts'
+import { NodeUnreachable } from '../../nodes/errors.ts'
 import { associatedAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
 import { openSolanaClient, type SolanaClient } from '../rpc/client.ts'
@@ -201,7 +202,7 @@ describe('an estimate', () => {
     })
     client.close()
     await node.close()
-    expect(await estimate(callTo(to, 1_000_000n))).toMatchObject({ kind: 'unknown' })
+    await expect(estimate(callTo(to, 1_000_000n))).rejects.toThrow(NodeUnreachable)
     node = await openSolanaNode({ chainId: 103, directory: undefined, clock: Date.now, blocks: 'by_hand' })
   })
 

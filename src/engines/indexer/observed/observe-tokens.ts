@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
-import type { ClaimedTransfer } from '#chains/facets/tokens'
+import { type ClaimedTransfer, hasItems } from '#chains/facets/tokens'
 import type { ManagedAddress } from '#custody/wallets/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedTokenTransfer } from './store/tokens.ts'
@@ -27,14 +27,26 @@ export function claimedTransfersOf(
   block: Block,
   listed: ReadonlySet<string | null>,
 ): ClaimedTransfer[] {
-  const claims = chain.tokens?.claimedIn(block.logs) ?? []
+  const claims = chain.tokens?.claimedIn(block) ?? []
   const isListed = ({ token }: ClaimedTransfer) => listed.has(token)
   return [
     ...claims.filter((claim) => claim.amountAtomic > 0n && !isListed(claim)),
-    ...claims.filter(
-      (claim) => claim.amountAtomic === 0n && (claim.standard === 'ERC20' || !isListed(claim)),
-    ),
+    ...claims.filter((claim) => claim.amountAtomic === 0n && (!hasItems(claim.standard) || !isListed(claim))),
   ]
+}
+
+/**
+ * The claim as the balance of a managed recipient can prove it: an account that is not the one of its balance stands for itself, and a
+ * stranger's small payment into such an account covers no other one.
+ */
+export function toAccountOf(
+  { tokens }: Chain,
+  claim: ClaimedTransfer,
+  managed: ReadonlyMap<string, unknown>,
+): ClaimedTransfer {
+  const { to, toAccount, token } = claim
+  if (toAccount === undefined || !tokens?.isAccountOf || !managed.has(to)) return claim
+  return tokens.isAccountOf(toAccount, to, token) ? claim : { ...claim, to: toAccount }
 }
 
 type Side = Omit<ObservedTokenTransfer, 'id'>

@@ -18,7 +18,7 @@ import {
   movesOfPaymasters,
   receiversOf,
 } from './observe-operations.ts'
-import { claimedTransfersOf, walletSides } from './observe-tokens.ts'
+import { claimedTransfersOf, toAccountOf, walletSides } from './observe-tokens.ts'
 import type { ObservedOperation } from './store/operations.ts'
 import type { ObservedOwners } from './store/owners.ts'
 import type { ObservedTokenTransfer } from './store/tokens.ts'
@@ -79,7 +79,12 @@ export async function observe(
   )
   const transactions = sentBy(managed, receipts, blockchain, block)
   const native = tokens.find((token) => token.isNative)!
-  const tokenTransfers = walletSides(blockchain, block, claims, managed)
+  const tokenTransfers = walletSides(
+    blockchain,
+    block,
+    claims.map((claim) => toAccountOf(chain, claim, managed)),
+    managed,
+  )
   return {
     transfers,
     tokenTransfers: tokenTransfers.rows,

@@ -1,3 +1,4 @@
+import { nftStandards } from '#chains/facets/tokens'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
@@ -44,7 +45,8 @@ export const listBalances = (
       columns: sql`${tokenColumns}, t.posted as posted_atomic, t.token_create_date, t.update_date`,
       from: sql`(select k.id, k.blockchain, k.name, k.symbol, k.decimals, k.is_native, k.standard, k.address, k.currency,
           k.listed, k.create_date as token_create_date, a.entity_id, a.kind, a.address as owner, a.posted, a.create_date, a.update_date
-        from accounts a join tokens k on k.id = a.token_id and k.item_id is null) t`,
+        from accounts a join tokens k on k.id = a.token_id and k.item_id is null
+          and (k.standard = any(${nftStandards}::text[])) is not true) t`,
       alias: 't',
       scope: sql`t.entity_id = ${owner.entityId} and t.kind = 'address' and t.blockchain = ${owner.blockchain}
         and t.owner = ${owner.address}`,
@@ -53,10 +55,10 @@ export const listBalances = (
     page,
   )
 
-/** An NFT of one address, with the token of its contract. */
+/** An NFT of one address, with the token of its contract; without an id where the token itself is the NFT. */
 export type ItemBalance = Token & {
   collectionId: string
-  itemId: bigint
+  itemId: bigint | null
   uri: string | null
   postedAtomic: bigint
   tokenCreateDate: string
@@ -76,9 +78,10 @@ export const listItems = (
       columns: sql`${tokenColumns}, t.collection_id, t.item_id, t.uri, t.posted as posted_atomic, t.token_create_date,
         t.update_date`,
       from: sql`(select k.id, k.blockchain, c.name, c.symbol, c.decimals, k.is_native, k.standard, k.address, k.currency,
-          k.listed, k.collection_id, k.item_id, k.uri, c.create_date as token_create_date, a.entity_id, a.kind,
+          k.listed, c.id as collection_id, k.item_id, k.uri, c.create_date as token_create_date, a.entity_id, a.kind,
           a.address as owner, a.posted, a.create_date, a.update_date
-        from accounts a join tokens k on k.id = a.token_id join tokens c on c.id = k.collection_id) t`,
+        from accounts a join tokens k on k.id = a.token_id join tokens c on c.id = coalesce(k.collection_id, k.id)
+        where k.item_id is not null or k.standard = any(${nftStandards}::text[])) t`,
       alias: 't',
       scope: sql`t.entity_id = ${owner.entityId} and t.kind = 'address' and t.blockchain = ${owner.blockchain}
         and t.owner = ${owner.address}`,

@@ -17,6 +17,8 @@ type UnlistedToken = {
   /** Null until a node has returned them. */
   decimals: number | null
   lookAlike: boolean
+  /** The address of its metadata, where the token is one NFT. */
+  uri?: string | undefined
 }
 
 /** Inserts tokens of any contract, and describes those whose decimals were not known; others stay as they are. */
@@ -26,14 +28,14 @@ export async function keepUnlistedTokens(
   rows: readonly UnlistedToken[],
 ): Promise<void> {
   const given = sql`jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row(id uuid, blockchain text, address text,
-      standard text, name text, symbol text, decimals integer, look_alike boolean)`
+      standard text, name text, symbol text, decimals integer, look_alike boolean, uri text)`
   await db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, decimals_known, look_alike,
-      is_native, listed, create_date)
+      uri, is_native, listed, create_date)
     select id, blockchain, address, standard, name, symbol, coalesce(decimals, 0), decimals is not null, look_alike,
-      false, false, ${formatInstant(nowMs)} from ${given}
+      uri, false, false, ${formatInstant(nowMs)} from ${given}
     on conflict do nothing`)
   await db.run(sql`update tokens t set name = row.name, symbol = row.symbol, decimals = row.decimals, decimals_known = true,
-      look_alike = row.look_alike
+      look_alike = row.look_alike, standard = row.standard, uri = row.uri
     from ${given} where t.id = row.id and not t.decimals_known and row.decimals is not null`)
 }
 
