@@ -20,6 +20,7 @@ import { openCustody, SealBroken } from '#custody/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { type Restores, startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
+import { startFacilitator } from '#engines/facilitator/index'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer, startPruning } from '#engines/indexer/index'
 import { startReconciler } from '#engines/indexer/reconciliation/index'
@@ -188,6 +189,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet, deliver?: Ou
     startModular(ctx),
     startAttestation(ctx, gasFaucet),
     startUnifiedBalance(ctx, gasFaucet),
+    startFacilitator(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),
     startWebhooks(ctx, topics, deliver),

@@ -4,8 +4,8 @@ import type { Repository, Rule } from './repository.ts'
 const past = new Set(
   `accepted_at answered_at attested_at attested_date block_time bound_date compared_date create_date deleted_date disabled_date dropped_date ended_date failed_at failed_date
   failing_since first_confirm_date frozen_date held_date hour last_entry_date last_send_date locked_date loss_booked_date moved_date
-  notice_date override_date reached_date received_date recorded_at refused_since released_date removed_date retired_date revoked_date since start_date update_date
-  used_date`.split(/\s+/),
+  notice_date override_date reached_date received_date recorded_at refused_since released_date removed_date retired_date revoked_date since start_date submit_date
+  update_date used_date`.split(/\s+/),
 )
 
 /** Dates of business time that requests compare: at the new time the answer is another one, and no work is due. */
@@ -24,7 +24,7 @@ const ofRealTime = new Set(
   `attempts.lease_until chain_leases.lease_until deferrals.next_attempt_at event_histories.lease_until item_metadata.due_at
   message_signatures.ask_date money_watch.due notification_subscriptions.lease_until payments.next_attempt_at
   payouts.next_attempt_at rebalancings.next_attempt_at reconciliations.lease_until token_checks.due_at
-  transfers.next_attempt_at`.split(/\s+/),
+  transfers.next_attempt_at x402_payments.next_attempt_at`.split(/\s+/),
 )
 
 const timerList = 'src/sandbox/clock/timers.ts'

@@ -23,7 +23,7 @@ const engineOrder = [
   ['tokens'],
   ['treasury'],
   ['attestation', 'modular'],
-  ['unified-balance'],
+  ['unified-balance', 'facilitator'],
   ['movements'],
 ]
 

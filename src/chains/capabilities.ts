@@ -14,6 +14,7 @@ export const chainCapabilities = {
   crosschain: 'it has cross-chain messages',
   faucet: 'the faucet of a sandbox pays on it',
   feePayers: 'the treasury of an entity pays the fees of its wallets that lack the coins for them',
+  signedPayments: 'payments that their payer signed are settled on it, as x402 asks for them',
   businessAccount:
     'the business account receives, holds and pays coins on it: it takes them from addresses that hold no fee',
 } as const
@@ -48,6 +49,7 @@ export function capabilitiesOf(blockchain: Blockchain): Capabilities {
     crosschain: has('crosschainPlanner'),
     faucet: onChain?.hasLocalChains ?? false,
     feePayers: onChain?.feePayers ?? false,
+    signedPayments: has('authorizations'),
     businessAccount: has('gather'),
   }
 }

@@ -1,6 +1,7 @@
 import type { Crosschain } from './crosschain/crosschain.ts'
 import type { CrosschainPlanner } from './crosschain/planned-contracts.ts'
 import type { Accounts } from './facets/accounts.ts'
+import type { Authorizations } from './facets/authorizations.ts'
 import type { Balances } from './facets/balances.ts'
 import type { Blocks } from './facets/blocks.ts'
 import type { Contracts } from './facets/contracts.ts'
@@ -34,6 +35,7 @@ export type Chain = {
   payments: Payments
   balances: Balances
   gather?: Gather
+  authorizations?: Authorizations
   lifetimes?: Lifetimes
   tokens?: Tokens
   contracts?: Contracts

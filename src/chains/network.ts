@@ -53,6 +53,8 @@ export type NetworkOf<Name extends string> = {
   businessAccountOnly?: true
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
+  /** Its name in version 1 of x402; absent where that has none. */
+  x402Name?: string
   /** Set where the chain takes part in unified balances: the names by which clients of these distinguish chains. */
   unifiedBalance?: { chain: string; network: string }
   /**

@@ -7,6 +7,7 @@ import { operatorErrorKinds } from './error-kinds/operators.ts'
 import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
 import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
+import { x402ErrorKinds } from './error-kinds/x402.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
 
@@ -445,6 +446,7 @@ export const errorKinds = {
   ...memberErrorKinds,
   ...messageErrorKinds,
   ...unifiedBalanceErrorKinds,
+  ...x402ErrorKinds,
   ...operatorErrorKinds,
   ...sandboxErrorKinds,
 } as const satisfies Record<string, ErrorKind>

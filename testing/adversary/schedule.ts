@@ -59,7 +59,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, sweeps, event histories, snapshots and the flow; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps, event histories, snapshots, the flow and x402; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -75,6 +75,8 @@ const foreignPoints: readonly Failpoint[] = [
   'after-snapshot-swap',
   'within-flow-count',
   'before-flow-commit',
+  'before-payment-commit',
+  'after-payment-commit',
 ]
 
 /** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */

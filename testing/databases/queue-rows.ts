@@ -143,3 +143,30 @@ export async function insertHistoryRows(db: Db, all: readonly NumberedRow[]): Pr
     })),
   )
 }
+
+/** A payment by x402 that has no transaction yet. */
+export const signedPayment = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  blockchain,
+  token_address: '0xaa',
+  payer: addressOf(made),
+  payee: '0xbb',
+  amount: '1',
+  nonce: `\\x${'00'.repeat(32)}`,
+  valid_after: '0',
+  valid_before: '1',
+  signature: '\\x00',
+  of_key: true,
+  create_date: earlier,
+})
+
+/** Dollars by wire that wait for their coins, without the money. */
+export const waitingWire = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...dates,
+  decimals: 6,
+  tracking_ref: '',
+  account_number: '',
+  address: '0xaa',
+  state: 'waiting',
+})

@@ -16,6 +16,7 @@ import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
 import { screeningMutants } from './screening.ts'
 import { sessionMutants } from './sessions.ts'
+import { signedPaymentMutants } from './signed-payments.ts'
 import { transactionMutants } from './transactions.ts'
 import { unifiedBalanceMutants } from './unified-balances.ts'
 import { unlistedTokenMutants } from './unlisted-tokens.ts'
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...webhookMutants,
   ...messageMutants,
   ...unlistedTokenMutants,
+  ...signedPaymentMutants,
   ...accountMutants,
   ...unifiedBalanceMutants,
   ...healthMutants,

@@ -7,6 +7,7 @@ import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi, startAttester, startAttesterEngines } from '#context'
 import { startAttestation } from '#engines/attestation/index'
+import { startFacilitator } from '#engines/facilitator/index'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer } from '#engines/indexer/index'
 import { startReconciler } from '#engines/indexer/reconciliation/index'
@@ -30,6 +31,7 @@ export type Role =
   | 'api'
   | 'attestation'
   | 'attester'
+  | 'facilitator'
   | 'flow'
   | 'indexer'
   | 'histories'
@@ -134,7 +136,7 @@ async function start(): Promise<{ url?: string }> {
   if (transactions) running.push(transactions)
   if (roles.includes('reviews')) running.push(startReviews(ctx))
   if (roles.includes('tokens')) running.push(startTokens(ctx))
-  if (roles.some((role) => ['attestation', 'treasury', 'unified-balance'].includes(role))) {
+  if (roles.some((role) => ['attestation', 'facilitator', 'treasury', 'unified-balance'].includes(role))) {
     const faucet = openFaucet(ctx)
     const drip: GasFaucet = async (on, address) =>
       options.withoutFaucet || faucet.drip(on, address, { native: true, tokens: [] })
@@ -142,6 +144,7 @@ async function start(): Promise<{ url?: string }> {
     if (roles.includes('attestation')) running.push(startAttestation(ctx, drip))
     if (roles.includes('treasury'))
       running.push(startTreasury(ctx, transactions?.journals ?? journalsOfOthers, drip))
+    if (roles.includes('facilitator')) running.push(startFacilitator(ctx, drip))
     if (roles.includes('unified-balance')) running.push(startUnifiedBalance(ctx, drip))
   }
   if (roles.includes('attester')) running.push(await startAttester(ctx), startAttesterEngines(ctx))

@@ -31,6 +31,7 @@ import { transferRequests } from './transfer-requests.ts'
 import { unifiedRequests } from './unified-requests.ts'
 import { upgradeRequests } from './upgrade-requests.ts'
 import { userRequests } from './user-requests.ts'
+import { x402Requests } from './x402-requests.ts'
 
 const byId = (find: (world: World) => Promise<{ id: string }>): RequestSamples => ({
   request: async (world) => ({ params: { id: (await find(world)).id } }),
@@ -183,6 +184,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...upgradeRequests,
   ...messageRequests,
   ...unifiedRequests,
+  ...x402Requests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
     changes: async (world) => ({

@@ -117,6 +117,11 @@ const tags = [
     description:
       'What depositors hold in contracts of several chains, and spend on any of them by a signature.',
   },
+  {
+    name: 'x402',
+    description:
+      'A facilitator of x402: payments that their payers signed, settled for sellers of this account.',
+  },
   { name: 'Deposits', description: 'Dollars that arrive by wire, which a sandbox can simulate.' },
   { name: 'Notifications', description: 'Subscriptions of endpoints to changes of resources.' },
   { name: 'Webhooks', description: 'Subscriptions of endpoints to changes of transactions of wallets.' },

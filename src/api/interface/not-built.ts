@@ -19,10 +19,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/x402/settle',
   'GET /v1/x402/transfers',
   'GET /v1/x402/transfers/{id}',
-  'POST /v1/facilitator/x402/verify',
-  'POST /v1/facilitator/x402/settle',
-  'GET /v1/facilitator/x402/supported',
-  'GET /v1/facilitator/x402/status/{paymentId}',
   'POST /v1/batch/submit',
 
   // Webhooks of addresses without a proof of them.

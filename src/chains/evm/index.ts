@@ -224,7 +224,7 @@ function recentReceipts() {
 
 export const evmFamily: FamilyDeclaration = {
   keys: 'evm',
-  facets: ['gather', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
+  facets: ['gather', 'authorizations', 'tokens', 'contracts', 'accounts', 'crosschainPlanner', 'nodeRead'],
   signing: evmSigning,
   priceUnit: { name: 'gwei', decimals: 9 },
   feePayers: false,

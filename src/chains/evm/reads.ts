@@ -22,6 +22,7 @@ import {
   authorizedTransferCall,
   domainSeparatorSelector,
 } from './signing/authorization.ts'
+import { authorizationSigner, authorizedPayment } from './signing/timed-authorization.ts'
 
 /** The first four bytes of keccak256("balanceOf(address)"), and of "totalSupply()". */
 const balanceOfSelector = '0x70a08231'
@@ -33,7 +34,7 @@ const delegationPrefix = '0xef0100'
 /** The facets that are read from a node alone, and such reads of the others. */
 export type Reads = Pick<
   Chain,
-  'lane' | 'offers' | 'gather' | 'balances' | 'tokens' | 'accounts' | 'nodeRead'
+  'lane' | 'offers' | 'gather' | 'authorizations' | 'balances' | 'tokens' | 'accounts' | 'nodeRead'
 > & { contracts: Omit<Contracts, 'logHistory'> } & Pick<Chain['blocks'], 'head'> &
   Pick<Chain['effects'], 'explainRevert'>
 
@@ -62,6 +63,11 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       authorizationDigest,
       authorizedTransferCall,
+    },
+    authorizations: {
+      domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
+      signerOf: authorizationSigner,
+      authorizedPayment,
     },
     balances: {
       of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),

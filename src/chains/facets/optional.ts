@@ -3,6 +3,7 @@ import type { Chain } from '../chain.ts'
 /** The facets that a family may lack. */
 export type OptionalFacet =
   | 'gather'
+  | 'authorizations'
   | 'lifetimes'
   | 'tokens'
   | 'contracts'
@@ -31,6 +32,7 @@ const requiring =
   }
 
 export const gatherOn = requiring('gather')
+export const authorizationsOn = requiring('authorizations')
 export const tokensOn = requiring('tokens')
 export const contractsOn = requiring('contracts')
 export const accountsOn = requiring('accounts')

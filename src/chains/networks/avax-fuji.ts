@@ -36,6 +36,7 @@ export const avaxFuji: NetworkOf<'AVAX-FUJI'> = {
   businessChain: 'AVAX',
   rpcPath: 'avalancheFuji',
   unifiedBalance: { chain: 'Avalanche', network: 'Fuji' },
+  x402Name: 'avalanche-fuji',
   feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,

@@ -36,6 +36,7 @@ export const avax: NetworkOf<'AVAX'> = {
   businessChain: 'AVAX',
   rpcPath: 'avalanche',
   unifiedBalance: { chain: 'Avalanche', network: 'Mainnet' },
+  x402Name: 'avalanche',
   feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 32,

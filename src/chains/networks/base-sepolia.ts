@@ -37,6 +37,7 @@ export const baseSepolia: NetworkOf<'BASE-SEPOLIA'> = {
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
   unifiedBalance: { chain: 'Base', network: 'Sepolia' },
+  x402Name: 'base-sepolia',
   feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',

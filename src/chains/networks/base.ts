@@ -32,6 +32,7 @@ export const base: NetworkOf<'BASE'> = {
   businessChain: 'BASE',
   rpcPath: 'base',
   unifiedBalance: { chain: 'Base', network: 'Mainnet' },
+  x402Name: 'base',
   feeModel: 'eip1559',
   inFlightMax: 16,
   l1Fee: 'op',

@@ -38,6 +38,7 @@ export const maticAmoy: NetworkOf<'MATIC-AMOY'> = {
   businessChain: 'POLY',
   rpcPath: 'polygonAmoy',
   unifiedBalance: { chain: 'Polygon', network: 'Amoy' },
+  x402Name: 'polygon-amoy',
   feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 16,

@@ -24,6 +24,7 @@ export const matic: NetworkOf<'MATIC'> = {
   businessChain: 'POLY',
   rpcPath: 'polygon',
   unifiedBalance: { chain: 'Polygon', network: 'Mainnet' },
+  x402Name: 'polygon',
   feeModel: 'eip1559',
   inFlightMax: 16,
   pendingMax: 16,

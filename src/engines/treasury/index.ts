@@ -7,6 +7,7 @@
  * Sweep: the collection of the tokens of a deposit address by the treasury. Rebalancing: the move of coins, by a cross-chain
  * message, to the treasury on a chain where disbursements lack them.
  */
+export { payerOf } from './bundling/deploy-contracts.ts'
 export { decideReview } from './decide-review.ts'
 export { gasFeeAt, gasPriceNow } from './delivery-price.ts'
 export { startTreasury } from './follow.ts'
@@ -14,7 +15,7 @@ export { type GasFaucet, gasLevels } from './gas.ts'
 export { journaledResources } from './journaled-resources.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
-export { openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
+export { openEntityPayer, openPlatformPayer, submitPlatformCall } from './platform-calls.ts'
 export { type ReviewWithValue, withValues } from './reviewed-values.ts'
 export { type MoneyLink, moneyLinks, treasuryMovements } from './store/movements.ts'
 export type { TreasuryRow } from './store/treasuries.ts'

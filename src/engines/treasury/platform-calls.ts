@@ -23,8 +23,19 @@ export const submitPlatformCall = (
   return submitTreasuryCall({ ...scope, actor }, chain, treasury, call)
 }
 
+/** The treasury of an entity, opened on first use, while it has gas for another call. */
+export async function openEntityPayer(
+  ctx: EngineCtx,
+  entityId: string,
+  chain: Chain,
+  gasFaucet: GasFaucet | undefined,
+): Promise<TreasuryRow | undefined> {
+  const treasury = await openPayer(ctx, entityId, chain)
+  return (await hasGas(ctx, chain, treasury, gasFaucet)) ? treasury : undefined
+}
+
 /**
- * The treasury that pays on a chain, while it has gas for another call. `unpaid` reports that no entity is set to pay: then there
+ * The treasury that pays for this installation on a chain, while it has gas for another call. `unpaid` reports that no entity is set to pay: then there
  * is none.
  */
 export async function openPlatformPayer(
@@ -38,8 +49,7 @@ export async function openPlatformPayer(
     unpaid()
     return undefined
   }
-  const treasury = await openPayer(ctx, payerId, chain)
-  return (await hasGas(ctx, chain, treasury, gasFaucet)) ? treasury : undefined
+  return openEntityPayer(ctx, payerId, chain, gasFaucet)
 }
 
 /** Whether a treasury has gas for another call; one that runs low is refilled, or raises an alarm. */

@@ -79,6 +79,8 @@ export const failpoints = {
     about: 'after transfers were added to the flow, before they leave its queue',
   },
   'before-flow-commit': { number: 'P63', about: 'before a batch of the flow commits' },
+  'before-payment-commit': { number: 'P64', about: 'before the transactions of signed payments commit' },
+  'after-payment-commit': { number: 'P65', about: 'after the transactions of signed payments committed' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -28,6 +28,7 @@ export const queues = [
   'verifying addresses',
   'ending holds of addresses',
   'minting wires',
+  'settling signed payments',
   'closing payment intents',
   'linking audit entries',
   'counting the flow',

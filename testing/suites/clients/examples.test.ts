@@ -48,7 +48,7 @@ const refused = (args: string[]) =>
   )
 
 /** One example of each product at the usual size. */
-const businessExample = drawnTests(1, 4)
+const businessExample = drawnTests(1, 5)
 const walletsExample = drawnTests(1, 12)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
@@ -220,6 +220,12 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
+  businessExample('x402-seller: a paid API, and a client that buys from it', async () => {
+    expect(await example('x402-seller.mjs')).toMatch(
+      /holds 20 USDC, and no gas\n[\s\S]*answers 402\n[\s\S]*answers 200: it will be sunny\nthe seller has 0\.1 USDC by 0x/,
+    )
+  })
+
   businessExample(
     'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
     async () => {
@@ -297,14 +303,14 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(17)
+    expect(names).toHaveLength(18)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
     for (const { code, stdout, stderr } of ends) {
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(
-        /^This example needs (@circle-fin\/\S+), which is not installed: npm install \1\n$/,
+        /^This example needs (@(?:circle-fin|x402)\/\S+), which is not installed: npm install \1\n$/,
       )
     }
   })

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { unlinkedEntries } from '#engines/audit/store/links'
+import { duePayments } from '#engines/facilitator/store'
 import { claimHistory } from '#engines/indexer/events/store/histories'
 import { uncountedTransfers } from '#engines/ledger/flow/store'
 import { claimDueChecks } from '#engines/tokens/store'
@@ -48,7 +49,9 @@ import {
   type NumberedRow,
   openIntent,
   type Row,
+  signedPayment,
   transaction,
+  waitingWire,
 } from '#testing/databases/queue-rows'
 import { analyze, rowsReadBy } from '#testing/databases/rows-read'
 import { sizeOf } from '#testing/runner/size'
@@ -397,19 +400,14 @@ const starved: Record<Queue, Starved> = {
       insertRows(
         db(),
         'fiat_deposits',
-        all.map((made) => ({
-          ...money,
-          ...keyOf(made),
-          ...dates,
-          decimals: 6,
-          tracking_ref: '',
-          account_number: '',
-          address: '0xaa',
-          state: 'waiting',
-        })),
+        all.map((made) => ({ ...money, ...waitingWire(made) })),
       ),
     claim: async (turn) =>
       [await takeWire(db(), turn, now), await takeWire(db(), turn, now)].map((wire) => wire!),
+  },
+  'settling signed payments': {
+    fill: (all) => insertRows(db(), 'x402_payments', all.map(signedPayment)),
+    claim: (turn) => duePayments(db(), turn, blockchain, limit),
   },
   'closing payment intents': {
     fill: (all) => insertRows(db(), 'payment_intents', all.map(openIntent)),
@@ -430,7 +428,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
-  await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
+  await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, x402_payments, recipients,
     recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, uncounted_flow, notification_subscriptions cascade`)
   await owner.close()
 })

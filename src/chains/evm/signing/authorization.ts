@@ -5,14 +5,25 @@
 import { encodeAbiParameters, encodeFunctionData, keccak256, toBytes } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
+import type { TimedAuthorization } from '../../facets/authorizations.ts'
 import type { Authorization } from '../../facets/gather.ts'
 import type { Call, Signature } from '../../facets/payments.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { splitSignature } from './signature.ts'
 
-const type =
-  'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
-const typeHash = keccak256(toBytes(type))
+/** The two forms, which differ in their name alone. */
+type AuthorizationForm = 'ReceiveWithAuthorization' | 'TransferWithAuthorization'
+
+const typeHashOf = (form: AuthorizationForm): Hex =>
+  keccak256(
+    toBytes(
+      `${form}(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)`,
+    ),
+  )
+const typeHashes: Record<AuthorizationForm, Hex> = {
+  ReceiveWithAuthorization: typeHashOf('ReceiveWithAuthorization'),
+  TransferWithAuthorization: typeHashOf('TransferWithAuthorization'),
+}
 const members = [
   { type: 'bytes32' },
   { type: 'address' },
@@ -31,16 +42,27 @@ const validAfter = 0n
 const validBefore = 2n ** 256n - 1n
 
 /** The 32 bytes that `from` signs (EIP-712). */
-export function authorizationDigest(domainSeparator: Hex, authorization: Authorization): Buffer {
-  const { from, to, amountAtomic, nonce } = authorization
-  const struct = encodeAbiParameters(members, [
-    typeHash,
-    from as Hex,
-    to as Hex,
-    amountAtomic,
+export const authorizationDigest = (domainSeparator: Hex, authorization: Authorization): Buffer =>
+  digestOfAuthorization(domainSeparator, 'ReceiveWithAuthorization', {
+    ...authorization,
     validAfter,
     validBefore,
-    nonce,
+  })
+
+/** The 32 bytes that the payer signs in either form. */
+export function digestOfAuthorization(
+  domainSeparator: Hex,
+  form: AuthorizationForm,
+  terms: TimedAuthorization,
+): Buffer {
+  const struct = encodeAbiParameters(members, [
+    typeHashes[form],
+    terms.from as Hex,
+    terms.to as Hex,
+    terms.amountAtomic,
+    terms.validAfter,
+    terms.validBefore,
+    terms.nonce,
   ])
   const signed = Buffer.concat([
     Buffer.from('1901', 'hex'),

@@ -1,0 +1,82 @@
+import { parseAddress } from '#chains/address'
+import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
+import { tokenAddress } from '#chains/network'
+import type { Ctx } from '#engines/ctx'
+import { type OfferedPayment, type PaymentRefusal, refusedFor } from '#engines/facilitator/index'
+import { invalid } from '#lib/errors'
+import { type Hex, isHex } from '#lib/hex'
+import { chainNamed } from './networks.ts'
+import type { PaymentBody } from './schema.ts'
+
+/** Reads a payment of either version. Throws `invalidRequest` for what no version has; a refusal is for what this server lacks. */
+export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | PaymentRefusal {
+  const { x402Version, paymentPayload, paymentRequirements } = body
+  const offer = paymentPayload.accepted ?? paymentPayload
+  const { scheme, network, asset } = paymentRequirements
+  if (scheme !== 'exact' || offer.scheme !== 'exact') return refusedFor('unsupported_scheme')
+  const chain = chainNamed(ctx, x402Version, network)
+  if (!chain) return refusedFor('unsupported_network', `It is not ${network}: see /supported.`)
+  if (offer.network !== network) return refusedFor('invalid_exact_evm_network_mismatch')
+  const token = tokenOf(chain, asset)
+  if (token === undefined) return refusedFor('invalid_exact_evm_eip3009_not_supported')
+  const amountField = x402Version === 1 ? 'maxAmountRequired' : 'amount'
+  const required = {
+    payTo: addressAt(chain, 'paymentRequirements.payTo', paymentRequirements.payTo),
+    amountAtomic: wholeAt(`paymentRequirements.${amountField}`, paymentRequirements[amountField]),
+  }
+  return { chain, required, signed: signedOf(chain, token, paymentPayload.payload) }
+}
+
+const at = 'paymentPayload.payload'
+
+function signedOf(
+  chain: Chain,
+  token: Address,
+  { signature, authorization }: Record<string, unknown>,
+): OfferedPayment['signed'] {
+  const fields = (authorization ?? {}) as Record<string, unknown>
+  const whole = (name: string) => wholeAt(`${at}.authorization.${name}`, fields[name])
+  const address = (name: string) => addressAt(chain, `${at}.authorization.${name}`, fields[name])
+  return {
+    blockchain: chain.network.blockchain,
+    token,
+    from: address('from'),
+    to: address('to'),
+    amountAtomic: whole('value'),
+    validAfter: whole('validAfter'),
+    validBefore: whole('validBefore'),
+    nonce: hexAt(`${at}.authorization.nonce`, fields['nonce'], 32),
+    signature: hexAt(`${at}.signature`, signature),
+  }
+}
+
+/** The address of a token of the network, in stored form. */
+function tokenOf({ network }: Chain, asset: string): Address | undefined {
+  const address = parseAddress(network.blockchain, asset)
+  return network.tokens.map(tokenAddress).find((each) => each === address)
+}
+
+function addressAt({ network }: Chain, location: string, value: unknown): Address {
+  const address = typeof value === 'string' ? parseAddress(network.blockchain, value) : undefined
+  if (address !== undefined) return address
+  throw invalid({ at: location, reason: `must be an address of ${network.blockchain}`, value })
+}
+
+const uint256Max = 2n ** 256n - 1n
+
+function wholeAt(location: string, value: unknown): bigint {
+  const isWhole = typeof value === 'string' && /^\d{1,78}$/.test(value) && BigInt(value) <= uint256Max
+  if (isWhole) return BigInt(value)
+  throw invalid({ at: location, reason: 'must be a whole number of 256 bits in decimal digits', value })
+}
+
+/** Longer than the signatures of contracts are. */
+const signatureBytesMax = 4_096
+
+function hexAt(location: string, value: unknown, bytes?: number): Hex {
+  const isWritten = typeof value === 'string' && isHex(value, bytes) && value.length > 2
+  if (isWritten && value.length <= 2 + 2 * signatureBytesMax) return value.toLowerCase() as Hex
+  const length = bytes === undefined ? `up to ${signatureBytesMax}` : bytes
+  throw invalid({ at: location, reason: `must be 0x and ${length} bytes in hexadecimal digits`, value })
+}

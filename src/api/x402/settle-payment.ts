@@ -1,0 +1,100 @@
+import type { Blockchain } from '#chains/blockchains'
+import { networkIdOf } from '#chains/chain-ids'
+import type { Ctx } from '#engines/ctx'
+import {
+  findSignedPayment,
+  type PaymentRefusal,
+  type Settlement,
+  settlePayment,
+  shownSettlement,
+  verifyPayment,
+} from '#engines/facilitator/index'
+import { payerOf } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { namesOf, settlingChains } from './networks.ts'
+import { readPayment } from './read-payment.ts'
+import type { PaymentBody } from './schema.ts'
+
+export async function verifyX402(ctx: Ctx, body: PaymentBody) {
+  const offered = readPayment(ctx, body)
+  if ('reason' in offered) return invalidVerdict(offered)
+  const payer = offered.signed.from
+  const verified = await verifyPayment(ctx, offered)
+  return 'reason' in verified ? { ...invalidVerdict(verified), payer } : { isValid: true, payer }
+}
+
+const invalidVerdict = ({ reason, message }: PaymentRefusal) => ({
+  isValid: false,
+  invalidReason: reason,
+  invalidMessage: message,
+})
+
+export async function settleX402(ctx: Ctx, body: PaymentBody) {
+  const { network } = body.paymentRequirements
+  const offered = readPayment(ctx, body)
+  if ('reason' in offered) return { ...failed(offered), network }
+  const payer = offered.signed.from
+  return { ...shown(await settlePayment(ctx, offered)), network, payer }
+}
+
+const failed = ({ reason, message }: PaymentRefusal) => ({
+  success: false,
+  errorReason: reason,
+  errorMessage: message,
+  transaction: '',
+})
+
+const pending =
+  'The payment is recorded, and may be settled yet: ask again with the same payment, and do not ask its payer for another one.'
+
+type ShownPayment = {
+  success: boolean
+  errorReason?: string
+  errorMessage?: string
+  transaction: string
+  paymentId?: string
+  extra?: { paymentId: string }
+}
+
+function shown(settlement: Settlement): ShownPayment {
+  const { id } = settlement
+  // Clients of x402 pass on what is in `extra`, and leave out what they do not know.
+  const named = id === undefined ? {} : { paymentId: id, extra: { paymentId: id } }
+  if (settlement.state === 'settled') return { success: true, transaction: settlement.txHash, ...named }
+  if (settlement.state === 'refused') return { ...failed(settlement.refusal), ...named }
+  const { txHash: transaction = '' } = settlement
+  return { success: false, errorReason: 'settlement_pending', errorMessage: pending, transaction, ...named }
+}
+
+/** The kinds of payment that this server settles with this key. */
+export async function supportedX402(ctx: Ctx) {
+  const chains = settlingChains(ctx)
+  const signers = await Promise.all(chains.map((chain) => payerOf(ctx, ctx.entity.id, chain)))
+  const own = [...new Set(signers.filter((address) => address !== undefined))]
+  return {
+    kinds: chains.flatMap(namesOf).map((named) => ({ ...named, scheme: 'exact' })),
+    extensions: [],
+    signers: own.length > 0 ? { 'eip155:*': own } : {},
+  }
+}
+
+/** Throws `signedPaymentNotFound`. */
+export async function readX402Status(ctx: Ctx, paymentId: string) {
+  const payment = await findSignedPayment(ctx.db, ctx.entity.id, paymentId)
+  if (!payment) throw new ApiError('signedPaymentNotFound')
+  const { blockchain, payer, payee: payTo, tokenAddress: asset, amount, createDate } = payment
+  const { success, errorReason, errorMessage, transaction } = shown(shownSettlement(payment))
+  const isPending = errorReason === 'settlement_pending'
+  return {
+    paymentId,
+    status: success ? 'settled' : isPending ? 'pending' : 'failed',
+    ...(errorReason !== undefined && !isPending && { errorReason, errorMessage }),
+    payer,
+    payTo,
+    asset,
+    amount: amount.toString(),
+    network: networkIdOf(blockchain as Blockchain),
+    transaction,
+    createDate,
+  }
+}

@@ -1,0 +1,21 @@
+import type { Hex } from '#lib/hex'
+import type { Address } from '../addresses/types.ts'
+import type { Authorization } from './gather.ts'
+import type { Call } from './payments.ts'
+
+/** Permission to move coins from one account to another between two times, in Unix seconds, both excluded. */
+export type TimedAuthorization = Authorization & { validAfter: bigint; validBefore: bigint }
+
+/** Payments that the owner of coins signs, and that any account may send (`transferWithAuthorization` of EIP-3009). */
+export type Authorizations = {
+  /** The EIP-712 domain separator of a token. It never changes. */
+  domainSeparatorOf(token: Address): Promise<Hex>
+  /** The account whose key made a signature; `undefined` for a signature of another form, which a contract may take. */
+  signerOf(
+    domainSeparator: Hex,
+    authorization: TimedAuthorization,
+    signature: Hex,
+  ): Promise<Address | undefined>
+  /** The call that moves the coins. `isOfKey`: the signature is of the key of the payer, and not for its contract. */
+  authorizedPayment(token: Address, authorization: TimedAuthorization, signature: Hex, isOfKey: boolean): Call
+}

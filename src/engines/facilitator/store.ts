@@ -1,0 +1,122 @@
+import type { Address } from '#chains/addresses/types'
+import type { TimedAuthorization } from '#chains/facets/authorizations'
+import { bytesOf, type Hex, hexOf } from '#lib/hex'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { boolean, nullable, numeric, type RowOf, table, text, timestamptz, uuid } from '#runtime/db/table'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+
+const payments = table('x402_payments', {
+  entityId: uuid,
+  id: uuid,
+  blockchain: text,
+  tokenAddress: text,
+  payer: text,
+  payee: text,
+  amount: numeric,
+  validAfter: numeric,
+  validBefore: numeric,
+  ofKey: boolean,
+  submitDate: nullable(timestamptz),
+  refusal: nullable(text),
+  createDate: timestamptz,
+})
+
+/** An authorization of a payer on a chain, and who asks for its settlement. */
+export type SignedPayment = TimedAuthorization & {
+  blockchain: string
+  token: Address
+  signature: Hex
+  /** Whether the key of the payer made the signature. */
+  isOfKey: boolean
+}
+
+type TransactionOfPayment = {
+  state: string | null
+  txHash: string | null
+  errorReason: string | null
+  errorDetails: string | null
+}
+
+export type PaymentRow = RowOf<typeof payments> & { nonce: Buffer; signature: Buffer }
+
+/** A payment with the transaction that settles it; its `state` is null while it has none. */
+export type SettledPayment = PaymentRow & TransactionOfPayment
+
+const columns = sql`${payments.columns('p')}, p.nonce, p.signature`
+const withTransaction = sql`select ${columns}, t.state, t.tx_hash, t.error_reason, t.error_details from x402_payments p
+  left join platform_transactions t on t.entity_id = p.entity_id and t.id = p.id`
+
+/** The payment of an authorization, whichever entity asked for it. */
+export const findPaymentOf = (
+  db: Db,
+  { blockchain, token, from, nonce }: Pick<SignedPayment, 'blockchain' | 'token' | 'from' | 'nonce'>,
+) =>
+  db.maybe<SettledPayment>(sql`${withTransaction} where p.blockchain = ${blockchain} and p.token_address = ${token}
+    and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
+
+export const findSignedPayment = (db: Db, entityId: string, id: string) =>
+  db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.id = ${id}`)
+
+/** Inserts a payment unless its authorization has one. */
+export const insertPayment = (
+  db: Db,
+  nowMs: number,
+  { entityId, id }: { entityId: string; id: string },
+  { blockchain, token, from, to, amountAtomic, validAfter, validBefore, ...signed }: SignedPayment,
+) =>
+  db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
+      valid_before, signature, of_key, create_date)
+    values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
+      ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
+      ${signed.isOfKey}, ${formatInstant(nowMs)})
+    on conflict do nothing`)
+
+/** Payments that have no transaction yet, round-robin over tenants. */
+export async function duePayments(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly PaymentRef[]> {
+  const where = sql`p.blockchain = ${blockchain} and ${isUnsent}`
+  const rows = sql`select p.entity_id, p.id from x402_payments p where ${where} and p.entity_id = turn.entity_id
+    and p.next_attempt_at <= now() order by p.next_attempt_at, p.id`
+  const due = { from: sql`x402_payments p`, where, rows }
+  return served(turn, await db.all<PaymentRef>(inTurns(turn, due, limit)))
+}
+
+const isUnsent = sql`p.submit_date is null and p.refusal is null`
+
+export type PaymentRef = { entityId: string; id: string }
+
+/** Locks payments of an entity that have no transaction yet until the `tx` ends, but for those that others have locked. */
+export const lockDue = (tx: Db, entityId: string, ids: readonly string[]) =>
+  tx.all<PaymentRow>(sql`select ${columns} from x402_payments p
+    where p.entity_id = ${entityId} and p.id = any(${ids}::uuid[]) and ${isUnsent} order by p.id for update skip locked`)
+
+export const markPaymentSubmitted = (tx: Db, nowMs: number, { entityId, id }: PaymentRef) =>
+  tx.run(
+    sql`update x402_payments set submit_date = ${formatInstant(nowMs)} where entity_id = ${entityId} and id = ${id}`,
+  )
+
+export const refusePayment = (tx: Db, { entityId, id }: PaymentRef, refusal: string) =>
+  tx.run(sql`update x402_payments set refusal = ${refusal} where entity_id = ${entityId} and id = ${id}`)
+
+export const postponePayments = (db: Db, entityId: string, ids: readonly string[], ms: number) =>
+  db.run(sql`update x402_payments p set next_attempt_at = now() + ${ms} * interval '1 millisecond'
+    where p.entity_id = ${entityId} and p.id = any(${ids}::uuid[]) and ${isUnsent}`)
+
+/** The authorization of a row, as it was signed. */
+export const authorizationOf = (row: PaymentRow): SignedPayment => ({
+  blockchain: row.blockchain,
+  token: row.tokenAddress as Address,
+  from: row.payer as Address,
+  to: row.payee as Address,
+  amountAtomic: row.amount,
+  validAfter: row.validAfter,
+  validBefore: row.validBefore,
+  nonce: hexOf(row.nonce),
+  signature: hexOf(row.signature),
+  isOfKey: row.ofKey,
+})
