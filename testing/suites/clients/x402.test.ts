@@ -35,6 +35,11 @@ const facilitatorOf = (url: string, apiKey: string) =>
 beforeAll(async () => {
   harness = await openHarness()
   facilitator = facilitatorOf(harness.url, harness.apiKey)
+  // The first payment waits for the gas of the treasury, which a stopped chain does not give.
+  const required = requiring(freshAddress())
+  expect(await facilitator.settle(await paymentOf(await newPayer(), required), required)).toMatchObject({
+    success: true,
+  })
 })
 afterAll(() => harness?.close())
 
@@ -72,6 +77,7 @@ const authorizationOf = ({ payload }: PaymentPayload) => payload['authorization'
 describe('property 241: a payment by x402', () => {
   it('is verified and settled, in both versions, and shown afterwards', async () => {
     const { kinds, signers } = await facilitator.getSupported()
+    expect(signers['eip155:*']).toHaveLength(1)
     expect(kinds).toContainEqual({ x402Version: 2, scheme: 'exact', network })
     expect(kinds).toContainEqual({ x402Version: 1, scheme: 'exact', network: 'base-sepolia' })
     const [payer, payTo] = [await newPayer(), freshAddress()]
@@ -85,7 +91,10 @@ describe('property 241: a payment by x402', () => {
     expect(settled).toMatchObject({ success: true, network, payer: payer.address.toLowerCase() })
     const [moved] = await harness.chain().oracle.transfers({ to: payTo, token: usdc() })
     expect(moved).toMatchObject({ txHash: settled.transaction, amountAtomic: 250_000n })
-    expect((await facilitator.getSupported()).signers).not.toEqual(signers)
+    const sent = await harness
+      .chain()
+      .rpc<{ from: string }>('eth_getTransactionByHash', [settled.transaction])
+    expect(signers['eip155:*']).toEqual([sent.from])
     const paymentId = idOf(settled)
     const status = await harness.http('GET', `/v1/facilitator/x402/status/${paymentId}`)
     expect(status.body).toMatchObject({ paymentId, status: 'settled', payTo, amount: '250000', network })
@@ -244,11 +253,11 @@ describe('property 241: a payment by x402', () => {
     // Either one could be paid, and not both.
     const settled = await whileBlocksWait(async () => {
       const asked = [facilitator.settle(payments[0]!, one), facilitator.settle(payments[1]!, two)]
-      const isDecided = async (payment: PaymentPayload) => {
-        const { transaction, status } = (await statusOf(payment)) ?? {}
-        return transaction !== undefined && (transaction !== '' || status === 'failed')
-      }
-      await until(async () => (await Promise.all(payments.map(isDecided))).every(Boolean), 'both are sent')
+      // The other one may be simulated when the pool has this one, and waits then.
+      await until(async () => {
+        const shown = await Promise.all(payments.map(statusOf))
+        return shown.every(Boolean) && shown.some((each) => each!.transaction !== '')
+      }, 'one is sent')
       return asked
     })
     const [paid, refused] = (await Promise.all(settled)).sort(
