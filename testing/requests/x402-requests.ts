@@ -1,21 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import { toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
-import { toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { newId } from '#lib/ids'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { freshAddress, type World } from '#testing/builders/world'
+import { insertRows, signedPayment } from '#testing/databases/queue-rows'
 import type { RequestSamples } from './sample-request.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 
-/** Coins that no sample exhausts. */
-const funded = oncePer(({ harness }: World) => harness.fundWallet(payer.address, { usdc: '1000' }))
-
-/** A payment that is settled, another one each time. */
-async function payment(world: World) {
-  await funded(world)
-  const { chainId, tokens } = world.harness.chain()
+/** A payment of a payer without coins: the answer is a success of HTTP, and waits for no block. */
+async function payment({ harness }: World) {
+  const { chainId, tokens } = harness.chain()
   const required = {
     scheme: 'exact',
     network: `eip155:${chainId}` as const,
@@ -23,20 +19,22 @@ async function payment(world: World) {
     amount: '1000',
     maxTimeoutSeconds: 3_600,
     asset: tokens.USDC,
-    extra: { name: 'USDC', version: '2', salt: toHex(randomBytes(4)) },
+    extra: { name: 'USDC', version: '2' },
   }
   const signer = toClientEvmSigner(payer, {
-    readContract: () => Promise.reject(new Error('not needed')),
+    readContract: () => Promise.reject(new Error('unused')),
   } as never)
   const signed = await new ExactEvmScheme(signer).createPaymentPayload(2, required)
-  return { x402Version: 2, paymentPayload: { ...signed, accepted: required }, paymentRequirements: required }
+  const paymentPayload = { ...signed, accepted: required }
+  return { x402Version: 2, paymentPayload, paymentRequirements: required }
 }
 
-const settled = oncePer(async (world: World) => {
-  const { body } = await world.harness.http('POST', '/v1/facilitator/x402/settle', {
-    body: await payment(world),
-  })
-  return body as { paymentId: string }
+/** A payment that waits without an end: these suites are about requests. */
+const recorded = oncePer(async ({ harness, tenant }: World) => {
+  const id = newId(Date.now())
+  const row = { ...signedPayment({ entityId: tenant.entityId, index: 1 }), id, payer: freshAddress() }
+  await insertRows(harness.database, 'x402_payments', [row])
+  return id
 })
 
 const pays: RequestSamples = { request: async (world) => ({ body: await payment(world) }) }
@@ -46,6 +44,6 @@ export const x402Requests: Record<string, RequestSamples> = {
   'POST /v1/facilitator/x402/verify': pays,
   'POST /v1/facilitator/x402/settle': pays,
   'GET /v1/facilitator/x402/status/{paymentId}': {
-    request: async (world) => ({ params: { paymentId: (await settled(world)).paymentId } }),
+    request: async (world) => ({ params: { paymentId: await recorded(world) } }),
   },
 }

@@ -63,7 +63,7 @@ export const x402Endpoints = [
     description: 'Returns how a payment of this account stands.',
     params: statusParams,
     response: statusSchema,
-    errors: ['idNotUuid', 'signedPaymentNotFound'],
+    errors: ['signedPaymentNotFound'],
     verb: (ctx: Ctx, { params }) => readX402Status(ctx, params.paymentId),
   }),
 ]

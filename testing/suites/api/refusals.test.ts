@@ -122,19 +122,22 @@ describe('a listed chain that cannot be used', () => {
 })
 
 it('answers a malformed id with the code of its product', async () => {
-  const withIds = endpoints.filter(({ params }) =>
-    Object.values(params?.properties ?? {}).some((field) => (field as { format?: string }).format === 'uuid'),
-  )
+  const idIn = ({ params }: (typeof endpoints)[number]) =>
+    Object.entries(params?.properties ?? {}).find(
+      ([, field]) => (field as { format?: string }).format === 'uuid',
+    )?.[0]
+  const withIds = endpoints.filter((endpoint) => idIn(endpoint) !== undefined)
   expect(withIds.length).toBeGreaterThan(10)
   const world = worldOf(harness)
   const headers = { 'X-User-Token': await tokenOf(world, (await makeUser(world)).id) }
-  for (const { method, path, errorsAs } of withIds) {
+  for (const endpoint of withIds) {
+    const { method, path, errorsAs } = endpoint
     const address = addressOf(path, { id: 'nonsense', blockchain: 'BASE-SEPOLIA' })
     const answer = await harness.http(method, address, { headers })
     const kind = path.startsWith('/v1/w3s/') ? 'idNotUuid' : 'invalidRequest'
     const { code } = errorKinds[errorsAs?.[kind] ?? kind]
     expect([path, answer.status, answer.body.code]).toEqual([path, 400, code])
-    expect(answer.body.errors[0].location).toBe('id')
+    expect(answer.body.errors[0].location).toBe(idIn(endpoint))
   }
 })
 
