@@ -19,6 +19,8 @@ create table x402_payments (
   submit_date timestamptz(3),
   -- Why it never got one.
   refusal text,
+  -- The request that was answered that it is settled: a later one would deliver for one payment twice.
+  answered_to text,
   next_attempt_at timestamptz(3) not null default now(),
   create_date timestamptz(3) not null,
   primary key (entity_id, id),

@@ -29,4 +29,20 @@ export const signedPaymentMutants: readonly Mutant[] = [
     ],
     test: ofX402('is settled once, whoever asks'),
   },
+  {
+    name: 'settled-to-each-request',
+    about:
+      'each request for one payment is answered that it is settled, so that a buyer has two deliveries for it',
+    edits: [edit(`${engine}/store.ts`, `set answered_to = \${requestId}`, 'set answered_to = null')],
+    test: ofX402('is settled once, whoever asks'),
+  },
+  {
+    name: 'terms-of-signature-ignored',
+    about: 'a settled payment counts for terms that its payer never signed',
+    edits: [
+      edit(`${engine}/settle.ts`, 'recorded.to === offered.to &&', ''),
+      edit(`${engine}/settle.ts`, 'recorded.amountAtomic === offered.amountAtomic &&', ''),
+    ],
+    test: ofX402('is answered again to the request that was answered'),
+  },
 ]

@@ -47,7 +47,7 @@ export const x402Endpoints = [
     operationId: 'settleX402Payment',
     summary: 'Settle a payment by x402',
     description:
-      'Settles a signed payment once, and waits up to 20 seconds for its block. Repeating a request has no further effect: the same payment is never sent twice. `settlement_pending` is no failure.',
+      'Settles a signed payment once, and waits up to 20 seconds for its block. The same payment is never sent twice, and one request alone is answered that it is settled: repeat it with its `X-Request-Id` to get its answer again. `settlement_pending` is no failure.',
     changing: false,
     body: paymentBody,
     response: settledSchema,

@@ -61,7 +61,10 @@ function shown(settlement: Settlement): ShownPayment {
   // Clients of x402 pass on what is in `extra`, and leave out what they do not know.
   const named = id === undefined ? {} : { paymentId: id, extra: { paymentId: id } }
   if (settlement.state === 'settled') return { success: true, transaction: settlement.txHash, ...named }
-  if (settlement.state === 'refused') return { ...failed(settlement.refusal), ...named }
+  if (settlement.state === 'refused') {
+    const { refusal, txHash: transaction = '' } = settlement
+    return { ...failed(refusal), transaction, ...named }
+  }
   const { txHash: transaction = '' } = settlement
   return { success: false, errorReason: 'settlement_pending', errorMessage: pending, transaction, ...named }
 }

@@ -19,6 +19,8 @@ export const refusedReasons = {
     'The authorization was used or cancelled: look for its transaction before you ask for another payment.',
   invalid_exact_evm_insufficient_balance: 'The payer has less of the asset than the amount.',
   invalid_exact_evm_transaction_simulation_failed: 'The token refuses the payment.',
+  duplicate_settlement:
+    'Another request was answered that this payment is settled: deliver nothing for it again. If your server never got that answer, send X-Request-Id with it, or ask for the status of the payment.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
 } as const

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { Ctx } from '#engines/ctx'
-import { announceWork } from '#engines/transactions/index'
+import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import {
+  answerSettled,
   authorizationOf,
   findPaymentOf,
   findSignedPayment,
@@ -15,22 +16,23 @@ import {
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
-import { type OfferedPayment, verifyPayment } from './verify.ts'
+import { type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
 
 /** `pending`: it may still be settled, and must not be paid again. */
 export type Settlement =
   | { state: 'settled'; id: string; txHash: string; blockchain: string }
   | { state: 'pending'; id: string; txHash: string | undefined; blockchain: string }
-  | { state: 'refused'; id: string | undefined; refusal: PaymentRefusal }
+  | { state: 'refused'; id: string | undefined; txHash?: string; refusal: PaymentRefusal }
 
 /** Longest time that a request waits for a block. */
 const settledWithinMs = 20_000
 const firstLookMs = 15
-const longestLookMs = 250
+const longestLookMs = 500
 
 /**
  * Settles a payment once, however often it is asked for: the authorization is recorded before its transaction, and a repeated request
- * waits for the same one. Throws `paymentOfAnother` where another entity of this server settles it, and `unavailable`.
+ * waits for the same one. Of several requests for one payment a single one is answered that it is settled, or else a payer could
+ * have two deliveries for it. Throws `paymentOfAnother` where another entity of this server settles it, and `unavailable`.
  */
 export async function settlePayment(ctx: Ctx, offered: OfferedPayment): Promise<Settlement> {
   const known = await findPaymentOf(ctx.database, offered.signed)
@@ -40,6 +42,7 @@ export async function settlePayment(ctx: Ctx, offered: OfferedPayment): Promise<
   const { id: entityId } = ctx.entity
   const nowMs = ctx.clock.nowMs()
   const denied = await ctx.database.onBehalfOf(entityId).tx(async (tx) => {
+    await requireNotHalted(tx, verified.blockchain)
     const found = await denialOf(ctx, tx, verified)
     if (!found) await insertPayment(tx, nowMs, { entityId, id: newId(nowMs) }, verified)
     return found
@@ -68,12 +71,17 @@ async function denialOf(
 async function settlementOf(
   ctx: Ctx,
   payment: SettledPayment,
-  { signed }: OfferedPayment,
+  { signed, required }: OfferedPayment,
 ): Promise<Settlement> {
   const { id: entityId } = ctx.entity
   if (payment.entityId !== entityId) throw new ApiError('paymentOfAnother')
-  if (authorizationOf(payment).signature !== signed.signature)
-    return { state: 'refused', id: payment.id, refusal: refusedFor('invalid_exact_evm_nonce_already_used') }
+  const { id } = payment
+  const unlike =
+    refusedOffer(signed, required) ??
+    (isSame(authorizationOf(payment), signed)
+      ? undefined
+      : refusedFor('invalid_exact_evm_nonce_already_used'))
+  if (unlike) return { state: 'refused', id, refusal: unlike }
   const endMs = performance.now() + settledWithinMs
   let [found, pauseMs] = [payment, firstLookMs]
   while (shownSettlement(found).state === 'pending' && performance.now() < endMs) {
@@ -81,8 +89,19 @@ async function settlementOf(
     pauseMs = Math.min(2 * pauseMs, longestLookMs)
     found = (await findSignedPayment(ctx.database.readingFor(entityId), entityId, payment.id)) ?? found
   }
-  return shownSettlement(found)
+  const settlement = shownSettlement(found)
+  if (settlement.state !== 'settled') return settlement
+  if (await answerSettled(ctx.database.onBehalfOf(entityId), found, ctx.requestId)) return settlement
+  return { state: 'refused', id, txHash: settlement.txHash, refusal: refusedFor('duplicate_settlement') }
 }
+
+/** Whether what is offered is what was recorded: a number of a payer may come with other terms, and a signature of others. */
+const isSame = (recorded: SignedPayment, offered: OfferedPayment['signed']): boolean =>
+  recorded.to === offered.to &&
+  recorded.amountAtomic === offered.amountAtomic &&
+  recorded.validAfter === offered.validAfter &&
+  recorded.validBefore === offered.validBefore &&
+  recorded.signature === offered.signature
 
 const isMined = (state: string | null) => state === 'CONFIRMED' || state === 'COMPLETE'
 const hasFailed = (state: string | null) => state === 'FAILED' || state === 'DENIED' || state === 'CANCELLED'

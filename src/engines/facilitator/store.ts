@@ -107,6 +107,15 @@ export const postponePayments = (db: Db, entityId: string, ids: readonly string[
   db.run(sql`update x402_payments p set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where p.entity_id = ${entityId} and p.id = any(${ids}::uuid[]) and ${isUnsent}`)
 
+/** Whether this request may be answered that the payment is settled: the first one may, however often it is sent. */
+export const answerSettled = async (
+  db: Db,
+  { entityId, id }: PaymentRef,
+  requestId: string,
+): Promise<boolean> =>
+  (await db.run(sql`update x402_payments set answered_to = ${requestId}
+    where entity_id = ${entityId} and id = ${id} and coalesce(answered_to, ${requestId}) = ${requestId}`)) > 0
+
 /** The authorization of a row, as it was signed. */
 export const authorizationOf = (row: PaymentRow): SignedPayment => ({
   blockchain: row.blockchain,

@@ -42,15 +42,25 @@ export async function verifyPayment(
   return refusalOfRevert(estimate.message)
 }
 
+/** The refusal of a payment of another payee or amount than the seller requires. */
+export function refusedOffer(
+  { to, amountAtomic }: Pick<SignedPayment, 'to' | 'amountAtomic'>,
+  required: OfferedPayment['required'],
+): PaymentRefusal | undefined {
+  if (to !== required.payTo) return refusedFor('invalid_exact_evm_recipient_mismatch')
+  if (amountAtomic !== required.amountAtomic)
+    return refusedFor('invalid_exact_evm_payload_authorization_value_mismatch')
+  return undefined
+}
+
 /** The terms that no node is needed for. */
 function refusedTerms(
   { clock }: EngineCtx,
   { to, amountAtomic, validAfter, validBefore }: SignedPayment | OfferedPayment['signed'],
   required: OfferedPayment['required'],
 ): PaymentRefusal | undefined {
-  if (to !== required.payTo) return refusedFor('invalid_exact_evm_recipient_mismatch')
-  if (amountAtomic !== required.amountAtomic)
-    return refusedFor('invalid_exact_evm_payload_authorization_value_mismatch')
+  const unlike = refusedOffer({ to, amountAtomic }, required)
+  if (unlike) return unlike
   const now = BigInt(Math.floor(clock.nowMs() / 1000))
   if (validBefore < now + leastValidSeconds)
     return refusedFor('invalid_exact_evm_payload_authorization_valid_before')

@@ -2,7 +2,7 @@
  * Payments by x402 with its published packages as payer, as the seller's connection to a facilitator, and as a paid server: this
  * server settles them, and the oracle counts what moved.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
@@ -127,14 +127,54 @@ describe('property 241: a payment by x402', () => {
     const required = requiring(payTo)
     const payment = await paymentOf(payer, required)
     const answers = await Promise.all(Array.from({ length: 8 }, () => facilitator.settle(payment, required)))
-    expect(new Set(answers.map(({ success, transaction }) => `${success} ${transaction}`)).size).toBe(1)
-    expect(answers[0]).toMatchObject({ success: true })
-    expect(await facilitator.settle(payment, required)).toEqual(answers[0])
+    expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1)
+    // A buyer who sends one payment with eight requests has one delivery.
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    const others = answers.filter(({ success }) => !success).map(({ errorReason }) => errorReason)
+    expect(others).toEqual(Array(7).fill('duplicate_settlement'))
+    expect(await facilitator.settle(payment, required)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await paidTo(payTo)).toEqual([250_000n])
     // Another account of this server is told that it is not its payment.
     const other = await harness.newEntity()
     await expect(facilitatorOf(harness.url, other.apiKey).settle(payment, required)).rejects.toThrow('409')
     expect((await other.http('GET', `/v1/facilitator/x402/status/${idOf(answers[0]!)}`)).status).toBe(404)
+  })
+
+  it('is answered again to the request that was answered, and with its own terms alone', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const required = requiring(payTo)
+    const payment = await paymentOf(payer, required)
+    const settle = (
+      paymentPayload: PaymentPayload,
+      paymentRequirements: PaymentRequirements,
+      requestId: string,
+    ) =>
+      harness.http('POST', '/v1/facilitator/x402/settle', {
+        headers: { 'X-Request-Id': requestId },
+        body: { x402Version: 2, paymentPayload, paymentRequirements },
+      })
+    const requestId = randomUUID()
+    const first = await settle(payment, required, requestId)
+    expect(first.body).toMatchObject({ success: true })
+    expect((await settle(payment, required, requestId)).body).toEqual(first.body)
+    expect((await settle(payment, required, randomUUID())).body).toMatchObject({
+      errorReason: 'duplicate_settlement',
+      transaction: first.body.transaction,
+    })
+    // Its number and its signature, for a payment that nobody signed.
+    const other = requiring(freshAddress(), '900000')
+    const terms = { to: other.payTo, value: other.amount }
+    const authorization = { ...authorizationOf(payment), ...terms }
+    const forged = { ...payment, accepted: other, payload: { ...payment.payload, authorization } }
+    for (const [offered, asked, reason] of [
+      [forged, other, 'invalid_exact_evm_nonce_already_used'],
+      [payment, other, 'invalid_exact_evm_recipient_mismatch'],
+    ] as const)
+      expect((await settle({ ...offered, accepted: asked }, asked, requestId)).body).toMatchObject({
+        success: false,
+        errorReason: reason,
+      })
+    expect(await paidTo(payTo)).toEqual([250_000n])
   })
 
   it('waits for its block without being asked for again, and is settled by the same request later', async () => {
@@ -291,7 +331,7 @@ describe('property 241: a payment by x402', () => {
       harness.startEngines()
       const settled = await asked
       expect(settled).toMatchObject({ success: true })
-      expect(await facilitator.settle(payment, required)).toEqual(settled)
+      expect((await facilitator.settle(payment, required)).errorReason).toBe('duplicate_settlement')
       expect(await paidTo(payTo)).toEqual([250_000n])
     },
   )
