@@ -40,8 +40,10 @@ const server = createServer(async (request, response) => {
     const required = encodePaymentRequiredHeader({ x402Version: 2, resource, accepts: [price] })
     return response.writeHead(402, { 'PAYMENT-REQUIRED': required }).end()
   }
-  // What was settled is answered with the goods; anything else is not, and a pending payment is asked for again.
-  const settled = await facilitator.settle(decodePaymentSignatureHeader(signed), price)
+  // A pending payment is asked for again: it may be settled yet, and its buyer must not pay another time. Only a settled one is delivered.
+  const payment = decodePaymentSignatureHeader(signed)
+  let settled = await facilitator.settle(payment, price)
+  while (settled.errorReason === 'settlement_pending') settled = await facilitator.settle(payment, price)
   const receipt = { 'PAYMENT-RESPONSE': encodePaymentResponseHeader(settled) }
   if (!settled.success) return response.writeHead(402, receipt).end(settled.errorReason)
   response.writeHead(200, receipt).end('it will be sunny')

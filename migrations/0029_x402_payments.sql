@@ -15,19 +15,20 @@ create table x402_payments (
   signature bytea not null,
   -- Whether the key of the payer made the signature; a contract decides about others.
   of_key boolean not null,
+  -- The gas that the contracts of token and payer may use: the payer chooses theirs.
+  gas_max bigint not null,
   -- When the treasury has its transaction; null before.
   submit_date timestamptz(3),
   -- Why it never got one.
   refusal text,
-  -- The request that was answered that it is settled: a later one would deliver for one payment twice.
-  answered_to text,
+  -- The delivery that was answered that it is settled: another one would be for the same payment.
+  delivery_id uuid,
   next_attempt_at timestamptz(3) not null default now(),
   create_date timestamptz(3) not null,
   primary key (entity_id, id),
-  -- A chain executes an authorization once, however often it is asked for.
-  constraint x402_payments_once unique (blockchain, token_address, payer, nonce),
+  -- A chain executes an authorization once, for whichever entity.
+  unique (entity_id, blockchain, token_address, payer, nonce),
   constraint x402_payments_refused_unsent check (refusal is null or submit_date is null)
 );
 create index x402_payments_due on x402_payments (blockchain, entity_id, next_attempt_at, id)
   where submit_date is null and refusal is null;
-create index x402_payments_page on x402_payments (entity_id, create_date, id);

@@ -11,7 +11,7 @@ const exempt: Record<string, string> = {
   'src/engines/webhooks/store/subscriptions.ts delivery': 'the clock of a sandbox stops there',
   'src/engines/webhooks/store/subscriptions.ts confirmation': 'the clock of a sandbox stops there',
   'src/engines/webhooks/store/subscriptions.ts removal': 'the clock of a sandbox stops there',
-  'src/engines/facilitator/store.ts lockDue': 'one tenant, whose payments a claim chose',
+  'src/engines/facilitator/store.ts lockDue': 'one payment, which a claim chose',
   'src/engines/treasury/store/movements.ts moneyLinks': 'an operator is shown so many',
   'src/engines/webhooks/store/logged-notifications.ts deliveriesOf': 'an operator is shown so many',
   'src/engines/treasury/disbursements/store/disbursements.ts resumeWaiting': 'one tenant',

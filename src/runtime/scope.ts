@@ -75,6 +75,8 @@ export type RequestScope = Scope &
     page?: string | undefined
     /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
+    /** Whether the client still waits for the answer, as far as its connection tells. */
+    isWaitedFor?: () => boolean
     /** Writes that must happen although the request's `tx` was rolled back, such as recording a used ciphertext. */
     afterRollback: (() => Promise<void>)[]
     /** Optional actions after the commit of the request's `tx`, such as waking an engine; omitting one does no harm. */

@@ -157,6 +157,7 @@ export const signedPayment = (made: NumberedRow): Row => ({
   valid_before: '1',
   signature: '\\x00',
   of_key: true,
+  gas_max: 1,
   create_date: earlier,
 })
 

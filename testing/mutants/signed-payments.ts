@@ -18,22 +18,22 @@ export const signedPaymentMutants: readonly Mutant[] = [
     test: ofX402('whose coins are gone when its block is made'),
   },
   {
-    name: 'payment-of-another-shown',
-    about: 'an account settles the payment of another one, and is told of it',
+    name: 'late-payment-charged',
+    about: 'a payment whose buyer was turned away is sent later',
     edits: [
       edit(
         `${engine}/settle.ts`,
-        'if (payment.entityId !== entityId)',
-        "if (payment.entityId !== entityId && payment.state === 'none')",
+        'found.submitDate !== null) return found',
+        'found.state === null) return found',
       ),
     ],
-    test: ofX402('is settled once, whoever asks'),
+    test: ofX402('that was not sent in time is refused for good'),
   },
   {
     name: 'settled-to-each-request',
     about:
       'each request for one payment is answered that it is settled, so that a buyer has two deliveries for it',
-    edits: [edit(`${engine}/store.ts`, `set answered_to = \${requestId}`, 'set answered_to = null')],
+    edits: [edit(`${engine}/store.ts`, `set delivery_id = \${deliveryId}`, 'set delivery_id = null')],
     test: ofX402('is settled once, whoever asks'),
   },
   {
@@ -43,6 +43,6 @@ export const signedPaymentMutants: readonly Mutant[] = [
       edit(`${engine}/settle.ts`, 'recorded.to === offered.to &&', ''),
       edit(`${engine}/settle.ts`, 'recorded.amountAtomic === offered.amountAtomic &&', ''),
     ],
-    test: ofX402('is answered again to the request that was answered'),
+    test: ofX402('is answered again to the delivery that was answered'),
   },
 ]

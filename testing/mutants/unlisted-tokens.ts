@@ -67,8 +67,8 @@ export const unlistedTokenMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/chains/solana/payments/balances.ts',
-        'amounts.push(amountIn(told.accounts[place]) - changed)',
-        'amounts.push(amountIn(told.accounts[place]) - 0n * changed)',
+        'amountIn(account) - changed[place]!',
+        'amountIn(account) - 0n * changed[place]!',
       ),
     ],
     test: proof('src/chains/solana/blocks/blocks.test.ts', 'are those of any recent block'),

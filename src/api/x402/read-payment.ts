@@ -13,7 +13,7 @@ import type { PaymentBody } from './schema.ts'
 export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | PaymentRefusal {
   const { x402Version, paymentPayload, paymentRequirements } = body
   const offer = paymentPayload.accepted ?? paymentPayload
-  const { scheme, network, asset } = paymentRequirements
+  const { scheme, network, asset, maxTimeoutSeconds } = paymentRequirements
   if (scheme !== 'exact' || offer.scheme !== 'exact') return refusedFor('unsupported_scheme')
   const chain = chainNamed(ctx, x402Version, network)
   if (!chain) return refusedFor('unsupported_network', `It is not ${network}: see /supported.`)
@@ -24,6 +24,7 @@ export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | Payme
   const required = {
     payTo: addressAt(chain, 'paymentRequirements.payTo', paymentRequirements.payTo),
     amountAtomic: wholeAt(`paymentRequirements.${amountField}`, paymentRequirements[amountField]),
+    withinMs: maxTimeoutSeconds === undefined ? undefined : 1000 * maxTimeoutSeconds,
   }
   return { chain, required, signed: signedOf(chain, token, paymentPayload.payload) }
 }

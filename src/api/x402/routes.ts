@@ -3,6 +3,7 @@ import { endpoint } from '#runtime/http/endpoint'
 import {
   paymentBody,
   settledSchema,
+  settlementBody,
   statusParams,
   statusSchema,
   supportedSchema,
@@ -47,11 +48,12 @@ export const x402Endpoints = [
     operationId: 'settleX402Payment',
     summary: 'Settle a payment by x402',
     description:
-      'Settles a signed payment once, and waits up to 20 seconds for its block. The same payment is never sent twice, and one request alone is answered that it is settled: repeat it with its `X-Request-Id` to get its answer again. `settlement_pending` is no failure.',
+      'Settles a signed payment once, and waits for its block: up to 20 seconds, and no longer than `maxTimeoutSeconds`. The same payment is never sent twice, and one delivery alone is answered that it is settled. `settlement_pending` is no failure.',
     changing: false,
-    body: paymentBody,
+    acts: true,
+    body: settlementBody,
     response: settledSchema,
-    errors: ['paymentOfAnother', 'unavailable', 'chainHalted'],
+    errors: ['unavailable', 'chainHalted'],
     verb: (ctx: Ctx, { body }) => settleX402(ctx, body),
   }),
   endpoint({

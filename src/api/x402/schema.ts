@@ -15,6 +15,9 @@ const requirementsSchema = Type.Object(
     payTo: text('The address that is paid.'),
     amount: Type.Optional(text('The amount in base units; in version 2.')),
     maxAmountRequired: Type.Optional(text('The amount in base units; in version 1.')),
+    maxTimeoutSeconds: Type.Optional(
+      Type.Number({ minimum: 0, description: 'The longest that the seller waits for the settlement.' }),
+    ),
   },
   { ...open, title: 'X402Requirements', description: 'What the seller requires, as its answer 402 had it.' },
 )
@@ -45,6 +48,19 @@ export const paymentBody = Type.Object(
   { ...open, title: 'X402PaymentRequest', description: 'A payment, and what it is for.' },
 )
 export type PaymentBody = Static<typeof paymentBody>
+
+export const settlementBody = Type.Object(
+  {
+    ...paymentBody.properties,
+    deliveryId: Type.Optional(
+      idField(
+        'An id that the seller gives to this delivery, and never its buyer: a request that is repeated with it gets the same answer.',
+      ),
+    ),
+  },
+  { ...open, title: 'X402SettlementRequest', description: 'A payment, and the delivery that it is for.' },
+)
+export type SettlementBody = Static<typeof settlementBody>
 
 const reasonField = Type.Enum(Object.keys(refusedReasons), {
   title: 'X402Reason',

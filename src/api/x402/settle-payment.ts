@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Blockchain } from '#chains/blockchains'
 import { networkIdOf } from '#chains/chain-ids'
 import type { Ctx } from '#engines/ctx'
@@ -13,7 +14,7 @@ import { payerOf } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { namesOf, settlingChains } from './networks.ts'
 import { readPayment } from './read-payment.ts'
-import type { PaymentBody } from './schema.ts'
+import type { PaymentBody, SettlementBody } from './schema.ts'
 
 export async function verifyX402(ctx: Ctx, body: PaymentBody) {
   const offered = readPayment(ctx, body)
@@ -29,12 +30,13 @@ const invalidVerdict = ({ reason, message }: PaymentRefusal) => ({
   invalidMessage: message,
 })
 
-export async function settleX402(ctx: Ctx, body: PaymentBody) {
+export async function settleX402(ctx: Ctx, body: SettlementBody) {
   const { network } = body.paymentRequirements
   const offered = readPayment(ctx, body)
   if ('reason' in offered) return { ...failed(offered), network }
   const payer = offered.signed.from
-  return { ...shown(await settlePayment(ctx, offered)), network, payer }
+  const deliveryId = body.deliveryId ?? randomUUID()
+  return { ...shown(await settlePayment(ctx, offered, deliveryId)), network, payer }
 }
 
 const failed = ({ reason, message }: PaymentRefusal) => ({
@@ -72,12 +74,12 @@ function shown(settlement: Settlement): ShownPayment {
 /** The kinds of payment that this server settles with this key. */
 export async function supportedX402(ctx: Ctx) {
   const chains = settlingChains(ctx)
-  const signers = await Promise.all(chains.map((chain) => payerOf(ctx, ctx.entity.id, chain)))
-  const own = [...new Set(signers.filter((address) => address !== undefined))]
+  // All networks of a family share the key of a treasury.
+  const own = await Promise.all(chains.slice(0, 1).map((chain) => payerOf(ctx, ctx.entity.id, chain)))
   return {
     kinds: chains.flatMap(namesOf).map((named) => ({ ...named, scheme: 'exact' })),
     extensions: [],
-    signers: own.length > 0 ? { 'eip155:*': own } : {},
+    signers: own[0] === undefined ? {} : { 'eip155:*': own },
   }
 }
 

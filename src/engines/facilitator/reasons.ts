@@ -9,10 +9,11 @@ export const refusedReasons = {
   invalid_exact_evm_network_mismatch: 'The payment is for another network than the one required.',
   invalid_exact_evm_eip3009_not_supported: 'The asset is none that this server settles: see /supported.',
   invalid_exact_evm_recipient_mismatch: 'The payer authorized another payee than payTo.',
+  invalid_exact_evm_authorization_value: 'The amount is zero.',
   invalid_exact_evm_payload_authorization_value_mismatch:
     'The payer authorized another amount than the one required.',
   invalid_exact_evm_payload_authorization_valid_before:
-    'The authorization has expired, or is about to: ask the payer for another one.',
+    'The authorization expires before a block has it, or after more than a day: ask the payer for another one.',
   invalid_exact_evm_payload_authorization_valid_after: 'The authorization is not valid yet.',
   invalid_exact_evm_signature: 'Neither the key nor the contract of the payer made the signature.',
   invalid_exact_evm_nonce_already_used:
@@ -20,7 +21,7 @@ export const refusedReasons = {
   invalid_exact_evm_insufficient_balance: 'The payer has less of the asset than the amount.',
   invalid_exact_evm_transaction_simulation_failed: 'The token refuses the payment.',
   duplicate_settlement:
-    'Another request was answered that this payment is settled: deliver nothing for it again. If your server never got that answer, send X-Request-Id with it, or ask for the status of the payment.',
+    'Another request was answered that this payment is settled: deliver nothing for it again. If your server lost that answer, ask for the status of the payment; do not ask its payer for another one.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
 } as const

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { screenRecipients } from '#engines/compliance/index'
+import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { Ctx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
@@ -13,6 +13,7 @@ import {
   findPaymentOf,
   findSignedPayment,
   insertPayment,
+  refuseUnsent,
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
@@ -20,8 +21,8 @@ import { type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
 
 /** `pending`: it may still be settled, and must not be paid again. */
 export type Settlement =
-  | { state: 'settled'; id: string; txHash: string; blockchain: string }
-  | { state: 'pending'; id: string; txHash: string | undefined; blockchain: string }
+  | { state: 'settled'; id: string; txHash: string }
+  | { state: 'pending'; id: string; txHash: string | undefined }
   | { state: 'refused'; id: string | undefined; txHash?: string; refusal: PaymentRefusal }
 
 /** Longest time that a request waits for a block. */
@@ -31,37 +32,54 @@ const longestLookMs = 500
 
 /**
  * Settles a payment once, however often it is asked for: the authorization is recorded before its transaction, and a repeated request
- * waits for the same one. Of several requests for one payment a single one is answered that it is settled, or else a payer could
- * have two deliveries for it. Throws `paymentOfAnother` where another entity of this server settles it, and `unavailable`.
+ * waits for the same one. Of several deliveries for one payment a single one is answered that it is settled, or else a payer could
+ * have two for it. Throws `unavailable` and `chainHalted` before anything is recorded.
  */
-export async function settlePayment(ctx: Ctx, offered: OfferedPayment): Promise<Settlement> {
-  const known = await findPaymentOf(ctx.database, offered.signed)
-  if (known) return settlementOf(ctx, known, offered)
+export async function settlePayment(
+  ctx: Ctx,
+  offered: OfferedPayment,
+  deliveryId: string,
+): Promise<Settlement> {
+  const { id: entityId } = ctx.entity
+  const recorded = () => findPaymentOf(ctx.database, entityId, offered.signed)
+  const known = await recorded()
+  if (known) return settlementOf(ctx, known, offered, deliveryId)
+  const refusal = await recordPayment(ctx, offered)
+  // Of two requests at once the first one records the payment, and its transaction lets the other one fail.
+  const payment = await recorded()
+  if (payment) return settlementOf(ctx, payment, offered, deliveryId)
+  return { state: 'refused', id: undefined, refusal: refusal! }
+}
+
+/** Records a payment for the worker, unless there is a reason against it. */
+async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<PaymentRefusal | undefined> {
   const verified = await verifyPayment(ctx, offered)
-  if ('reason' in verified) return { state: 'refused', id: undefined, refusal: verified }
+  if ('reason' in verified) return verified
+  const { blockchain } = verified
+  if (!(await askUntilKnown(ctx, partiesOf(verified))))
+    throw new ApiError(
+      'unavailable',
+      'Screening has no answer of its provider about the payer or payee yet: ask again in a moment.',
+    )
   const { id: entityId } = ctx.entity
   const nowMs = ctx.clock.nowMs()
-  const denied = await ctx.database.onBehalfOf(entityId).tx(async (tx) => {
-    await requireNotHalted(tx, verified.blockchain)
+  const denied = await ctx.database.tx(async (tx) => {
+    await requireNotHalted(tx, blockchain)
     const found = await denialOf(ctx, tx, verified)
     if (!found) await insertPayment(tx, nowMs, { entityId, id: newId(nowMs) }, verified)
     return found
   })
-  if (denied) return { state: 'refused', id: undefined, refusal: denied }
-  await announceWork(ctx.database, verified.blockchain)
-  // Of two requests at once the first one records the payment.
-  return settlementOf(ctx, (await findPaymentOf(ctx.database, verified))!, offered)
+  if (!denied) await announceWork(ctx.database, blockchain)
+  return denied
 }
 
+const partiesOf = ({ blockchain, from, to }: SignedPayment) =>
+  [from, to].map((address) => ({ blockchain, address }))
+
 /** The refusal of a payment whose payer or payee screening denies. No list changes before the `tx` ends. */
-async function denialOf(
-  ctx: Ctx,
-  tx: Db,
-  { blockchain, from, to }: SignedPayment,
-): Promise<PaymentRefusal | undefined> {
+async function denialOf(ctx: Ctx, tx: Db, payment: SignedPayment): Promise<PaymentRefusal | undefined> {
   await shareLists(tx)
-  const parties = [from, to].map((address) => ({ blockchain, address }))
-  const [decision] = await screenRecipients({ ...ctx, db: tx }, [parties])
+  const [decision] = await screenRecipients({ ...ctx, db: tx }, [partiesOf(payment)])
   return decision!.actions.includes('APPROVE')
     ? undefined
     : refusedFor('screening_denied', decision!.ruleName)
@@ -72,9 +90,8 @@ async function settlementOf(
   ctx: Ctx,
   payment: SettledPayment,
   { signed, required }: OfferedPayment,
+  deliveryId: string,
 ): Promise<Settlement> {
-  const { id: entityId } = ctx.entity
-  if (payment.entityId !== entityId) throw new ApiError('paymentOfAnother')
   const { id } = payment
   const unlike =
     refusedOffer(signed, required) ??
@@ -82,18 +99,42 @@ async function settlementOf(
       ? undefined
       : refusedFor('invalid_exact_evm_nonce_already_used'))
   if (unlike) return { state: 'refused', id, refusal: unlike }
-  const endMs = performance.now() + settledWithinMs
-  let [found, pauseMs] = [payment, firstLookMs]
-  while (shownSettlement(found).state === 'pending' && performance.now() < endMs) {
-    await sleep(pauseMs)
-    pauseMs = Math.min(2 * pauseMs, longestLookMs)
-    found = (await findSignedPayment(ctx.database.readingFor(entityId), entityId, payment.id)) ?? found
-  }
+  const found = await untilDecided(
+    ctx,
+    payment,
+    Math.min(settledWithinMs, required.withinMs ?? settledWithinMs),
+  )
   const settlement = shownSettlement(found)
-  if (settlement.state !== 'settled') return settlement
-  if (await answerSettled(ctx.database.onBehalfOf(entityId), found, ctx.requestId)) return settlement
+  // The answer is another one's where this client has left.
+  if (settlement.state !== 'settled' || ctx.isWaitedFor?.() === false) return settlement
+  if (await answerSettled(ctx.database, found, deliveryId)) return settlement
   return { state: 'refused', id, txHash: settlement.txHash, refusal: refusedFor('duplicate_settlement') }
 }
+
+const isPending = (payment: SettledPayment) => shownSettlement(payment).state === 'pending'
+
+/**
+ * The payment once it is decided, or as it is when the time is over or the client has left. A payment that has no transaction by then is
+ * refused for good: its buyer is turned away, and must not be charged later. Trouble in between decides nothing about it.
+ */
+async function untilDecided(ctx: Ctx, payment: SettledPayment, withinMs: number): Promise<SettledPayment> {
+  const { entityId, id } = payment
+  const look = async () =>
+    (await findSignedPayment(ctx.database, entityId, id).catch(() => undefined)) ?? found
+  const endMs = performance.now() + withinMs
+  let found = payment
+  for (let pauseMs = firstLookMs; isPending(found); pauseMs = Math.min(2 * pauseMs, longestLookMs)) {
+    if (performance.now() > endMs || ctx.isWaitedFor?.() === false) break
+    await sleep(pauseMs)
+    found = await look()
+  }
+  if (!isPending(found) || found.submitDate !== null) return found
+  await refuseUnsent(ctx.database, found, unsentInTime).catch(() => 0)
+  return look()
+}
+
+const unsentInTime =
+  'it was not sent in time: look whether the treasury has gas, and whether the workers of this server run'
 
 /** Whether what is offered is what was recorded: a number of a payer may come with other terms, and a signature of others. */
 const isSame = (recorded: SignedPayment, offered: OfferedPayment['signed']): boolean =>
@@ -108,10 +149,11 @@ const hasFailed = (state: string | null) => state === 'FAILED' || state === 'DEN
 
 /** The settlement as its transaction stands. */
 export function shownSettlement(payment: SettledPayment): Settlement {
-  const { id, state, txHash, blockchain, refusal: unsent, errorDetails, errorReason } = payment
-  if (unsent !== null) return { state: 'refused', id, refusal: refusalOfRevert(unsent) }
-  if (isMined(state) && txHash !== null) return { state: 'settled', id, txHash, blockchain }
-  if (!hasFailed(state)) return { state: 'pending', id, txHash: txHash ?? undefined, blockchain }
+  const { id, state, txHash, refusal: unsent, errorDetails, errorReason } = payment
+  if (unsent !== null)
+    return { state: 'refused', id, refusal: refusedFor('invalid_exact_evm_transaction_failed', unsent) }
+  if (isMined(state) && txHash !== null) return { state: 'settled', id, txHash }
+  if (!hasFailed(state)) return { state: 'pending', id, txHash: txHash ?? undefined }
   const why = errorDetails ?? errorReason ?? String(state)
   return { state: 'refused', id, refusal: refusalOfRevert(why, 'invalid_exact_evm_transaction_failed') }
 }

@@ -3,7 +3,17 @@ import type { TimedAuthorization } from '#chains/facets/authorizations'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { boolean, nullable, numeric, type RowOf, table, text, timestamptz, uuid } from '#runtime/db/table'
+import {
+  bigint,
+  boolean,
+  nullable,
+  numeric,
+  type RowOf,
+  table,
+  text,
+  timestamptz,
+  uuid,
+} from '#runtime/db/table'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 const payments = table('x402_payments', {
@@ -17,6 +27,7 @@ const payments = table('x402_payments', {
   validAfter: numeric,
   validBefore: numeric,
   ofKey: boolean,
+  gasMax: bigint,
   submitDate: nullable(timestamptz),
   refusal: nullable(text),
   createDate: timestamptz,
@@ -29,6 +40,7 @@ export type SignedPayment = TimedAuthorization & {
   signature: Hex
   /** Whether the key of the payer made the signature. */
   isOfKey: boolean
+  gasMax: bigint
 }
 
 type TransactionOfPayment = {
@@ -47,13 +59,14 @@ const columns = sql`${payments.columns('p')}, p.nonce, p.signature`
 const withTransaction = sql`select ${columns}, t.state, t.tx_hash, t.error_reason, t.error_details from x402_payments p
   left join platform_transactions t on t.entity_id = p.entity_id and t.id = p.id`
 
-/** The payment of an authorization, whichever entity asked for it. */
+/** The payment of an authorization. */
 export const findPaymentOf = (
   db: Db,
+  entityId: string,
   { blockchain, token, from, nonce }: Pick<SignedPayment, 'blockchain' | 'token' | 'from' | 'nonce'>,
 ) =>
-  db.maybe<SettledPayment>(sql`${withTransaction} where p.blockchain = ${blockchain} and p.token_address = ${token}
-    and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
+  db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.blockchain = ${blockchain}
+    and p.token_address = ${token} and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
 
 export const findSignedPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.id = ${id}`)
@@ -66,10 +79,10 @@ export const insertPayment = (
   { blockchain, token, from, to, amountAtomic, validAfter, validBefore, ...signed }: SignedPayment,
 ) =>
   db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
-      valid_before, signature, of_key, create_date)
+      valid_before, signature, of_key, gas_max, create_date)
     values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
       ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
-      ${signed.isOfKey}, ${formatInstant(nowMs)})
+      ${signed.isOfKey}, ${Number(signed.gasMax)}, ${formatInstant(nowMs)})
     on conflict do nothing`)
 
 /** Payments that have no transaction yet, round-robin over tenants. */
@@ -90,31 +103,33 @@ const isUnsent = sql`p.submit_date is null and p.refusal is null`
 
 export type PaymentRef = { entityId: string; id: string }
 
-/** Locks payments of an entity that have no transaction yet until the `tx` ends, but for those that others have locked. */
-export const lockDue = (tx: Db, entityId: string, ids: readonly string[]) =>
-  tx.all<PaymentRow>(sql`select ${columns} from x402_payments p
-    where p.entity_id = ${entityId} and p.id = any(${ids}::uuid[]) and ${isUnsent} order by p.id for update skip locked`)
+/** Locks a payment that has no transaction yet until the `tx` ends, unless another has locked it. */
+export const lockDue = (tx: Db, { entityId, id }: PaymentRef) =>
+  tx.maybe<PaymentRow>(sql`select ${columns} from x402_payments p
+    where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent} for update skip locked`)
 
 export const markPaymentSubmitted = (tx: Db, nowMs: number, { entityId, id }: PaymentRef) =>
   tx.run(
     sql`update x402_payments set submit_date = ${formatInstant(nowMs)} where entity_id = ${entityId} and id = ${id}`,
   )
 
-export const refusePayment = (tx: Db, { entityId, id }: PaymentRef, refusal: string) =>
-  tx.run(sql`update x402_payments set refusal = ${refusal} where entity_id = ${entityId} and id = ${id}`)
-
 export const postponePayments = (db: Db, entityId: string, ids: readonly string[], ms: number) =>
   db.run(sql`update x402_payments p set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where p.entity_id = ${entityId} and p.id = any(${ids}::uuid[]) and ${isUnsent}`)
 
-/** Whether this request may be answered that the payment is settled: the first one may, however often it is sent. */
+/** Whether this delivery may be answered that the payment is settled: the first one may, however often it asks. */
 export const answerSettled = async (
   db: Db,
   { entityId, id }: PaymentRef,
-  requestId: string,
+  deliveryId: string,
 ): Promise<boolean> =>
-  (await db.run(sql`update x402_payments set answered_to = ${requestId}
-    where entity_id = ${entityId} and id = ${id} and coalesce(answered_to, ${requestId}) = ${requestId}`)) > 0
+  (await db.run(sql`update x402_payments set delivery_id = ${deliveryId} where entity_id = ${entityId} and id = ${id}
+    and coalesce(delivery_id, ${deliveryId}) = ${deliveryId}`)) > 0
+
+/** Refuses a payment for good unless it has its transaction. */
+export const refuseUnsent = (db: Db, { entityId, id }: PaymentRef, refusal: string) =>
+  db.run(sql`update x402_payments p set refusal = ${refusal}
+    where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent}`)
 
 /** The authorization of a row, as it was signed. */
 export const authorizationOf = (row: PaymentRow): SignedPayment => ({
@@ -128,4 +143,5 @@ export const authorizationOf = (row: PaymentRow): SignedPayment => ({
   nonce: hexOf(row.nonce),
   signature: hexOf(row.signature),
   isOfKey: row.ofKey,
+  gasMax: BigInt(row.gasMax),
 })

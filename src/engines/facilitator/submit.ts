@@ -6,6 +6,7 @@
 import type { Chain } from '#chains/chain'
 import { authorizationsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
+import { isHalted } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
 import {
   type GasFaucet,
@@ -24,7 +25,7 @@ import {
   type PaymentRef,
   type PaymentRow,
   postponePayments,
-  refusePayment,
+  refuseUnsent,
 } from './store.ts'
 import { isExpiring } from './verify.ts'
 
@@ -39,6 +40,7 @@ export async function submitPayments(
   gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
   const { blockchain } = chain.network
+  if (await isHalted(ctx.database, blockchain)) return false
   const due = await duePayments(ctx.database, turn, blockchain, batchMax)
   let submitted = 0
   // The treasury of one entity must not stop the others.
@@ -60,7 +62,10 @@ function byEntity(due: readonly PaymentRef[]): Map<string, string[]> {
   return ids
 }
 
-/** Sends payments of one entity; returns how many. Without gas they wait, until their authorizations expire. */
+/**
+ * Sends payments of one entity, each in a `tx` of its own, so that one that cannot be sent takes no other back; returns how many.
+ * Without gas they wait.
+ */
 async function submitOwn(
   ctx: EngineCtx,
   chain: Chain,
@@ -69,24 +74,23 @@ async function submitOwn(
   gasFaucet: GasFaucet | undefined,
 ): Promise<number> {
   const treasury = await openEntityPayer(ctx, entityId, chain, gasFaucet)
-  const count = await ctx.database.tx(async (tx) => {
-    const payments = await lockDue(tx, entityId, ids)
-    const [late, ready] = [
-      payments.filter((payment) => isExpiring(ctx, payment)),
-      payments.filter((payment) => !isExpiring(ctx, payment)),
-    ]
-    for (const { id } of late) await refusePayment(tx, { entityId, id }, expiredUnsent)
-    if (!treasury) await postponePayments(tx, entityId, idsOf(ready), retryMs)
-    for (const payment of treasury ? ready : []) await submitOne(ctx, tx, chain, treasury!, payment)
-    failpoint('before-payment-commit')
-    return treasury ? ready.length : 0
-  })
-  if (count > 0) failpoint('after-payment-commit')
+  if (!treasury) await postponePayments(ctx.database, entityId, ids, retryMs)
+  let count = 0
+  for (const id of ids) {
+    const isSent = await ctx.database.tx(async (tx) => {
+      const payment = await lockDue(tx, { entityId, id })
+      if (!payment) return false
+      const isLate = isExpiring(ctx, chain, payment)
+      if (isLate) await refuseUnsent(tx, payment, 'it was not sent before it expired')
+      else if (treasury) await submitOne(ctx, tx, chain, treasury, payment)
+      failpoint('before-payment-commit')
+      return !isLate && treasury !== undefined
+    })
+    if (isSent) count += 1
+    if (isSent) failpoint('after-payment-commit')
+  }
   return count
 }
-
-const expiredUnsent = 'authorization is expired: the treasury of this server had no gas to send it in time'
-const idsOf = (payments: readonly PaymentRef[]) => payments.map(({ id }) => id)
 
 async function submitOne(
   ctx: EngineCtx,
@@ -96,13 +100,14 @@ async function submitOne(
   payment: PaymentRow,
 ): Promise<void> {
   const { id } = payment
-  const { token, ...signed } = authorizationOf(payment)
+  const { token, gasMax, ...signed } = authorizationOf(payment)
   const { authorizedPayment } = authorizationsOn(chain)
   await submitPlatformCall(ctx, tx, chain, treasury, {
     actor: 'facilitator',
     requestId: id,
     id,
     refId: `x402 ${id}`,
+    gasMax,
     call: { ...authorizedPayment(token, signed, signed.signature, signed.isOfKey), to: token },
   })
   await markPaymentSubmitted(tx, ctx.clock.nowMs(), payment)

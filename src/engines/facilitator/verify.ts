@@ -10,12 +10,17 @@ import type { SignedPayment } from './store.ts'
 /** A payment as its payer signed it, and the payment that is required. */
 export type OfferedPayment = {
   chain: Chain
-  signed: Omit<SignedPayment, 'isOfKey'>
-  required: { payTo: Address; amountAtomic: bigint }
+  signed: Omit<SignedPayment, 'isOfKey' | 'gasMax'>
+  /** `withinMs`: the longest that the seller waits. */
+  required: { payTo: Address; amountAtomic: bigint; withinMs?: number | undefined }
 }
 
-/** Seconds that an authorization must be valid yet, so that a block can have it. */
-const leastValidSeconds = 6n
+/** Seconds that an authorization must be valid yet, so that a block can have it: at least these, and two blocks. */
+const leastValidSeconds = 6
+/** The longest that it may be valid: what waits for it holds up what the treasury sends after it. */
+const longestValidSeconds = 86_400n
+/** The most gas of a payment. The contract of a payer decides how much its signature takes, and the treasury pays for it. */
+const gasOfPaymentMax = 1_000_000n
 
 /**
  * Checks a payment: by its terms, by its signature, and by a simulation on a node, which proves balance, nonce and the signatures of
@@ -25,15 +30,22 @@ export async function verifyPayment(
   ctx: EngineCtx,
   { chain, signed, required }: OfferedPayment,
 ): Promise<PaymentRefusal | SignedPayment> {
-  const refused = refusedTerms(ctx, signed, required)
+  const refused = refusedTerms(ctx, chain, signed, required)
   if (refused) return refused
   const authorizations = authorizationsOn(chain)
   const separator = await domainSeparatorOf(chain, signed.token)
   const signer = await authorizations.signerOf(separator, signed, signed.signature)
-  const payment = { ...signed, isOfKey: signer === signed.from }
-  const call = authorizations.authorizedPayment(signed.token, signed, signed.signature, payment.isOfKey)
+  const isOfKey = signer === signed.from
+  const call = authorizations.authorizedPayment(signed.token, signed, signed.signature, isOfKey)
   const estimate = await chain.offers.estimateGas(required.payTo, call)
-  if (estimate.kind === 'estimated') return payment
+  if (estimate.kind === 'estimated') {
+    const gasMax = chain.offers.limitOf(estimate.gas, 'call')
+    if (gasMax <= gasOfPaymentMax) return { ...signed, isOfKey, gasMax }
+    return refusedFor(
+      'invalid_exact_evm_transaction_simulation_failed',
+      `It takes ${estimate.gas} gas, and may take no more than ${gasOfPaymentMax}.`,
+    )
+  }
   if (estimate.kind === 'unknown')
     throw new ApiError(
       'unavailable',
@@ -55,24 +67,33 @@ export function refusedOffer(
 
 /** The terms that no node is needed for. */
 function refusedTerms(
-  { clock }: EngineCtx,
-  { to, amountAtomic, validAfter, validBefore }: SignedPayment | OfferedPayment['signed'],
+  ctx: EngineCtx,
+  chain: Chain,
+  signed: OfferedPayment['signed'],
   required: OfferedPayment['required'],
 ): PaymentRefusal | undefined {
-  const unlike = refusedOffer({ to, amountAtomic }, required)
+  const unlike = refusedOffer(signed, required)
   if (unlike) return unlike
-  const now = BigInt(Math.floor(clock.nowMs() / 1000))
-  if (validBefore < now + leastValidSeconds)
+  if (signed.amountAtomic === 0n) return refusedFor('invalid_exact_evm_authorization_value')
+  const now = secondsOf(ctx)
+  if (isExpiring(ctx, chain, signed) || signed.validBefore > now + longestValidSeconds)
     return refusedFor('invalid_exact_evm_payload_authorization_valid_before')
-  if (validAfter > now) return refusedFor('invalid_exact_evm_payload_authorization_valid_after')
-  return undefined
+  return signed.validAfter > now
+    ? refusedFor('invalid_exact_evm_payload_authorization_valid_after')
+    : undefined
 }
 
+const secondsOf = ({ clock }: EngineCtx) => BigInt(Math.floor(clock.nowMs() / 1000))
+
 /** Whether an authorization expires before a block can have it. */
-export const isExpiring = (
-  { clock }: EngineCtx,
+export function isExpiring(
+  ctx: EngineCtx,
+  { network }: Chain,
   { validBefore }: Pick<SignedPayment, 'validBefore'>,
-): boolean => validBefore < BigInt(Math.floor(clock.nowMs() / 1000)) + leastValidSeconds
+): boolean {
+  const leastSeconds = Math.max(leastValidSeconds, Math.ceil((2 * network.blockTimeMs) / 1000))
+  return validBefore < secondsOf(ctx) + BigInt(leastSeconds)
+}
 
 const separators = new WeakMap<Chain, Map<Address, Hex>>()
 

@@ -13,7 +13,7 @@ export type TreasuryCall = {
   refId: string
   call: Call & { to: Address }
   /** Estimated when it is signed where absent. */
-  gasLimit?: bigint | undefined
+  gasMax?: bigint | undefined
 }
 
 /** Submits a call of a treasury in `ctx.db`'s tx. */
@@ -21,7 +21,7 @@ export async function submitTreasuryCall(
   ctx: EntityCtx,
   chain: Chain,
   treasury: TreasuryRow,
-  { id, refId, call, gasLimit }: TreasuryCall,
+  { id, refId, call, gasMax }: TreasuryCall,
 ): Promise<void> {
   const { address } = treasury
   const { id: tokenId } = await nativeToken(ctx.db, treasury.blockchain)
@@ -29,7 +29,7 @@ export async function submitTreasuryCall(
     id,
     chain,
     call,
-    fee: { gasLimit },
+    fee: { gasLimit: gasMax },
     refId,
     shown: {
       operation: 'CONTRACT_EXECUTION',

@@ -83,6 +83,8 @@ export type Endpoint<Ctx = RequestScope> = {
    * message, has no HEAD route. A POST that only reads holds no database connection while it waits for a node.
    */
   changing?: boolean
+  /** Whether an operation without a `tx` acts all the same, by steps with a `tx` of their own. */
+  acts?: true
   /** Shows a refused request in a protocol whose errors are successes of HTTP; `undefined` leaves it to HTTP. */
   showError?: (error: ApiError, body: unknown) => object | undefined
   /** Whether refusals carry their text as `error` too, as clients of this interface read it. */
@@ -101,6 +103,9 @@ export type Endpoint<Ctx = RequestScope> = {
 }
 
 export const isChanging = ({ changing, method }: Endpoint<never>): boolean => changing ?? method !== 'GET'
+
+/** Whether the operation is closed to those who may read alone. */
+export const mayAct = (endpoint: Endpoint<never>): boolean => endpoint.acts ?? isChanging(endpoint)
 
 /** Replay of a repeated request: it answers with the current state of the resource that the first one created. */
 export type Idempotent<Ctx> = {

@@ -11,7 +11,7 @@ import { shownAgent, shownHeaders } from '#runtime/request-log/shown-headers'
 import type { RequestBodies, RequestRow } from '#runtime/request-log/store'
 import { oncePer } from '#runtime/scheduling/memoize'
 import type { Scope } from '#runtime/scope'
-import { type Endpoint, isChanging } from './endpoint.ts'
+import { type Endpoint, mayAct } from './endpoint.ts'
 import { bodySchema, querySchema, responseSchema } from './schemas.ts'
 
 /** The facts about a request that will be logged, as they become known. */
@@ -41,7 +41,7 @@ export const isLogged = (endpoint: Endpoint<never>): boolean =>
   endpoint.auth !== 'none' &&
   !endpoint.raw &&
   endpoint.media === undefined &&
-  (isChanging(endpoint) || !endpoint.path.startsWith('/operator/'))
+  (mayAct(endpoint) || !endpoint.path.startsWith('/operator/'))
 
 /** A sandbox keeps bodies: its secrets are public, and developers read them. */
 const settingOf = ({ requestLog, loopbackPages }: Config): RequestLogSetting =>

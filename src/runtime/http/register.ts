@@ -11,14 +11,7 @@ import { type CallerOf, requireUserToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
-import {
-  type Answer,
-  type Arrived,
-  type Endpoint,
-  isAnswer,
-  isChanging,
-  type ListResult,
-} from './endpoint.ts'
+import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult, mayAct } from './endpoint.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
 import { invoke } from './invoke.ts'
@@ -71,7 +64,7 @@ export function registerEndpoint(
     handler,
     config: {
       auth: endpoint.auth,
-      isChanging: isChanging(endpoint),
+      isChanging: mayAct(endpoint),
       ...(bodyBytesMax && { bodyBytesMax }),
       ...(endpoint.raw && { isRaw: true }),
       ...(endpoint.errorText && { errorText: true }),
@@ -163,6 +156,7 @@ async function contextOf(
       requestId: request.id,
       ...(isPublic(auth) && { page: normalizeIP(request.ip) }),
       receivedMs,
+      isWaitedFor: () => request.raw.socket?.destroyed !== true,
       afterRollback: [],
       afterCommit: [],
     })

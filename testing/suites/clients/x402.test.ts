@@ -11,9 +11,11 @@ import { createWalletClient, http, parseAbi, publicActions, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { sql } from '#runtime/db/db'
+import { mayAct } from '#runtime/http/endpoint'
 import { freshAddress } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
@@ -134,29 +136,31 @@ describe('property 241: a payment by x402', () => {
     expect(others).toEqual(Array(7).fill('duplicate_settlement'))
     expect(await facilitator.settle(payment, required)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await paidTo(payTo)).toEqual([250_000n])
-    // Another account of this server is told that it is not its payment.
+    // Another account of this server sends nothing for it, and sees nothing of it.
     const other = await harness.newEntity()
-    await expect(facilitatorOf(harness.url, other.apiKey).settle(payment, required)).rejects.toThrow('409')
+    expect(await facilitatorOf(harness.url, other.apiKey).settle(payment, required)).toMatchObject({
+      errorReason: 'invalid_exact_evm_nonce_already_used',
+      transaction: '',
+    })
     expect((await other.http('GET', `/v1/facilitator/x402/status/${idOf(answers[0]!)}`)).status).toBe(404)
   })
 
-  it('is answered again to the request that was answered, and with its own terms alone', async () => {
+  it('is answered again to the delivery that was answered, and with its own terms alone', async () => {
     const [payer, payTo] = [await newPayer(), freshAddress()]
     const required = requiring(payTo)
     const payment = await paymentOf(payer, required)
     const settle = (
       paymentPayload: PaymentPayload,
       paymentRequirements: PaymentRequirements,
-      requestId: string,
+      deliveryId: string,
     ) =>
       harness.http('POST', '/v1/facilitator/x402/settle', {
-        headers: { 'X-Request-Id': requestId },
-        body: { x402Version: 2, paymentPayload, paymentRequirements },
+        body: { x402Version: 2, paymentPayload, paymentRequirements, deliveryId },
       })
-    const requestId = randomUUID()
-    const first = await settle(payment, required, requestId)
+    const deliveryId = randomUUID()
+    const first = await settle(payment, required, deliveryId)
     expect(first.body).toMatchObject({ success: true })
-    expect((await settle(payment, required, requestId)).body).toEqual(first.body)
+    expect((await settle(payment, required, deliveryId)).body).toEqual(first.body)
     expect((await settle(payment, required, randomUUID())).body).toMatchObject({
       errorReason: 'duplicate_settlement',
       transaction: first.body.transaction,
@@ -170,7 +174,7 @@ describe('property 241: a payment by x402', () => {
       [forged, other, 'invalid_exact_evm_nonce_already_used'],
       [payment, other, 'invalid_exact_evm_recipient_mismatch'],
     ] as const)
-      expect((await settle({ ...offered, accepted: asked }, asked, requestId)).body).toMatchObject({
+      expect((await settle({ ...offered, accepted: asked }, asked, deliveryId)).body).toMatchObject({
         success: false,
         errorReason: reason,
       })
@@ -203,6 +207,8 @@ describe('property 241: a payment by x402', () => {
       payload: { ...payment.payload, authorization: { ...authorizationOf(payment), ...fields } },
     })
     const short = await paymentOf(payer, { ...required, maxTimeoutSeconds: 1 })
+    const long = await paymentOf(payer, { ...required, maxTimeoutSeconds: 90_000 })
+    const none = await paymentOf(payer, requiring(payTo, '0'))
     const refusals: [PaymentPayload, PaymentRequirements, string][] = [
       [payment, requiring(freshAddress()), 'invalid_exact_evm_recipient_mismatch'],
       [payment, requiring(payTo, '250001'), 'invalid_exact_evm_payload_authorization_value_mismatch'],
@@ -210,6 +216,8 @@ describe('property 241: a payment by x402', () => {
       [changed({ from: poor.address }), required, 'invalid_exact_evm_signature'],
       [await paymentOf(poor, required), required, 'invalid_exact_evm_insufficient_balance'],
       [short, required, 'invalid_exact_evm_payload_authorization_valid_before'],
+      [long, required, 'invalid_exact_evm_payload_authorization_valid_before'],
+      [none, requiring(payTo, '0'), 'invalid_exact_evm_authorization_value'],
       [payment, { ...required, network: 'eip155:1' }, 'unsupported_network'],
       [payment, { ...required, asset: freshAddress() }, 'invalid_exact_evm_eip3009_not_supported'],
       [payment, { ...required, scheme: 'upto' }, 'unsupported_scheme'],
@@ -306,6 +314,47 @@ describe('property 241: a payment by x402', () => {
     expect([paid!.success, refused!.success]).toEqual([true, false])
     expect(refused!.errorReason).toMatch(/insufficient_balance|transaction_failed/)
     expect(await paidTo(payTo)).toHaveLength(1)
+  })
+
+  it('that was not sent in time is refused for good, and is not charged later', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const required = { ...requiring(payTo), maxTimeoutSeconds: 8 }
+    const payment = await paymentOf(payer, required)
+    await harness.stopEngines()
+    const late = await facilitator.settle(payment, required)
+    expect(late).toMatchObject({ success: false, errorReason: 'invalid_exact_evm_transaction_failed' })
+    expect(late.errorMessage).toContain('was not sent in time')
+    harness.startEngines()
+    const next = await paymentOf(payer, required)
+    expect(await facilitator.settle(next, required)).toMatchObject({ success: true })
+    expect(await facilitator.settle(payment, required)).toMatchObject({ success: false })
+    expect(await paidTo(payTo)).toEqual([250_000n])
+  })
+
+  it('is answered to a second request where the first one has left', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const required = requiring(payTo)
+    const payment = await paymentOf(payer, required)
+    const leaving = new AbortController()
+    const [asked] = await whileBlocksWait(async () => {
+      const gone = fetch(`${harness.url}/v1/facilitator/x402/settle`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${harness.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ x402Version: 2, paymentPayload: payment, paymentRequirements: required }),
+        signal: leaving.signal,
+      }).catch(() => 'gone')
+      await until(async () => ((await statusOf(payment))?.transaction ?? '') !== '', 'the payment is sent')
+      leaving.abort()
+      expect(await gone).toBe('gone')
+      return [facilitator.settle(payment, required)]
+    })
+    expect(await asked).toMatchObject({ success: true })
+    expect(await paidTo(payTo)).toEqual([250_000n])
+  })
+
+  it('is not settled for a member who may only read', async () => {
+    const settling = endpoints.filter(({ path }) => path.startsWith('/v1/facilitator/x402'))
+    expect(settling.filter(mayAct).map(({ operationId }) => operationId)).toEqual(['settleX402Payment'])
   })
 
   it.each(['before-payment-commit', 'after-payment-commit'] as const)(

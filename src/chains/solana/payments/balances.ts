@@ -10,7 +10,7 @@ import { type ReadAccount, readAccounts, withoutData } from '../rpc/accounts.ts'
 import type { SolanaClient } from '../rpc/client.ts'
 import { lamportsIn, slotIn } from '../rpc/values.ts'
 import { accountRent } from './fees.ts'
-import { type BlockWithChanges, blocksSince } from './taken-back.ts'
+import { type BlockWithChanges, visitBlocksSince } from './taken-back.ts'
 
 type BalanceAtSlot = { slot: number; amountAtomic: bigint }
 
@@ -39,16 +39,18 @@ export async function balanceThrough(
 ): Promise<bigint> {
   const { slot, amountAtomic } = await readBalance(node, holding)
   if (at === undefined) return amountAtomic
-  const since = await blocksSince(node, slot, at, wholeOf)
-  return since.reduce((amount, whole) => amount - changeIn(whole, holding), amountAtomic)
+  const { address, token } = holding
+  const account = token === undefined ? undefined : tokenAccountOf(address, token)
+  let amount = amountAtomic
+  await visitBlocksSince(node, slot, at, wholeOf, (whole) => {
+    amount -=
+      account === undefined ? lamportChangeIn(whole, address) : (whole.accountChanges.get(account) ?? 0n)
+  })
+  return amount
 }
 
-/** Returns the change of a balance in a block. */
-function changeIn(
-  { block, receipts, accountChanges }: SolanaBlock,
-  { address, token }: AccountToken,
-): bigint {
-  if (token !== undefined) return accountChanges.get(tokenAccountOf(address, token)) ?? 0n
+/** Returns the change of the lamports of an address in a block. */
+function lamportChangeIn({ block, receipts }: SolanaBlock, address: Address): bigint {
   let sum = 0n
   for (const transfer of block.transfers) {
     if (transfer.token !== undefined) continue
@@ -84,11 +86,11 @@ export async function tokenBalancesThrough(
       .slice(first, first + accountsMax)
       .map(({ owner, token }) => tokenAccountOf(owner, token))
     const told = await readAccounts(node, accounts, upToAmount)
-    const since = await blocksSince(node, told.slot, at, wholeOf)
-    for (const [place, account] of accounts.entries()) {
-      const changed = since.reduce((sum, { accountChanges }) => sum + (accountChanges.get(account) ?? 0n), 0n)
-      amounts.push(amountIn(told.accounts[place]) - changed)
-    }
+    const changed = accounts.map(() => 0n)
+    await visitBlocksSince(node, told.slot, at, wholeOf, ({ accountChanges }) => {
+      for (const [place, account] of accounts.entries()) changed[place]! += accountChanges.get(account) ?? 0n
+    })
+    amounts.push(...told.accounts.map((account, place) => amountIn(account) - changed[place]!))
   }
   return amounts
 }

@@ -11,24 +11,24 @@ export type BlockWithChanges = (at: BlockAt) => Promise<SolanaBlock | undefined>
 /** Blocks that are taken back at most to tell a balance of before. */
 const takenBackMax = 300
 
-/** The blocks after the one asked for, up to that of a slot. */
-export async function blocksSince(
+/** Visits the blocks after the one asked for, up to that of a slot. They count for nothing when it throws. */
+export async function visitBlocksSince(
   node: SolanaClient,
   slot: number,
   at: BlockAt,
   wholeOf: BlockWithChanges,
-): Promise<SolanaBlock[]> {
+  visit: (block: SolanaBlock) => void,
+): Promise<void> {
   const newest = await readRefOfSlot(node, slot)
   if (!newest || newest.number < at.number || newest.number - at.number > takenBackMax)
     throw new NodeUnreachable(`the node tells balances of slot ${slot}, too far from block ${at.number}`)
-  const blocks: SolanaBlock[] = []
   let { hash } = newest
   for (let height = newest.number; height > at.number; height--) {
     const whole = await wholeOf({ number: height, hash })
     if (!whole) throw new NodeUnreachable(`block ${height} was taken back meanwhile`)
-    blocks.push(whole)
+    visit(whole)
     hash = whole.block.parentHash
   }
-  if (hash === at.hash) return blocks
+  if (hash === at.hash) return
   throw new NodeUnreachable(`the node has another block ${at.number}`)
 }

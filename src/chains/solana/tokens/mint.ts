@@ -15,6 +15,9 @@ const mintBytes = 82
 /** The length of the data of a mint and of a metadata account, which is at most as long. */
 const described = { offset: 0, length: 4_096 }
 
+/** The most decimals that amounts are written with here. A mint can have 255. */
+const decimalsMax = 77
+
 /** The standards by their numbers in metadata. */
 const numbered: readonly (TokenStandard | undefined)[] = [
   'NonFungible',
@@ -34,7 +37,7 @@ export async function readMint(node: SolanaClient, mint: Address): Promise<Descr
   if (!account) return 'no code'
   if (account.owner !== programIds.token || account.data.length !== mintBytes) return 'no token'
   const { decimals, isInitialized, isUnique } = mintIn(account.data)
-  if (!isInitialized) return 'no token'
+  if (!isInitialized || decimals > decimalsMax) return 'no token'
   const told = metadata?.owner === programIds.tokenMetadata ? metadataIn(metadata.data, mint) : undefined
   const { name = '', symbol = '', uri } = told ?? {}
   return { name, symbol, decimals, uri, standard: told?.standard ?? (isUnique ? 'NonFungible' : 'Fungible') }
@@ -79,16 +82,22 @@ function readMetadata(reader: BinaryReader, mint: Address): Metadata | undefined
   if (reader.u8() !== metadataKind) return undefined
   reader.take(32)
   if (encodeBase58(reader.take(32)) !== mint) return undefined
-  const [name, symbol, uri] = [textIn(reader), textIn(reader), textIn(reader)]
+  const [name, symbol, uri] = [
+    textIn(reader, textBytesMax),
+    textIn(reader, textBytesMax),
+    textIn(reader, uriBytesMax + 1),
+  ]
   return {
-    name: name.slice(0, textBytesMax),
-    symbol: symbol.slice(0, textBytesMax),
+    name,
+    symbol,
     uri: uri === '' || uri.length > uriBytesMax ? undefined : uri,
     standard: standardIn(reader),
   }
 }
 
-const textIn = (reader: BinaryReader): string => shownText(reader.take(reader.u32()).toString('utf8'))
+/** The text within these bytes: a longer one is cut, and half a character at its end is left out. */
+const textIn = (reader: BinaryReader, bytesMax: number): string =>
+  shownText(reader.take(reader.u32()).toString('utf8', 0, bytesMax))
 
 /** The standard stands behind the royalties, the creators and the number of an edition; old accounts end before. */
 function standardIn(reader: BinaryReader): TokenStandard | undefined {

@@ -22,7 +22,7 @@ export async function submitCall(
   const id = newId(ctx.nowMs)
   const createDate = formatInstant(ctx.nowMs)
   await insertAccountCall(ctx.db, { entityId, id, blockchain, purpose, createDate })
-  await submitTreasuryCall(ctx, chain, treasury, { id, refId: `${purpose} ${id}`, call, gasLimit })
+  await submitTreasuryCall(ctx, chain, treasury, { id, refId: `${purpose} ${id}`, call, gasMax: gasLimit })
   return id
 }
 
