@@ -16,7 +16,8 @@ import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { sql } from '#runtime/db/db'
 import { mayAct } from '#runtime/http/endpoint'
-import { freshAddress } from '#testing/builders/world'
+import { accountActions } from '#testing/builders/smart-accounts'
+import { freshAddress, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { spawnWorker } from '#testing/processes/programs'
@@ -178,6 +179,31 @@ describe('property 241: a payment by x402', () => {
         success: false,
         errorReason: reason,
       })
+    expect(await paidTo(payTo)).toEqual([250_000n])
+  })
+
+  it('is signed for the contract of a smart account, which this server has too', async () => {
+    const world = worldOf(harness)
+    const actions = accountActions(world)
+    const account = await actions.make()
+    // The first operation deploys the account.
+    await actions.reaches(await actions.transfer(account, freshAddress()), 'COMPLETE')
+    const payTo = freshAddress()
+    const required = requiring(payTo)
+    const signer = {
+      address: account.address as `0x${string}`,
+      signTypedData: async (data: object) => {
+        const body = {
+          walletId: account.id,
+          entitySecretCiphertext: await harness.sealSecret(),
+          data: JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? value.toString() : value)),
+        }
+        return (await world.call('POST', '/v1/w3s/developer/sign/typedData', body)).signature
+      },
+    }
+    const payment = await paymentOf(signer as never, required)
+    expect(await facilitator.verify(payment, required)).toMatchObject({ isValid: true })
+    expect(await facilitator.settle(payment, required)).toMatchObject({ success: true })
     expect(await paidTo(payTo)).toEqual([250_000n])
   })
 
