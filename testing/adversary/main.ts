@@ -17,7 +17,7 @@ npm run test:adversary -- [options]
   --seed N       seed of the first run; the next ones count up (default: a random one, printed)
   --points A,B   failpoints, taking turns (default: all marked *)
   --action A     kill or stop (freeze for three leases) at the point (default: the seed decides)
-  --jobs N       runs at once (default: three for each core)
+  --jobs N       runs at once (default: two for each core)
   --help         this text
 
 Failpoints:
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     points: { type: 'string', default: matrixPoints.join(',') },
     action: { type: 'string', default: '' },
-    jobs: { type: 'string', default: String(3 * availableParallelism()) },
+    jobs: { type: 'string', default: String(2 * availableParallelism()) },
     help: { type: 'boolean', default: false },
   },
 })

@@ -18,7 +18,7 @@ export type MatrixOptions = {
   points: readonly Failpoint[]
   /** The action at the points; by default the seed decides. */
   action?: FailpointAction | undefined
-  /** Number of runs at once; they mostly wait for leases to end. */
+  /** Number of runs at once. */
   jobs: number
   /** Arguments of `node` that start a worker process. */
   workerArgs: readonly string[]

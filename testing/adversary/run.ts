@@ -84,7 +84,7 @@ export async function runSchedule(
     doing = 'waiting for the end of all transfers'
     const left = await untilEnded(database, node, load)
     settledMs = performance.now() - startedMs - faultsMs
-    if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
+    if (left) defects.push(`${notTerminal(left)}; ${await lagOf(database, node)}`)
     doing = 'waiting until no block of a transfer can be rewound'
     defects.push(...(await followToTheEnd(database, node)))
     doing = 'comparing with the chain'
@@ -192,6 +192,12 @@ async function followToTheEnd(database: Database, node: RunNode): Promise<string
   const behind = await leftAfter(() => unfollowed(database, node))
   return behind ? [`not followed within ${settleWithinMs} ms: ${behind}`] : []
 }
+
+const notTerminal = (left: string) => `not terminal within ${settleWithinMs} ms: ${left}`
+
+/** How far the workers are behind: signing waits for blocks that are not read. */
+const lagOf = async (database: Database, node: RunNode): Promise<string> =>
+  (await unfollowed(database, node)) ?? 'all blocks are followed'
 
 /** Asks what is left until nothing is. Returns undefined, or what is left when time runs out. */
 async function leftAfter(
