@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solanaBalanceOf } from '#testing/nodes/solana-oracle'
+import { until } from '#testing/platform/until'
 import { type Program, startProgram } from '#testing/processes/program'
 import { initializedDirectory } from '#testing/processes/programs'
 import { labUserOf } from './lab-user.ts'
@@ -99,7 +100,10 @@ describe('property 239: another branch of a local Solana', () => {
     data(await program.tenant.http('POST', '/sandbox/faults/rules', { body: JSON.stringify(rule) }))
     const id = await transfer(payer, payee, '0.25')
     await reaches(id, 'COMPLETE')
-    expect((await get('/sandbox/faults/met'))[0].rule).toBe('replaced')
+    await until(
+      async () => (await get('/sandbox/faults/met'))[0]?.rule === 'replaced',
+      'the rule has replaced a block',
+    )
     data(await program.tenant.http('DELETE', '/sandbox/faults'))
     await untilHolds(payee, 'USDC', '2.25')
     expect(await atChain()).toBe(2_250_000n)
