@@ -60,7 +60,6 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
     },
     gather: {
       by: 'authorization',
-      domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       authorizationDigest,
       authorizedTransferCall,
     },

@@ -8,7 +8,7 @@ export type TimedAuthorization = Authorization & { validAfter: bigint; validBefo
 
 /** Payments that the owner of coins signs, and that any account may send (`transferWithAuthorization` of EIP-3009). */
 export type Authorizations = {
-  /** The EIP-712 domain separator of a token. It never changes. */
+  /** The EIP-712 domain separator of a token, as its contract tells it: `domainSeparatorOf` asks once. */
   domainSeparatorOf(token: Address): Promise<Hex>
   /** The account whose key made a signature; `undefined` for a signature of another form, which a contract may take. */
   signerOf(

@@ -14,8 +14,6 @@ type GatherByPayment = { by: 'payment' }
 /** The treasury takes them with an authorization that the key of the address signed (EIP-3009). */
 export type GatherByAuthorization = {
   by: 'authorization'
-  /** The EIP-712 domain separator of a token, part of every digest signed for it. It never changes. */
-  domainSeparatorOf(token: Address): Promise<Hex>
   /** The 32 bytes that the owner of coins signs to let another account take them. */
   authorizationDigest(domainSeparator: Hex, authorization: Authorization): Buffer
   /** The call by which `to` takes them. No other account can make it. */

@@ -1,9 +1,9 @@
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { domainSeparatorOf } from '#chains/domain-separators'
 import { authorizationsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
-import type { Hex } from '#lib/hex'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import type { SignedPayment } from './store.ts'
 
@@ -93,14 +93,4 @@ export function isExpiring(
 ): boolean {
   const leastSeconds = Math.max(leastValidSeconds, Math.ceil((2 * network.blockTimeMs) / 1000))
   return validBefore < secondsOf(ctx) + BigInt(leastSeconds)
-}
-
-const separators = new WeakMap<Chain, Map<Address, Hex>>()
-
-async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
-  const known = separators.get(chain.shared) ?? new Map<Address, Hex>()
-  separators.set(chain.shared, known)
-  const separator = known.get(token) ?? (await authorizationsOn(chain).domainSeparatorOf(token))
-  known.set(token, separator)
-  return separator
 }

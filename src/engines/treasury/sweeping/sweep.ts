@@ -6,8 +6,8 @@
  * the merchant's balance.
  */
 
-import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import { domainSeparatorOf } from '#chains/domain-separators'
 import type { GatherByAuthorization } from '#chains/facets/gather'
 import { gatherOn } from '#chains/facets/optional'
 import { type NetworkToken, tokenAddress } from '#chains/network'
@@ -97,17 +97,7 @@ type Gathering = { by: 'payment' } | (GatherByAuthorization & { domainSeparator:
 async function gatheringOf(chain: Chain, token: NetworkToken): Promise<Gathering> {
   const gather = gatherOn(chain)
   if (gather.by === 'payment') return gather
-  return { ...gather, domainSeparator: await domainSeparatorOf(chain, gather, tokenAddress(token)) }
-}
-
-const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()
-
-async function domainSeparatorOf(chain: Chain, gather: GatherByAuthorization, token: Address): Promise<Hex> {
-  const known = domainSeparators.get(chain) ?? new Map<Address, Hex>()
-  domainSeparators.set(chain, known)
-  const separator = known.get(token) ?? (await gather.domainSeparatorOf(token))
-  known.set(token, separator)
-  return separator
+  return { ...gather, domainSeparator: await domainSeparatorOf(chain, tokenAddress(token)) }
 }
 
 /**
