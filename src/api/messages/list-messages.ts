@@ -1,13 +1,8 @@
 import { canonicalTxId } from '#chains/addresses/canonical'
 import { capabilitiesOf } from '#chains/capabilities'
 import { decodedMessageOf } from '#chains/crosschain/decoded-message'
-import {
-  messageByDigest,
-  messageChains,
-  messagesBy,
-  networkOfDomain,
-  type ShownMessage,
-} from '#engines/attestation/index'
+import { networkOfDomain } from '#chains/networks/index'
+import { messageByDigest, messageChains, messagesBy, type ShownMessage } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
@@ -22,7 +17,7 @@ type MessageFilters = { transactionHash?: string; nonce?: string }
 export function elsewhere(ctx: Ctx, text: string, location: string): string | undefined {
   const domain = Number(text)
   if (messageChains(ctx).some((chain) => chain.domain === domain)) return undefined
-  const service = networkOfDomain(ctx, domain) && attestationServiceOf(ctx)
+  const service = networkOfDomain(ctx.config.crosschainEnvironment, domain) && attestationServiceOf(ctx)
   if (service === undefined) requireMessages(ctx, text, location)
   return service
 }
@@ -37,7 +32,7 @@ function blockchainOf(ctx: Ctx, text: string, location: string): string {
 
 /** Refuses a domain that no network has, and that of a network whose messages this version does not know. */
 function requireMessages(ctx: Ctx, text: string, location: string): void {
-  const network = networkOfDomain(ctx, Number(text))
+  const network = networkOfDomain(ctx.config.crosschainEnvironment, Number(text))
   if (network && capabilitiesOf(network.blockchain).crosschain) return
   throw invalid({
     at: location,

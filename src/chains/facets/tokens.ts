@@ -30,6 +30,9 @@ export const isNft = (standard: string | null): boolean =>
 export const claimedStandard = (standard: string): string =>
   hasItems(standard) || standard === 'ERC20' ? standard : 'Fungible'
 
+/** Amounts of a token with more decimals do not fit the type of its balances. */
+export const decimalsMax = 77
+
 /** A transfer as the log of any contract claims it. Nothing but the balance of the contract proves it. */
 export type ClaimedTransfer = {
   txHash: TxId

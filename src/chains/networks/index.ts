@@ -71,6 +71,10 @@ export function networkOf(blockchain: string): Network | undefined {
 export const networkOfRpcPath = (path: string): Network | undefined =>
   networks.find((network) => network.rpcPath === path)
 
+/** The network that has this domain in an environment. */
+export const networkOfDomain = (environment: Environment, domain: number): Network | undefined =>
+  networks.find((network) => network.environment === environment && network.domain === domain)
+
 /** The data of a blockchain that the operator names. */
 export function requireNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)

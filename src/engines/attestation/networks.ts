@@ -1,6 +1,5 @@
 import type { Chain, Chains } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
-import { type Network, networks } from '#chains/networks/index'
 import type { Scope } from '#runtime/scope'
 
 /** A chain whose messages this server attests. */
@@ -18,9 +17,3 @@ export function messageChainOf({ config }: Scope, chain: Chain): MessageChain | 
 /** The chains whose messages this server attests. */
 export const messageChains = (ctx: AttestingScope): MessageChain[] =>
   ctx.chains.list().flatMap((chain) => messageChainOf(ctx, chain) ?? [])
-
-/** The network of the environment that has this domain, though this server may not be connected to it. */
-export const networkOfDomain = ({ config }: Scope, domain: number): Network | undefined =>
-  networks.find(
-    (network) => network.environment === config.crosschainEnvironment && network.domain === domain,
-  )

@@ -3,7 +3,7 @@ import type { Blockchain } from '#chains/blockchains'
 import type { Chain, Chains } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
 import { type NetworkToken, tokenAddress } from '#chains/network'
-import { networks } from '#chains/networks/index'
+import { networkOfDomain } from '#chains/networks/index'
 import type { Scope } from '#runtime/scope'
 
 /** The token of unified balances. */
@@ -52,7 +52,7 @@ export function unifiedChains({ chains, config }: ChainsScope): UnifiedChain[] {
 
 /** Says why this server has no unified balance on the chain of a domain. */
 export function whyNoBalance(environment: 'TEST' | 'LIVE', domain: number): string {
-  const named = networks.find((each) => each.environment === environment && each.domain === domain)
+  const named = networkOfDomain(environment, domain)
   if (!named) return 'is no domain of a chain with a unified balance'
   return named.unifiedBalance
     ? 'is a chain that this server is not connected to'

@@ -4,6 +4,7 @@
  */
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
+import { decimalsMax } from '../../facets/tokens.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { isLimitCode } from '../rpc/rpc-errors.ts'
@@ -50,10 +51,7 @@ const isFaultOfContract = (error: RpcError) => isRevert(error) || faults.test(er
 export const wordIn = (answer: Hex | undefined): bigint | undefined =>
   answer !== undefined && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : undefined
 
-/** Amounts of a token with more decimals do not fit the type of its balances. */
-const decimalsMax = 77n
-
 export function decimalsIn(answer: Hex | undefined | RpcError): number | undefined {
   const word = answer instanceof RpcError ? undefined : wordIn(answer)
-  return word === undefined || word > decimalsMax ? undefined : Number(word)
+  return word === undefined || word > BigInt(decimalsMax) ? undefined : Number(word)
 }

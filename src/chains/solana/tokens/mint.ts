@@ -2,7 +2,7 @@
 import { encodeBase58 } from '../../addresses/base-encodings.ts'
 import type { Address } from '../../addresses/types.ts'
 import { type BinaryReader, readerOf, Unreadable } from '../../binary-reader.ts'
-import type { NoToken, TokenFacts, TokenStandard } from '../../facets/tokens.ts'
+import { decimalsMax, type NoToken, type TokenFacts, type TokenStandard } from '../../facets/tokens.ts'
 import { shownText, textBytesMax, uriBytesMax } from '../../shown-text.ts'
 import { metadataAccountOf } from '../derived-addresses.ts'
 import { programIds } from '../programs.ts'
@@ -14,9 +14,6 @@ const mintBytes = 82
 
 /** The length of the data of a mint and of a metadata account, which is at most as long. */
 const described = { offset: 0, length: 4_096 }
-
-/** The most decimals that amounts are written with here. A mint can have 255. */
-const decimalsMax = 77
 
 /** The standards by their numbers in metadata. */
 const numbered: readonly (TokenStandard | undefined)[] = [
