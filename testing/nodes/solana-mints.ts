@@ -11,7 +11,6 @@ import {
 import { getCreateAccountInstruction } from '@solana-program/system'
 import {
   AuthorityType,
-  findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
   getInitializeAccount3Instruction,
   getInitializeMint2Instruction,
@@ -20,7 +19,7 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
-import type { openSolanaOracle } from './solana-oracle.ts'
+import { type openSolanaOracle, tokenAccountOf } from './solana-oracle.ts'
 
 type Oracle = Awaited<ReturnType<typeof openSolanaOracle>>
 
@@ -31,16 +30,13 @@ const [mintBytes, accountBytes, rent] = [82, 165, 3_000_000n]
 /** `isFixed`: no key makes more of it. */
 type MintTerms = { decimals: number; supplyAtomic: bigint; isFixed?: boolean; program?: Address }
 
-const accountOf = async (owner: string, mint: string, tokenProgram: Address = TOKEN_PROGRAM_ADDRESS) =>
-  (await findAssociatedTokenPda({ owner: address(owner), mint: address(mint), tokenProgram }))[0]
-
 /** Makes a token whose whole supply the signer has. */
 async function createMint(
   { signer, sendInstructions }: Oracle,
   { decimals, supplyAtomic, isFixed, program: programAddress = TOKEN_PROGRAM_ADDRESS }: MintTerms,
 ): Promise<string> {
   const mint = await generateKeyPairSigner()
-  const ata = await accountOf(signer.address, mint.address, programAddress)
+  const ata = await tokenAccountOf(signer.address, mint.address, programAddress)
   const [by, within] = [{ mint: mint.address }, { programAddress }]
   const owner = signer.address
   const asOwner = { owned: mint.address, owner: signer, newAuthority: null }
@@ -69,31 +65,30 @@ async function createMint(
 
 type Paid = { to: string; mint: string; amount: bigint; decimals: number }
 
-/** Pays a token out of what the signer has of it: to the associated account of an owner, or to a further account. */
-async function payToken(
+/** Pays a token to a further account of its owner, which no wallet looks at. */
+async function payAside(
   { signer, sendInstructions }: Oracle,
   { to, mint: of, amount, decimals }: Paid,
-  isAside: boolean,
 ): Promise<string> {
-  const [mint, owner] = [address(of), address(to)]
-  const further = await generateKeyPairSigner()
-  const destination = isAside ? further.address : await accountOf(to, of)
-  const made = isAside
-    ? [
-        getCreateAccountInstruction({
-          payer: signer,
-          newAccount: further,
-          lamports: rent,
-          space: accountBytes,
-          programAddress: TOKEN_PROGRAM_ADDRESS,
-        }),
-        getInitializeAccount3Instruction({ account: destination, mint, owner }),
-      ]
-    : [getCreateAssociatedTokenIdempotentInstruction({ payer: signer, owner, mint, ata: destination })]
-  const source = await accountOf(signer.address, of)
+  const [mint, further] = [address(of), await generateKeyPairSigner()]
+  const [account, source] = [further.address, await tokenAccountOf(signer.address, of)]
   return sendInstructions([
-    ...made,
-    getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount, decimals }),
+    getCreateAccountInstruction({
+      payer: signer,
+      newAccount: further,
+      lamports: rent,
+      space: accountBytes,
+      programAddress: TOKEN_PROGRAM_ADDRESS,
+    }),
+    getInitializeAccount3Instruction({ account, mint, owner: address(to) }),
+    getTransferCheckedInstruction({
+      source,
+      mint,
+      destination: account,
+      authority: signer,
+      amount,
+      decimals,
+    }),
   ] as Instruction[])
 }
 
@@ -104,9 +99,8 @@ export function mintsOf(oracle: Oracle) {
     create: (terms: MintTerms) => createMint(oracle, terms),
     /** A token of the newer program, whose rules are others. */
     createNewer: () => createMint(oracle, { decimals: 2, supplyAtomic: 100n, program: newerTokenProgram }),
-    pay: (paid: Paid) => payToken(oracle, paid, false),
-    /** Pays to an account of the owner that no wallet looks at. */
-    payAside: (paid: Paid) => payToken(oracle, paid, true),
+    pay: ({ to, mint, amount, decimals }: Paid) => oracle.send(to, amount, mint, decimals),
+    payAside: (paid: Paid) => payAside(oracle, paid),
     /** The accounts that describe a mint as a node tells of them whose network has the metadata. */
     async described(terms: MetadataTerms) {
       const asked = await rpc

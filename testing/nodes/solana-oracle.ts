@@ -30,11 +30,15 @@ type Endpoint = { url: string; socketUrl: string }
 const commitment = 'confirmed'
 
 /** The address of the account in which an owner holds a token. */
-async function accountOf(owner: string, mint: string): Promise<KitAddress> {
+export async function tokenAccountOf(
+  owner: string,
+  mint: string,
+  tokenProgram: KitAddress = TOKEN_PROGRAM_ADDRESS,
+): Promise<KitAddress> {
   const [account] = await findAssociatedTokenPda({
     owner: owner as KitAddress,
     mint: mint as KitAddress,
-    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+    tokenProgram,
   })
   return account
 }
@@ -43,7 +47,7 @@ async function accountOf(owner: string, mint: string): Promise<KitAddress> {
 export async function solanaBalanceOf(url: string, address: string, mint?: string): Promise<bigint> {
   const rpc = createSolanaRpc(url)
   if (mint === undefined) return (await rpc.getBalance(address as KitAddress, { commitment }).send()).value
-  const account = await accountOf(address, mint)
+  const account = await tokenAccountOf(address, mint)
   const found = await rpc.getAccountInfo(account, { commitment, encoding: 'jsonParsed' }).send()
   if (found.value === null) return 0n
   const { value } = await rpc.getTokenAccountBalance(account, { commitment }).send()
@@ -119,7 +123,7 @@ export async function openSolanaOracle({ url, socketUrl }: Endpoint) {
     rpc,
     sendInstructions,
     /** Pays from outside; resolves with the signature once a block has it. Equal payments are told apart by a remark. */
-    send: async (to: string, amountAtomic: bigint, mint?: string): Promise<string> =>
+    send: async (to: string, amountAtomic: bigint, mint?: string, decimals = 6): Promise<string> =>
       sendInstructions([
         remark(),
         ...(mint === undefined
@@ -130,7 +134,7 @@ export async function openSolanaOracle({ url, socketUrl }: Endpoint) {
                 amount: amountAtomic,
               }),
             ]
-          : await tokenTransfer(outsider, to, amountAtomic, mint)),
+          : await tokenTransfer(outsider, to, amountAtomic, mint, decimals)),
       ]),
     balanceOf: (address: string, mint?: string) => solanaBalanceOf(url, address, mint),
     /** The sender is the last signer: the first one pays the fee. */
@@ -161,8 +165,9 @@ async function tokenTransfer(
   to: string,
   amount: bigint,
   mint: string,
+  decimals: number,
 ): Promise<Instruction[]> {
-  const ata = await accountOf(to, mint)
+  const ata = await tokenAccountOf(to, mint)
   return [
     getCreateAssociatedTokenIdempotentInstruction({
       payer: owner,
@@ -171,12 +176,12 @@ async function tokenTransfer(
       ata,
     }),
     getTransferCheckedInstruction({
-      source: await accountOf(owner.address, mint),
+      source: await tokenAccountOf(owner.address, mint),
       mint: mint as KitAddress,
       destination: ata,
       authority: owner,
       amount,
-      decimals: 6,
+      decimals,
     }),
   ]
 }
