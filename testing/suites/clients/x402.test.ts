@@ -166,7 +166,7 @@ describe('property 241: a payment by x402', () => {
       errorReason: 'duplicate_settlement',
       transaction: first.body.transaction,
     })
-    // Its number and its signature, for a payment that nobody signed.
+    // A forger keeps the number and the signature, and changes the payee and the amount.
     const other = requiring(freshAddress(), '900000')
     const terms = { to: other.payTo, value: other.amount }
     const authorization = { ...authorizationOf(payment), ...terms }
