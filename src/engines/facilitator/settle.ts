@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { Ctx } from '#engines/ctx'
@@ -13,11 +12,12 @@ import {
   findPaymentOf,
   findSignedPayment,
   insertPayment,
-  refuseUnsent,
+  refuseLate,
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
 import { type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
+import { waitForPayment } from './wait.ts'
 
 /** `pending`: it may still be settled, and must not be paid again. */
 export type Settlement =
@@ -27,8 +27,8 @@ export type Settlement =
 
 /** Longest time that a request waits for a block. */
 const settledWithinMs = 20_000
-const firstLookMs = 15
-const longestLookMs = 500
+const waitMsOf = ({ required }: OfferedPayment) =>
+  Math.min(settledWithinMs, required.withinMs ?? settledWithinMs)
 
 /**
  * Settles a payment once, however often it is asked for: the authorization is recorded before its transaction, and a repeated request
@@ -66,7 +66,8 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   const denied = await ctx.database.tx(async (tx) => {
     await requireNotHalted(tx, blockchain)
     const found = await denialOf(ctx, tx, verified)
-    if (!found) await insertPayment(tx, nowMs, { entityId, id: newId(nowMs) }, verified)
+    if (!found)
+      await insertPayment(tx, nowMs, { entityId, id: newId(nowMs), withinMs: waitMsOf(offered) }, verified)
     return found
   })
   if (!denied) await announceWork(ctx.database, blockchain)
@@ -89,21 +90,18 @@ async function denialOf(ctx: Ctx, tx: Db, payment: SignedPayment): Promise<Payme
 async function settlementOf(
   ctx: Ctx,
   payment: SettledPayment,
-  { signed, required }: OfferedPayment,
+  offered: OfferedPayment,
   deliveryId: string,
 ): Promise<Settlement> {
   const { id } = payment
+  const { signed, required } = offered
   const unlike =
     refusedOffer(signed, required) ??
     (isSame(authorizationOf(payment), signed)
       ? undefined
       : refusedFor('invalid_exact_evm_nonce_already_used'))
   if (unlike) return { state: 'refused', id, refusal: unlike }
-  const found = await untilDecided(
-    ctx,
-    payment,
-    Math.min(settledWithinMs, required.withinMs ?? settledWithinMs),
-  )
+  const found = await untilDecided(ctx, payment, waitMsOf(offered))
   const settlement = shownSettlement(found)
   // The answer is another one's where this client has left.
   if (settlement.state !== 'settled' || ctx.isWaitedFor?.() === false) return settlement
@@ -114,27 +112,17 @@ async function settlementOf(
 const isPending = (payment: SettledPayment) => shownSettlement(payment).state === 'pending'
 
 /**
- * The payment once it is decided, or as it is when the time is over or the client has left. A payment that has no transaction by then is
- * refused for good: its buyer is turned away, and must not be charged later. Trouble in between decides nothing about it.
+ * The payment once it is decided, or as it is when the time is over or the client has left. A payment that has no transaction by its
+ * time is refused for good: its buyer is turned away, and must not be charged later.
  */
 async function untilDecided(ctx: Ctx, payment: SettledPayment, withinMs: number): Promise<SettledPayment> {
-  const { entityId, id } = payment
-  const look = async () =>
-    (await findSignedPayment(ctx.database, entityId, id).catch(() => undefined)) ?? found
   const endMs = performance.now() + withinMs
-  let found = payment
-  for (let pauseMs = firstLookMs; isPending(found); pauseMs = Math.min(2 * pauseMs, longestLookMs)) {
-    if (performance.now() > endMs || ctx.isWaitedFor?.() === false) break
-    await sleep(pauseMs)
-    found = await look()
-  }
+  const isOver = (found: SettledPayment) => !isPending(found) || ctx.isWaitedFor?.() === false
+  const found = await waitForPayment(ctx.database, payment, endMs, isOver)
   if (!isPending(found) || found.submitDate !== null) return found
-  await refuseUnsent(ctx.database, found, unsentInTime).catch(() => 0)
-  return look()
+  await refuseLate(ctx.database, found).catch(() => 0)
+  return (await findSignedPayment(ctx.database, found.entityId, found.id).catch(() => undefined)) ?? found
 }
-
-const unsentInTime =
-  'it was not sent in time: look whether the treasury has gas, and whether the workers of this server run'
 
 /** Whether what is offered is what was recorded: a number of a payer may come with other terms, and a signature of others. */
 const isSame = (recorded: SignedPayment, offered: OfferedPayment['signed']): boolean =>

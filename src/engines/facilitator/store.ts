@@ -71,18 +71,23 @@ export const findPaymentOf = (
 export const findSignedPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.id = ${id}`)
 
-/** Inserts a payment unless its authorization has one. */
+export const findSignedPayments = (db: Db, refs: readonly PaymentRef[]) =>
+  db.all<SettledPayment>(sql`${withTransaction} join unnest(
+      ${refs.map(({ entityId }) => entityId)}::uuid[], ${refs.map(({ id }) => id)}::uuid[]) as asked (entity_id, id)
+    on p.entity_id = asked.entity_id and p.id = asked.id`)
+
+/** Inserts a payment, to be sent within `withinMs`, unless its authorization has one. */
 export const insertPayment = (
   db: Db,
   nowMs: number,
-  { entityId, id }: { entityId: string; id: string },
+  { entityId, id, withinMs }: PaymentRef & { withinMs: number },
   { blockchain, token, from, to, amountAtomic, validAfter, validBefore, ...signed }: SignedPayment,
 ) =>
   db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
-      valid_before, signature, of_key, gas_max, create_date)
+      valid_before, signature, of_key, gas_max, send_by, create_date)
     values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
       ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
-      ${signed.isOfKey}, ${Number(signed.gasMax)}, ${formatInstant(nowMs)})
+      ${signed.isOfKey}, ${Number(signed.gasMax)}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
     on conflict do nothing`)
 
 /** Payments that have no transaction yet, round-robin over tenants. */
@@ -100,12 +105,13 @@ export async function duePayments(
 }
 
 const isUnsent = sql`p.submit_date is null and p.refusal is null`
+const isLate = sql`p.send_by <= now()`
 
 export type PaymentRef = { entityId: string; id: string }
 
 /** Locks a payment that has no transaction yet until the `tx` ends, unless another has locked it. */
 export const lockDue = (tx: Db, { entityId, id }: PaymentRef) =>
-  tx.maybe<PaymentRow>(sql`select ${columns} from x402_payments p
+  tx.maybe<PaymentRow & { isLate: boolean }>(sql`select ${columns}, ${isLate} as is_late from x402_payments p
     where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent} for update skip locked`)
 
 export const markPaymentSubmitted = (tx: Db, nowMs: number, { entityId, id }: PaymentRef) =>
@@ -130,6 +136,14 @@ export const answerSettled = async (
 export const refuseUnsent = (db: Db, { entityId, id }: PaymentRef, refusal: string) =>
   db.run(sql`update x402_payments p set refusal = ${refusal}
     where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent}`)
+
+const unsentInTime =
+  'it was not sent in time: look whether the treasury has gas, and whether the workers of this server run'
+
+/** Refuses a payment for good that has no transaction although its time is over. */
+export const refuseLate = (db: Db, { entityId, id }: PaymentRef) =>
+  db.run(sql`update x402_payments p set refusal = ${unsentInTime}
+    where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent} and ${isLate}`)
 
 /** The authorization of a row, as it was signed. */
 export const authorizationOf = (row: PaymentRow): SignedPayment => ({

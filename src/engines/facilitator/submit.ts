@@ -25,6 +25,7 @@ import {
   type PaymentRef,
   type PaymentRow,
   postponePayments,
+  refuseLate,
   refuseUnsent,
 } from './store.ts'
 import { isExpiring } from './verify.ts'
@@ -80,11 +81,12 @@ async function submitOwn(
     const isSent = await ctx.database.tx(async (tx) => {
       const payment = await lockDue(tx, { entityId, id })
       if (!payment) return false
-      const isLate = isExpiring(ctx, chain, payment)
-      if (isLate) await refuseUnsent(tx, payment, 'it was not sent before it expired')
+      const isRefused = payment.isLate || isExpiring(ctx, chain, payment)
+      if (payment.isLate) await refuseLate(tx, payment)
+      else if (isRefused) await refuseUnsent(tx, payment, 'it was not sent before it expired')
       else if (treasury) await submitOne(ctx, tx, chain, treasury, payment)
       failpoint('before-payment-commit')
-      return !isLate && treasury !== undefined
+      return !isRefused && treasury !== undefined
     })
     if (isSent) count += 1
     if (isSent) failpoint('after-payment-commit')

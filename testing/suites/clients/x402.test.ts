@@ -3,6 +3,7 @@
  * server settles them, and the oracle counts what moved.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
@@ -361,21 +362,42 @@ describe('property 241: a payment by x402', () => {
     const [payer, payTo] = [await newPayer(), freshAddress()]
     const required = requiring(payTo)
     const payment = await paymentOf(payer, required)
-    const leaving = new AbortController()
     const [asked] = await whileBlocksWait(async () => {
-      const gone = fetch(`${harness.url}/v1/facilitator/x402/settle`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${harness.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ x402Version: 2, paymentPayload: payment, paymentRequirements: required }),
-        signal: leaving.signal,
-      }).catch(() => 'gone')
+      const leave = settleAndLeave(payment, required)
       await until(async () => ((await statusOf(payment))?.transaction ?? '') !== '', 'the payment is sent')
-      leaving.abort()
-      expect(await gone).toBe('gone')
+      await leave()
       return [facilitator.settle(payment, required)]
     })
     expect(await asked).toMatchObject({ success: true })
     expect(await paidTo(payTo)).toEqual([250_000n])
+  })
+
+  it('is sent although the first client left before, for another one that waits', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const required = requiring(payTo)
+    const payment = await paymentOf(payer, required)
+    await harness.stopEngines()
+    const leave = settleAndLeave(payment, required)
+    await until(async () => (await statusOf(payment))?.status === 'pending', 'the payment is recorded')
+    const asked = facilitator.settle(payment, required)
+    await leave()
+    harness.startEngines()
+    expect(await asked).toMatchObject({ success: true })
+    expect(await paidTo(payTo)).toEqual([250_000n])
+  })
+
+  it('whose client has left is refused for good by the worker, once its time is over', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const required = { ...requiring(payTo), maxTimeoutSeconds: 8 }
+    const payment = await paymentOf(payer, required)
+    await harness.stopEngines()
+    const leave = settleAndLeave(payment, { ...required, maxTimeoutSeconds: 1 })
+    await until(async () => (await statusOf(payment))?.status === 'pending', 'the payment is recorded')
+    await leave()
+    await sleep(1_000)
+    harness.startEngines()
+    await until(async () => (await statusOf(payment))?.status === 'failed', 'the payment is refused')
+    expect(await paidTo(payTo)).toEqual([])
   })
 
   it('is not settled for a member who may only read', async () => {
@@ -411,6 +433,21 @@ describe('property 241: a payment by x402', () => {
     },
   )
 })
+
+/** Asks for a settlement as a client that leaves without its answer. */
+function settleAndLeave(paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements) {
+  const leaving = new AbortController()
+  const gone = fetch(`${harness.url}/v1/facilitator/x402/settle`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${harness.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements }),
+    signal: leaving.signal,
+  }).catch(() => 'gone')
+  return async () => {
+    leaving.abort()
+    expect(await gone).toBe('gone')
+  }
+}
 
 /** Makes no block until the step has begun what it returns. */
 async function whileBlocksWait<Begun>(step: () => Promise<Begun[]>): Promise<Begun[]> {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { parseTransaction } from 'viem'
+import type { Hex } from '#lib/hex'
 import { raw, sql } from '#runtime/db/db'
 import type { Harness } from '#testing/platform/harness'
 import { rpc, rpcBatch } from '#testing/platform/json-rpc'
@@ -85,4 +87,21 @@ export function packed(lines: readonly unknown[]): Buffer {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   const sha256 = createHash('sha256').update(text).digest('hex')
   return gzipSync(`${text}${JSON.stringify({ sha256 })}\n`)
+}
+
+const submissions = /"eth_sendRawTransaction","params":\["(0x[0-9a-f]+)"/g
+/** The transactions that the platform sends while `work` runs. One that is sent again, or at a higher fee, is one. */
+export async function sentDuring({ chains }: Harness, work: () => Promise<unknown>): Promise<string[]> {
+  const sent = new Set<string>()
+  for (const chain of chains)
+    chain.intercept(async ({ body }) => {
+      for (const [, raw] of body.toString().matchAll(submissions)) {
+        const { nonce, to, data } = parseTransaction(raw as Hex)
+        sent.add(JSON.stringify([chain.blockchain, nonce, to, data]))
+      }
+      return 'forward'
+    })
+  await work()
+  for (const chain of chains) chain.intercept(undefined)
+  return [...sent]
 }

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '#runtime/db/db'
+import { oncePer, shareNext } from '#runtime/scheduling/memoize'
+import { findSignedPayments, type PaymentRef, type SettledPayment } from './store.ts'
+
+const firstPauseMs = 15
+const longestPauseMs = 500
+/** Most requests of a process that wait at once; others are answered at once that their payment is pending. */
+const waitingMax = 1_000
+
+/** Requests of a process that wait: one statement at a time reads the payments of all of them. */
+const waitersOf = oncePer(({ reading }: Database) => {
+  const asked: PaymentRef[] = []
+  const read = shareNext(() => findSignedPayments(reading, asked.splice(0)))
+  return {
+    count: 0,
+    look: (ref: PaymentRef) => {
+      asked.push(ref)
+      return read()
+    },
+  }
+})
+
+/** The payment once `isOver`, or as it is when the time is over. Trouble in between decides nothing about it. */
+export async function waitForPayment(
+  database: Database,
+  payment: SettledPayment,
+  endMs: number,
+  isOver: (payment: SettledPayment) => boolean,
+): Promise<SettledPayment> {
+  const waiters = waitersOf(database)
+  if (waiters.count >= waitingMax) return payment
+  waiters.count += 1
+  try {
+    let found = payment
+    for (let pauseMs = firstPauseMs; !isOver(found); pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const leftMs = endMs - performance.now()
+      if (leftMs <= 0) break
+      await sleep(Math.min(pauseMs, leftMs))
+      const read = await waiters.look(payment).catch(() => [])
+      found = read.find(({ entityId, id }) => entityId === payment.entityId && id === payment.id) ?? found
+    }
+    return found
+  } finally {
+    waiters.count -= 1
+  }
+}
