@@ -23,31 +23,33 @@ export type ClientLoad = {
 const patienceMs = 2_500
 const path = '/v1/w3s/developer/transactions'
 
+/** The first answer of any API that is neither silence nor a broken connection nor a server error. */
+export async function askAnyApi(
+  slots: readonly Slot[],
+  from: number,
+  withinMs: number,
+  ask: (url: string) => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  for (let attempt = from; ; attempt++) {
+    const url = slots[attempt % slots.length]!.url()
+    const asked = url && ask(url).catch(() => undefined)
+    const answer = asked && (await Promise.race([asked, sleep(withinMs, undefined, { ref: false })]))
+    if (answer && answer.status < 500) return answer
+    await sleep(30)
+  }
+}
+
 export function openClientLoad({ wallets, publicKey }: SeededDatabase, slots: readonly Slot[]): ClientLoad {
   const load: ClientLoad = { accepted: [], refused: [], defects: [], submitAll, cancelUnderpriced }
 
-  /** The first answer of any API that is neither silence nor a server error. */
   async function ask(address: string, from: number, body: object): Promise<HttpAnswer> {
     const idempotencyKey = randomUUID()
-    for (let attempt = from; ; attempt++) {
-      const url = slots[attempt % slots.length]!.url()
-      const answer =
-        url &&
-        (await Promise.race([
-          post(url, address, { idempotencyKey, ...body }),
-          sleep(patienceMs, undefined, { ref: false }),
-        ]))
-      if (answer && answer.status < 500) return answer
-      await sleep(30)
-    }
-  }
-
-  /** The answer, or undefined where the connection broke. */
-  async function post(url: string, address: string, body: object): Promise<HttpAnswer | undefined> {
-    const entitySecretCiphertext = seal(publicKey, Buffer.from(sandboxEntitySecret, 'hex'))
-    return tenantAt(url)
-      .http('POST', address, { body: { entitySecretCiphertext, ...body } })
-      .catch(() => undefined)
+    return askAnyApi(slots, from, patienceMs, async (url) => {
+      const entitySecretCiphertext = seal(publicKey, Buffer.from(sandboxEntitySecret, 'hex'))
+      return tenantAt(url).http('POST', address, {
+        body: { idempotencyKey, entitySecretCiphertext, ...body },
+      })
+    })
   }
 
   async function submit(planned: PlannedTransfer): Promise<void> {

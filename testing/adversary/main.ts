@@ -103,7 +103,7 @@ function replayOf({ seed, point }: Pick<RunResult, 'seed' | 'point'>): string {
 
 function report(all: readonly RunResult[]): void {
   process.stdout.write(
-    `\n${lineOf(['failpoint', 'runs', 'reached', 'killed', 'frozen', 'transfers', 'ended within', 'defects'])}\n`,
+    `\n${lineOf(['failpoint', 'runs', 'reached', 'killed', 'frozen', 'transfers', 'x402 settled', 'ended within', 'defects'])}\n`,
   )
   for (const point of points) {
     const mine = all.filter((result) => result.point === point)
@@ -116,6 +116,7 @@ function report(all: readonly RunResult[]): void {
       sum(({ deaths }) => deaths),
       sum(({ freezes }) => freezes),
       sum(({ accepted }) => accepted),
+      `${sum(({ delivered }) => delivered)} of ${sum(({ payments }) => payments)}`,
       `${slowestS} s`,
       sum(({ defects }) => defects.length),
     ]

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const drawnIt = drawnTests(1, 2)
 
-describe('property 227: the crash matrix, with wallets of two families', () => {
+describe('property 227: the crash matrix, with wallets of three families and buyers by x402', () => {
   drawnIt(
     'property 1: every accepted transfer moves its value once, or fails and moves nothing',
     async () => {
@@ -49,7 +49,8 @@ describe('property 227: the crash matrix, with wallets of two families', () => {
       const sum = (of: (result: RunResult) => number) =>
         results.reduce((total, result) => total + of(result), 0)
       console.info(
-        `${runs} runs from seed ${seed}: ${sum(({ accepted }) => accepted)} transfers, ${sum(({ reached }) => reached)} points reached, ` +
+        `${runs} runs from seed ${seed}: ${sum(({ accepted }) => accepted)} transfers, ` +
+          `${sum(({ delivered }) => delivered)} of ${sum(({ payments }) => payments)} payments by x402 delivered, ${sum(({ reached }) => reached)} points reached, ` +
           `${sum(({ deaths }) => deaths)} deaths, ${sum(({ freezes }) => freezes)} freezes`,
       )
       // Requires enough runs to reach their point: one may miss it, many may not.

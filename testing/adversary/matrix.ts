@@ -1,7 +1,7 @@
 /**
- * The crash matrix: every failpoint under random schedules. A run has a separate chain and database and two worker
- * processes; processes die, freeze and restart, blocks are orphaned, the pool is emptied. Then the faults end, and an
- * independent reader of the chain checks that each accepted transfer moved its value once, or failed and moved nothing.
+ * The crash matrix: every failpoint under random schedules. A run has a separate chain and database and two worker processes, wallets
+ * that pay, and buyers who pay by x402; processes die, freeze and restart, blocks are orphaned, the pool is emptied. Then the faults
+ * end, and an independent reader of the chain checks that each accepted payment moved its value once, or failed and moved nothing.
  */
 import type { Failpoint, FailpointAction } from '#runtime/scheduling/failpoints'
 import { type RunResult, runSchedule } from './run.ts'

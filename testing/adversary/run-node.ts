@@ -1,4 +1,5 @@
 import { startTestChains, type TestChain } from '#testing/platform/chain'
+import { buyers } from './buyers.ts'
 import { type RunAptosNode, startRunAptosNode } from './run-aptos-node.ts'
 import { type RunSolanaNode, startRunSolanaNode } from './run-solana-node.ts'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
@@ -48,6 +49,7 @@ export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode
     if (index === 0) await chain.setAutomine(false)
     await chain.send(address, funds.native)
   }
+  for (const { address } of buyers) await chain.send(address, funds.usdc, 'USDC')
   await chain.mine(blocksAbove)
   return {
     chain,

@@ -9,11 +9,13 @@ import { type Database, openDatabase, sql } from '#runtime/db/db'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
 import { cloneOf } from '#testing/databases/database-clone'
 import { until } from '#testing/platform/until'
+import { openBuyerLoad } from './buyer-load.ts'
 import { type ClientLoad, openClientLoad } from './client-load.ts'
 import { type RunNode, startRunNode } from './run-node.ts'
 import type { Schedule, ScheduledFault } from './schedule.ts'
 import { blockchain, type SeededDatabase } from './seeded-database.ts'
 import { defectsOf, unfinished, unfollowed } from './verdict.ts'
+import { wrongPayments } from './verdict-on-payments.ts'
 import { type IdleWorkers, openWorkerPool, type WorkerPool } from './worker-pool.ts'
 
 export type RunResult = {
@@ -24,6 +26,9 @@ export type RunResult = {
   deaths: number
   freezes: number
   accepted: number
+  /** Number of payments by x402, and of those that were delivered. */
+  payments: number
+  delivered: number
   /** Time from the start to the last fault, and from there until all transfers had ended. */
   faultsMs: number
   settledMs: number
@@ -44,25 +49,17 @@ export async function runSchedule(
   { seededDatabase, idleWorkers }: SharedResources,
   schedule: Schedule,
 ): Promise<RunResult> {
-  const { seed, point, plans, restartMs, transfers, faults } = schedule
+  const { seed, point, plans, restartMs, transfers, payments, faults } = schedule
   const { runServer, template, wallets } = seededDatabase
   const [node, clone] = await Promise.all([startRunNode(seededDatabase), cloneOf(runServer, template)])
   const database = openDatabase(clone.connection, 2)
-  const { rpcUrl } = node.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
-  const others = [
-    { blockchain: aptosTestnet.blockchain, rpcUrl: node.aptos.node.url },
-    { blockchain: solDevnet.blockchain, rpcUrl: node.solana.node.url },
-  ]
-  const platform = { connection: clone.connection, rpcUrl, blockchain, others, dataDir } as const
-  // An API costs as much as the other roles: one is enough unless the failpoint is in it.
-  const roles = plans.map((_, index) =>
-    index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
-  )
-  const pool = openWorkerPool({ idleWorkers, platform, roles, restartMs })
+  const platform = { connection: clone.connection, dataDir, ...chainsOf(node) }
+  const pool = openWorkerPool({ idleWorkers, platform, roles: rolesOf(schedule), restartMs })
   const startedMs = performance.now()
   const defects: string[] = []
   const load = openClientLoad(seededDatabase, pool.slots)
+  const buyerLoad = openBuyerLoad(node, pool.slots)
   let faultsMs = 0
   let settledMs = 0
   let doing = ''
@@ -74,7 +71,9 @@ export async function runSchedule(
     await node.mineEvery(schedule.blockTimeMs)
     doing = 'requesting transfers and injecting faults'
     await Promise.all([
-      load.submitAll(transfers).then(() => (doing = 'injecting faults')),
+      Promise.all([load.submitAll(transfers), buyerLoad.payAll(payments)]).then(
+        () => (doing = 'injecting faults'),
+      ),
       injectFaults(node, pool, faults).then(() => (doing = 'requesting transfers')),
     ])
     doing = 'resuming and replacing the workers'
@@ -89,7 +88,8 @@ export async function runSchedule(
     defects.push(...(await followToTheEnd(database, node)))
     doing = 'comparing with the chain'
     const found = await defectsOf(database, node, wallets, load.accepted, load.refused)
-    defects.push(...load.defects, ...found)
+    const wrong = await wrongPayments(database, node.chain.oracle, buyerLoad.asked, schedule)
+    defects.push(...load.defects, ...found, ...wrong)
     doing = 'stopping the workers'
     await pool.stop()
   }
@@ -108,8 +108,23 @@ export async function runSchedule(
   await rm(dataDir, { recursive: true, force: true })
   const { reached, deaths, freezes } = pool.counts
   const accepted = load.accepted.length
-  return { seed, point, reached, deaths, freezes, accepted, faultsMs, settledMs, defects }
+  const delivered = buyerLoad.asked.filter((each) => each.delivered.length > 0).length
+  const counted = { accepted, payments: buyerLoad.asked.length, delivered }
+  return { seed, point, reached, deaths, freezes, ...counted, faultsMs, settledMs, defects }
 }
+
+/** The chains of a run, as its workers connect to them. */
+function chainsOf({ chain, aptos, solana }: RunNode) {
+  const others = [
+    { blockchain: aptosTestnet.blockchain, rpcUrl: aptos.node.url },
+    { blockchain: solDevnet.blockchain, rpcUrl: solana.node.url },
+  ]
+  return { blockchain, rpcUrl: chain.rpcUrl, others } as const
+}
+
+/** The roles of each process. An API costs as much as the others: one is enough unless the failpoint is in it. */
+const rolesOf = ({ plans, point }: Schedule) =>
+  plans.map((_, index) => (index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines))
 
 /** Fails a run that hangs, with its state. */
 async function hung(state: () => Promise<string>, signal: AbortSignal): Promise<void> {
@@ -131,7 +146,7 @@ async function stateOf({ chain }: RunNode): Promise<string> {
   return (await Promise.all(states)).join(' and ')
 }
 
-const engines = ['indexer', 'transactions', 'treasury'] as const
+const engines = ['indexer', 'transactions', 'treasury', 'facilitator'] as const
 const isIntake = (point: Failpoint) => point === 'before-request-commit' || point === 'after-request-commit'
 /** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65

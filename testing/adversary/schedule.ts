@@ -23,6 +23,25 @@ export type PlannedTransfer = {
   later?: { verb: 'cancel' | 'accelerate'; afterMs: number }
 }
 
+/** A payment by x402: a buyer signs it once, and sellers ask for its settlement. */
+export type PlannedPayment = {
+  /** Indices of the buyer who pays and of the API that is asked first. */
+  buyer: number
+  api: number
+  /** Used by no other payment. */
+  to: string
+  amountAtomic: bigint
+  waitMs: number
+  /** Number of deliveries that are asked for at once. */
+  deliveries: number
+  /** Time for which the authorization is valid: an hour, or so short that it may expire while it is being settled. */
+  validSeconds: number
+  /** Time after which each client hangs up, to ask again. */
+  hangUpMs: number
+  /** When the buyer sends the authorization by hand, after the request. */
+  byHandAfterMs?: number
+}
+
 /** A fault of the nodes of chains whose transactions expire. */
 export type ExpiringNodeFault = 'answers-lost' | 'submissions-lost' | 'pool-forgotten'
 
@@ -49,6 +68,7 @@ export type Schedule = {
   /** Block interval; undefined mines each transaction at once. */
   blockTimeMs: number | undefined
   transfers: PlannedTransfer[]
+  payments: PlannedPayment[]
   faults: ScheduledFault[]
 }
 
@@ -59,7 +79,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, sweeps, event histories, snapshots, the flow and x402; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps, event histories, snapshots and the flow; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -75,8 +95,6 @@ const foreignPoints: readonly Failpoint[] = [
   'after-snapshot-swap',
   'within-flow-count',
   'before-flow-commit',
-  'before-payment-commit',
-  'after-payment-commit',
 ]
 
 /** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */
@@ -87,6 +105,8 @@ const onSolana = walletCount + 2
 /** The least that an account of Solana may have. */
 const solanaRent = 890_880
 export const workerCount = 2
+/** Keys of no wallet that pay by signatures. */
+export const buyerCount = 2
 
 /** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
 export const matrixPoints = (Object.keys(failpoints) as Failpoint[]).filter(
@@ -109,7 +129,8 @@ export function scheduleOf(seed: number, point: Failpoint, chosen?: FailpointAct
   const lastMs = transfers.reduce((sum, { waitMs }) => sum + waitMs, 0)
   const restartMs = random.between(0, 400)
   const faults = faultsOf(random, Math.max(lastMs, 500), point)
-  return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
+  const payments = Array.from({ length: random.between(3, 8) }, (_, index) => paymentOf(random, seed, index))
+  return { seed, point, plans, restartMs, blockTimeMs, transfers, payments, faults }
 }
 
 /** Failpoints that are reached for each request or block; the others once for each batch. */
@@ -167,6 +188,21 @@ function recipientOf(wallet: number, number: bigint): string {
   const digits = number.toString(16)
   if (wallet !== onSolana) return `0x${digits.padStart(wallet === onAptos ? 64 : 40, 'c')}`
   return encodeBase58(Buffer.from(digits.padStart(64, 'c'), 'hex'))
+}
+
+function paymentOf(random: SeededRandom, seed: number, index: number): PlannedPayment {
+  const number = (BigInt(seed >>> 0) << 32n) + 0xbd00_0000n + BigInt(index)
+  return {
+    buyer: random.below(buyerCount),
+    api: random.below(workerCount),
+    to: `0x${number.toString(16).padStart(40, 'c')}`,
+    amountAtomic: BigInt(1 + index),
+    waitMs: random.between(0, 500),
+    deliveries: random.oneIn(3) ? random.between(2, 3) : 1,
+    validSeconds: random.oneIn(4) ? random.between(8, 14) : 3_600,
+    hangUpMs: random.oneIn(3) ? random.between(50, 600) : 2_500,
+    ...(random.oneIn(5) && { byHandAfterMs: random.between(0, 1_500) }),
+  }
 }
 
 function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): ScheduledFault[] {

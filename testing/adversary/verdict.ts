@@ -21,16 +21,22 @@ const terminal = ['COMPLETE', 'FAILED', 'CANCELLED', 'DENIED']
 
 /** Describes the transactions and attempts still under way; undefined when all have ended. */
 export async function unfinished(database: Database): Promise<string | undefined> {
-  const { open, attempts } = await database.one<{ open: number; attempts: number }>(sql`select
+  const { open, attempts, payments } = await database.one<{
+    open: number
+    attempts: number
+    payments: number
+  }>(sql`select
+    (select count(*) from x402_payments where submit_date is null and refusal is null) as payments,
     (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
     (select count(*) from attempts where state in ('signed', 'sent')) as attempts`)
-  if (open + attempts === 0) return undefined
+  if (open + attempts + payments === 0) return undefined
   const states = await database.all<{ kind: string; blockchain: string; state: string; n: number }>(
     sql`select 'transactions' as kind, blockchain, state, count(*) as n from transactions
       where transaction_type = 'OUTBOUND' group by 2, 3
       union all select 'attempts', blockchain, state, count(*) from attempts group by 2, 3 order by 1, 2, 3`,
   )
-  return states.map(({ kind, blockchain, state, n }) => `${n} ${kind} on ${blockchain} ${state}`).join(', ')
+  const counts = states.map(({ kind, blockchain, state, n }) => `${n} ${kind} on ${blockchain} ${state}`)
+  return [...counts, `${payments} payments unsent`].join(', ')
 }
 
 /**
@@ -87,7 +93,10 @@ export async function defectsOf(
       defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
   // A smart account sends no transactions of its own.
   const keys = wallets.filter((each) => each.accountType === 'EOA' && each.blockchain === blockchain)
-  for (const { address } of keys)
+  const treasuries = await database.all<{ address: string }>(
+    sql`select distinct address from attempts where blockchain = ${blockchain} and nonce is not null`,
+  )
+  for (const address of new Set([...keys, ...treasuries].map((each) => canonicalAddress(each.address))))
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
   return [...defects, ...(await wrongInBooks(database, { chain, aptos, solana }, wallets))]
 }
