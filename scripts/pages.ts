@@ -119,7 +119,8 @@ ${table(headings, rows)}
 
 An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all. The
 local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain); that of SOL-DEVNET runs on [its virtual machine](sandbox.md#solana-its-virtual-machine).
-A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
+The EVM networks that the wallet clients have no code for, from CODEX to XLAYER-TESTNET, are started by name, and you can add others:
+[further EVM networks](further-networks.md). A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
 
 ## What wallets have

@@ -25,7 +25,7 @@ import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer, startPruning } from '#engines/indexer/index'
 import { startReconciler } from '#engines/indexer/reconciliation/index'
 import { startFlow } from '#engines/ledger/flow/index'
-import { seedTokens } from '#engines/ledger/tokens/index'
+import { requireNetworksOfBooks, seedTokens } from '#engines/ledger/tokens/index'
 import { startModular } from '#engines/modular/index'
 import type { CausesOf } from '#engines/movements/index'
 import { startTokens } from '#engines/tokens/index'
@@ -129,6 +129,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   opened.push(database.close)
   const clock = input.clock ?? (await followDatabaseClock({ database, log }, opened))
+  await requireNetworksOfBooks(database)
   await seedTokens(
     database,
     chains.list().map((chain) => chain.network),

@@ -15,26 +15,7 @@ import { parseTronAddress } from './addresses/tron.ts'
 import { isXrplAddress } from './addresses/xrpl.ts'
 import { type Blockchain, environmentOf, familyOf } from './blockchains.ts'
 import { evmAddressForm, isReservedEvmAddress, parseEvmAddress } from './evm/address.ts'
-import type { ChainFamily, Environment } from './network.ts'
-
-/** Address formats: the families of wallets, those that can only be paid to, and those that are only screened. */
-export type AddressFamily =
-  | ChainFamily
-  | 'algorand'
-  | 'bitcoin'
-  | 'bitcoinCash'
-  | 'bitcoinSv'
-  | 'cosmos'
-  | 'hedera'
-  | 'litecoin'
-  | 'monero'
-  | 'noble'
-  | 'polkadot'
-  | 'stellar'
-  | 'sui'
-  | 'tron'
-  | 'xdc'
-  | 'xrpl'
+import type { AddressFamily, Environment } from './network.ts'
 
 type AddressReader = (text: string, environment: Environment) => string | undefined
 

@@ -4,6 +4,25 @@ import type { Address } from './addresses/types.ts'
 export type Environment = 'TEST' | 'LIVE'
 export type ChainFamily = 'evm' | 'solana' | 'aptos' | 'near'
 
+/** Address formats: the families of wallets, those that can only be paid to, and those that are only screened. */
+export type AddressFamily =
+  | ChainFamily
+  | 'algorand'
+  | 'bitcoin'
+  | 'bitcoinCash'
+  | 'bitcoinSv'
+  | 'cosmos'
+  | 'hedera'
+  | 'litecoin'
+  | 'monero'
+  | 'noble'
+  | 'polkadot'
+  | 'stellar'
+  | 'sui'
+  | 'tron'
+  | 'xdc'
+  | 'xrpl'
+
 export type TokenSymbol = 'USDC' | 'EURC'
 
 /** A unit of prices of gas, and the digits between it and the smallest unit of the native coin. */
@@ -26,7 +45,22 @@ export type NetworkToken = {
 /** The address of a token in canonical form. */
 export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)
 
-/** One blockchain as data. Adding a network is adding one such file and listing it in `networks/index.ts`. */
+/** The contracts of cross-chain messages, as published clients know them (EIP-55). */
+export type MessageContracts = {
+  messageTransmitter: string
+  tokenMessenger: string
+  tokenMinter: string
+  /** Burns for the published kit, which calls it in place of the messenger. */
+  kitBridge: string
+}
+
+/** The contracts of unified balances. */
+export type BalanceContracts = { wallet: string; minter: string }
+
+/**
+ * One blockchain as data. Adding a network is adding one such file and listing it in `networks/index.ts`; one of EVM with nothing
+ * special is a row of `networks/further-evm.ts`.
+ */
 export type NetworkOf<Name extends string> = {
   blockchain: Name
   family: ChainFamily
@@ -47,16 +81,23 @@ export type NetworkOf<Name extends string> = {
   fastConfirmations?: number
   /** Fee of a fast attestation, in hundredths of a percent of what is burned; 1 when absent. Longer finality costs more. */
   fastFeeBasisPoints?: bigint
+  /** Contracts of messages that are not at the addresses that they have on the other networks of the environment. */
+  contracts?: Partial<MessageContracts>
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
   /** Set where the business account alone reaches the chain: no wallet can be on it. */
   businessAccountOnly?: true
+  /** Set where a sandbox starts it only when it is named. */
+  startsWhenNamed?: true
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
   /** Its name in version 1 of x402; absent where that has none. */
   x402Name?: string
-  /** Set where the chain takes part in unified balances: the names by which clients of these distinguish chains. */
-  unifiedBalance?: { chain: string; network: string }
+  /**
+   * Set where the chain takes part in unified balances: the names by which clients of these distinguish chains, and contracts that
+   * are not at the addresses that they have on the other networks of the environment.
+   */
+  unifiedBalance?: { chain: string; network: string; contracts?: BalanceContracts }
   /**
    * The prices that a transaction offers for each unit of gas: a cap and a priority fee above the base fee, one price, or a priority
    * fee beside fees that no offer changes.

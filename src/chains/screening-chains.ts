@@ -1,4 +1,4 @@
-import { type AddressFamily, parseAddressOf } from './address.ts'
+import { parseAddressOf } from './address.ts'
 import {
   type Blockchain,
   blockchains,
@@ -7,25 +7,8 @@ import {
   isBlockchain,
   isVirtual,
 } from './blockchains.ts'
-
-/** Chains that can only be screened, by their code. Each code means the main network. */
-const screenedOnly = {
-  ALGO: 'algorand',
-  ATOM: 'cosmos',
-  HBAR: 'hedera',
-  TRX: 'tron',
-  XLM: 'stellar',
-  BCH: 'bitcoinCash',
-  BTC: 'bitcoin',
-  BSV: 'bitcoinSv',
-  ETC: 'evm',
-  LTC: 'litecoin',
-  XMR: 'monero',
-  XRP: 'xrpl',
-  // A token on Ethereum.
-  ZRX: 'evm',
-  DOT: 'polkadot',
-} as const satisfies Record<string, AddressFamily>
+import type { AddressFamily } from './network.ts'
+import { screenedOnly } from './screened-only.ts'
 
 export type ScreeningChain = Blockchain | keyof typeof screenedOnly
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { requireNetwork } from '#chains/networks/index'
+import { requireNetwork, requireOwnNetworks } from '#chains/networks/index'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
 import { type Connection, type Database, openDatabase } from '#runtime/db/db'
@@ -35,6 +35,7 @@ export function configOf(args: ParsedArgs, more: Partial<Config> = {}): Config {
     ...(dataDir && { dataDir: resolve(dataDir) }),
     ...(logLevel && { logLevel }),
   })
+  requireOwnNetworks()
   for (const { blockchain } of config.networks) requireNetwork(blockchain)
   // Warn at any level: the setting of the level itself may be misspelt.
   if (config.unknownSettings.length > 0)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requireOwnNetworks } from '#chains/networks/index'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { parseOrigin } from '#lib/web-origin'
 import { type Config, targetsOf } from '#runtime/config'
@@ -50,8 +51,9 @@ it can be installed: transfers of coins follow the rules of the network, and oth
     chains: {
       type: 'string',
       value: 'A,B',
-      about: 'Chains to start, such as BASE-SEPOLIA,ETH-SEPOLIA.',
-      default: 'all test networks',
+      about:
+        'Chains to start, such as BASE-SEPOLIA,SONIC-TESTNET: any test network of docs/chains.md, or of BEZANT_OWN_NETWORKS.',
+      default: 'those of the wallet clients, LINEA-SEPOLIA and ZKS-SEPOLIA',
     },
     'block-time': {
       type: 'string',
@@ -106,6 +108,7 @@ async function run(args: ParsedArgs): Promise<number> {
   const ephemeral = args.flags['ephemeral'] === true
   const port = numberFlag(args, 'port', 65_535)
   const notificationTargets = readFlag(args, 'notify', targetsOf) ?? sandboxSettings.notificationTargets
+  requireOwnNetworks()
   const blockchains = readFlag(args, 'chains', parseChains) ?? startedByDefault()
   const scaCore = readFlag(args, 'sca-core', parseCore)
   const chosen = {

@@ -6,6 +6,7 @@ import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { parseOrigin } from '#lib/web-origin'
 import { type FailpointPlan, parseFailpointPlan } from '#runtime/scheduling/failpoints'
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
+import { parseCoinPrices } from './coin-prices.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { settingOfFile, withSettingFiles } from './setting-files.ts'
@@ -146,10 +147,15 @@ export const guessDirectoryOf = ({ dataDir, guessDir }: Pick<Config, 'dataDir' |
   guessDir ?? join(dataDir, 'guesses')
 
 /** The environment. The compiler checks that every name read from it is a setting. */
-type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
+type EnvironmentVariables = { [name in Setting | OtherName]?: string | undefined }
 
-/** Names that operators do not set. */
-type OwnName = 'BEZANT_FAILPOINT' | 'BEZANT_URL' | 'BEZANT_API_KEY' | 'npm_lifecycle_event'
+/** Names that operators do not set, and the file of a setting that is read alone. */
+type OtherName =
+  | 'BEZANT_OWN_NETWORKS_FILE'
+  | 'BEZANT_FAILPOINT'
+  | 'BEZANT_URL'
+  | 'BEZANT_API_KEY'
+  | 'npm_lifecycle_event'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
@@ -158,6 +164,19 @@ export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): str
 /** The API key with which commands ask a running server; unset: that of a sandbox. */
 export const commandKeyOf = (variables: EnvironmentVariables = process.env): string | undefined =>
   variables['BEZANT_API_KEY'] || undefined
+
+/** The operator's list of networks, which is read when the program is loaded, and where it is from; unset: none. */
+export function givenNetworks(
+  variables: EnvironmentVariables = process.env,
+): { source: string; text: string } | { problem: string } | undefined {
+  const { BEZANT_OWN_NETWORKS, BEZANT_OWN_NETWORKS_FILE } = variables
+  try {
+    const { BEZANT_OWN_NETWORKS: text } = withSettingFiles({ BEZANT_OWN_NETWORKS, BEZANT_OWN_NETWORKS_FILE })
+    return text ? { source: BEZANT_OWN_NETWORKS_FILE || 'BEZANT_OWN_NETWORKS', text } : undefined
+  } catch (error) {
+    return { problem: (error as Error).message }
+  }
+}
 
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(
@@ -203,7 +222,7 @@ export function readConfig(
     ...gasBudgetsOf(environment),
     crosschainEnvironment: crosschainEnvironmentOf(environment),
     crosschainEntity: crosschainEntityOf(environment),
-    coinPrices: coinPricesOf(environment),
+    coinPrices: parseCoinPrices(environment['BEZANT_COIN_PRICES']),
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
     ...attestersOf(environment),
     attestationServiceUrl: trustedUrlOf(environment, 'BEZANT_ATTESTATION_SERVICE'),
@@ -381,24 +400,6 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
   const id = environment['BEZANT_CROSSCHAIN_ENTITY'] || undefined
   if (id === undefined || isUuid(id)) return id
   throw new Error(`BEZANT_CROSSCHAIN_ENTITY must be the id of an entity, not "${id}"`)
-}
-
-/** Entries such as `ETH=4000.5`, separated by commas. */
-function coinPricesOf(environment: EnvironmentVariables): ReadonlyMap<string, bigint> {
-  const entries = (environment['BEZANT_COIN_PRICES'] || '').split(',').filter((entry) => entry !== '')
-  return new Map(
-    entries.map((entry) => {
-      const read = /^([A-Z]{2,10}(?:-[A-Z]{2,10})?)=(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,6}))?$/.exec(
-        entry.trim(),
-      )
-      if (!read)
-        throw new Error(
-          `BEZANT_COIN_PRICES must be symbols with prices in USD, ETH=4000.5,AVAX=30, not "${entry}"`,
-        )
-      const [, symbol, whole, fraction = ''] = read
-      return [symbol!, BigInt(whole! + fraction.padEnd(6, '0'))]
-    }),
-  )
 }
 
 function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters' | 'attestationThreshold'> {

@@ -22,6 +22,10 @@ export const settings = {
     about:
       'Chains and their RPC endpoints: `[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Blocks are read from the best endpoint of a chain, and transactions are sent to all. More than half of the endpoints, or as many as `"agree"` says, must report a block before it is final: with three, one may fail. `"inFlightMax"` is the number of pending transactions that the nodes accept from one address. `"batchMax"` is the number of calls that the provider accepts in one request; it is detected when absent. `"accountCode": {"0xADDRESS": "0xHASH"}` names the code of the contracts of modular wallets, and of contracts that these call: see `bezant contracts list`. `"crosschain"` names the contracts of cross-chain messages and unified balances: see docs/crosschain-messages.md.',
   },
+  BEZANT_OWN_NETWORKS: {
+    about:
+      'Further EVM networks, as a list in JSON: see docs/further-networks.md. `BEZANT_OWN_NETWORKS_FILE` names a file with it. A sandbox starts those of test environments by `--chains`, and `BEZANT_NETWORKS` connects all of them.',
+  },
   BEZANT_DATA_DIR: {
     about: 'Directory of `root.key`, the journals and the counted guesses at PINs.',
     default: '`.bezant`',

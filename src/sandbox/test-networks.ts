@@ -2,9 +2,10 @@ import { type Network, type NetworkName, networkOf, networks } from '#chains/net
 import { suggest } from '#lib/suggest'
 import { whyNotHere } from './chains/abilities.ts'
 
-/** Every test network. */
-const defaultBlockchains = networks
-  .filter(({ environment }) => environment === 'TEST')
+const testNetworks = networks.filter(({ environment }) => environment === 'TEST')
+const testBlockchains = testNetworks.map(({ blockchain }) => blockchain)
+const defaultBlockchains = testNetworks
+  .filter(({ startsWhenNamed }) => !startsWhenNamed)
   .map(({ blockchain }) => blockchain)
 
 /** The chains that start when none are named: those that this machine has what they need for. */
@@ -25,6 +26,6 @@ export function leftOut(): { blockchain: NetworkName; reason: string }[] {
 export function requireTestNetwork(blockchain: string, option: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network
-  const remedy = suggest(blockchain, defaultBlockchains) || `: choose from ${defaultBlockchains.join(', ')}`
+  const remedy = suggest(blockchain, testBlockchains) || `: choose from ${testBlockchains.join(', ')}`
   throw new Error(`${option} must name test networks, not "${blockchain}"${remedy}`)
 }

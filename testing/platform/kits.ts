@@ -1,9 +1,8 @@
-/** The published kits ask fixed hosts and public nodes: here both lead to the harness. */
+/** The published kits ask fixed hosts and public nodes: here both lead to this machine. */
 import { createViemAdapterFromPrivateKey } from '@circle-fin/adapter-viem-v2'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { networks } from '#chains/networks/index'
-import type { Harness } from './harness.ts'
+import type { TestChain } from './chain.ts'
 import { viemChainOf } from './viem-chain.ts'
 
 /** Sends requests for these hosts to the server, and refuses all others; returns the function that ends it. */
@@ -20,14 +19,21 @@ export function redirectFetch(url: string, hosts: readonly string[]): () => void
   }
 }
 
-/** An adapter of the account, whose clients ask the local nodes. */
-export function kitAdapter(harness: Harness, { privateKey }: { privateKey: `0x${string}` }) {
+/**
+ * An adapter of the account, whose clients ask the local nodes. A kit takes a network that it does not know under the name of one
+ * that it knows: `standsFor` has the id of the latter.
+ */
+export function kitAdapter(
+  chains: readonly (Pick<TestChain, 'blockchain' | 'chainId' | 'rpcUrl'> & { standsFor?: number })[],
+  { privateKey }: { privateKey: `0x${string}` },
+) {
   const account = privateKeyToAccount(privateKey)
   const clientOptions = (chain: { id: number }) => {
     // A kit asks clients of all its chains for their address.
-    const network = networks.find(({ chainId }) => chainId === chain.id) ?? networks[0]!
-    const known = harness.chains.find(({ chainId }) => chainId === chain.id) ?? harness.chain()
-    return { chain: viemChainOf(network), transport: http(known.rpcUrl) }
+    const known = chains.find(({ chainId, standsFor = chainId }) => standsFor === chain.id)
+    const { blockchain, rpcUrl } = known ?? chains[0]!
+    const chainId = known?.chainId ?? chain.id
+    return { chain: viemChainOf({ chainId, blockchain }), transport: http(rpcUrl) }
   }
   return createViemAdapterFromPrivateKey({
     privateKey,

@@ -1,9 +1,8 @@
 import { defineChain } from 'viem'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import type { Network } from '#chains/networks/index'
 
 /** A network for a client of viem. The package's own chains are hundreds in a module that takes a second to load. */
-export const viemChainOf = ({ chainId, blockchain }: Network) =>
+export const viemChainOf = ({ chainId, blockchain }: { chainId: number; blockchain: string }) =>
   defineChain({
     id: chainId,
     name: blockchain,

@@ -30,5 +30,7 @@ const domainOf = (unified: UnifiedChain, finalTo: number, expiration: bigint) =>
 })
 
 /** The names by which clients distinguish chains. */
-const namesOf = ({ unifiedBalance, name, environment }: Network): { chain: string; network: string } =>
-  unifiedBalance ?? { chain: name, network: environment === 'TEST' ? 'Testnet' : 'Mainnet' }
+const namesOf = ({ unifiedBalance, name, environment }: Network) => ({
+  chain: unifiedBalance?.chain ?? name,
+  network: unifiedBalance?.network ?? (environment === 'TEST' ? 'Testnet' : 'Mainnet'),
+})

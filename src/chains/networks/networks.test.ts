@@ -11,6 +11,7 @@ import {
   walletBlockchains,
 } from '../blockchains.ts'
 import { localEurcAddress, tokenAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
+import { furtherEvm } from './further-evm.ts'
 import { networkOf, networkOfBusinessChain, networks } from './index.ts'
 
 /** The ids that the API's clients hard-code; every other id is computed. */
@@ -78,14 +79,15 @@ function uuidV5(namespace: string, name: string): string {
 }
 
 describe('networks', () => {
-  test('are one file each, every file listed, with the official chain ids', () => {
-    const files = readdirSync(import.meta.dirname).filter(
-      (f) => f.endsWith('.ts') && !/^(index|without-node)\./.test(f),
-    )
+  test('are one file each or one row of EVM, every file listed, with the official chain ids', () => {
+    const others = /^(index|without-node|evm-network|further-evm|own-networks|row-fields)\./
+    const files = readdirSync(import.meta.dirname).filter((f) => f.endsWith('.ts') && !others.test(f))
+    const rows: readonly string[] = furtherEvm.map(({ blockchain }) => blockchain)
+    const ofFiles = networks.filter(({ blockchain }) => !rows.includes(blockchain))
     expect(files.filter((f) => !f.includes('.test.')).sort()).toEqual(
-      networks.map((n) => `${n.blockchain.toLowerCase()}.ts`).sort(),
+      ofFiles.map((n) => `${n.blockchain.toLowerCase()}.ts`).sort(),
     )
-    expect(Object.fromEntries(networks.map((n) => [n.blockchain, n.chainId]))).toEqual(chainIds)
+    expect(Object.fromEntries(ofFiles.map((n) => [n.blockchain, n.chainId]))).toEqual(chainIds)
   })
 
   test.each(networks)('$blockchain has the ids clients know, and computed ones otherwise', (network) => {
@@ -98,7 +100,7 @@ describe('networks', () => {
   test.each(networks)(
     '$blockchain agrees with its name and holds addresses as their issuer writes them',
     (network) => {
-      const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET|DEVNET)$/.test(network.blockchain)
+      const isTest = /-(SEPOLIA|FUJI|AMOY|TESTNET|DEVNET|APOTHEM)$/.test(network.blockchain)
       expect(network.environment).toBe(isTest ? 'TEST' : 'LIVE')
       expect(networkOf(network.blockchain)).toBe(network)
       expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)
@@ -124,22 +126,24 @@ test('the documents count the chains as they are', () => {
   const ofWallets = local.filter(({ blockchain }) =>
     (walletBlockchains as readonly string[]).includes(blockchain),
   )
-  expect([local.length, ofWallets.length]).toEqual([10, 8])
+  const started = local.filter(({ startsWhenNamed }) => !startsWhenNamed)
+  expect([local.length, started.length, ofWallets.length]).toEqual([25, 10, 23])
   const textOf = (file: string) => readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ')
   expect(textOf('README.md')).toContain('ten local EVM chains')
-  expect(textOf('docs/what-works.md')).toContain('wallets on eight EVM chains')
+  expect(textOf('README.md')).toContain('fifteen further ones by name')
+  expect(textOf('docs/what-works.md')).toContain('wallets on twenty-three EVM chains')
 })
 
 describe('blockchains', () => {
   test('names, families and environments', () => {
-    expect(walletBlockchains).toHaveLength(26)
+    expect(walletBlockchains).toHaveLength(26 + furtherEvm.length)
     expect(blockchains.filter((b) => !(walletBlockchains as readonly string[]).includes(b))).toEqual([
       'LINEA',
       'LINEA-SEPOLIA',
       'ZKS',
       'ZKS-SEPOLIA',
     ])
-    expect(blockchains.filter((b) => environmentOf(b) === 'LIVE')).toHaveLength(15)
+    expect(blockchains.filter((b) => environmentOf(b) === 'LIVE')).toHaveLength(15 + furtherEvm.length / 2)
     expect(familyOf('SOL-DEVNET')).toBe('solana')
     expect(familyOf('APTOS')).toBe('aptos')
     expect(familyOf('NEAR-TESTNET')).toBe('near')

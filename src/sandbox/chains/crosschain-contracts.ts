@@ -16,7 +16,7 @@ import {
   type CrosschainContracts,
   type CrosschainNetwork,
   crosschainCodeOf,
-  crosschainContracts,
+  crosschainContractsOf,
   hasDomain,
   remoteTokenKey,
 } from '#chains/evm/crosschain/deployed-contracts'
@@ -34,9 +34,7 @@ const symbolOfMessages = 'USDC'
 
 /** The accounts that mint the token for messages from other chains, on a local chain. */
 export const crosschainMinters = (network: Network, token: NetworkToken): Hex[] =>
-  hasDomain(network) && token.symbol === symbolOfMessages
-    ? [crosschainContracts[network.environment].tokenMinter]
-    : []
+  hasDomain(network) && token.symbol === symbolOfMessages ? [crosschainContractsOf(network).tokenMinter] : []
 
 /**
  * The contracts of cross-chain messages as part of a genesis file, at the addresses of the network's environment and connected to
@@ -60,7 +58,7 @@ export function placedCrosschainContracts(
 const placedOn = oncePer((_network: Network) => new Map<Hex, Record<string, PlacedContract>>())
 
 function placeContracts(network: CrosschainNetwork, attester: Hex): Record<string, PlacedContract> {
-  const addresses = crosschainContracts[network.environment]
+  const addresses = crosschainContractsOf(network)
   const code = crosschainCodeOf(network.domain, addresses)
   const storage: Partial<Record<keyof CrosschainContracts, ContractStorage>> = {
     messageTransmitter: transmitterStorage(attester),
@@ -103,7 +101,6 @@ function transmitterStorage(attester: Hex): ContractStorage {
 
 function messengerStorage(network: CrosschainNetwork, addresses: CrosschainContracts): ContractStorage {
   const layout = tokenMessengerV2Layout
-  const messenger = addressWord(addresses.tokenMessenger)
   return packStorage([
     initialized,
     [layout._owner, issuer],
@@ -113,8 +110,11 @@ function messengerStorage(network: CrosschainNetwork, addresses: CrosschainContr
     [layout.minFeeController, issuer],
     [layout.localMinter, addressWord(addresses.tokenMinter)],
     ...remotesOf(network).map(
-      ({ domain }) =>
-        [wordAt(mappingSlot(layout.remoteTokenMessengers.slot, BigInt(domain))), messenger] as const,
+      (remote) =>
+        [
+          wordAt(mappingSlot(layout.remoteTokenMessengers.slot, BigInt(remote.domain))),
+          addressWord(crosschainContractsOf(remote).tokenMessenger),
+        ] as const,
     ),
   ])
 }

@@ -10,7 +10,7 @@ import { gatewayWalletLayout } from '#chains/evm/unified-balance/artifacts/gatew
 import {
   implementationCode,
   proxyCode,
-  unifiedBalanceContracts,
+  unifiedBalanceContractsOf,
 } from '#chains/evm/unified-balance/deployed-contracts'
 import type { NetworkToken } from '#chains/network'
 import type { Network } from '#chains/networks/index'
@@ -51,25 +51,21 @@ export const placedUnifiedBalance = oncePer((network: Network) =>
 )
 
 /** The minters of the token that unified balances need: the wallet burns, the minter mints. */
-export function unifiedBalanceMinters({ environment, unifiedBalance }: Network, { symbol }: NetworkToken) {
-  if (!unifiedBalance || symbol !== 'USDC') return []
-  const { wallet, minter } = unifiedBalanceContracts(environment)
+export function unifiedBalanceMinters(network: Network, { symbol }: NetworkToken) {
+  if (!network.unifiedBalance || symbol !== 'USDC') return []
+  const { wallet, minter } = unifiedBalanceContractsOf(network)
   return [
     { address: wallet, allowance: 0n },
     { address: minter, allowance: maxUint256 },
   ]
 }
 
-function placeContracts({
-  blockchain,
-  environment,
-  domain,
-  tokens,
-}: Network): Record<string, PlacedContract> {
+function placeContracts(network: Network): Record<string, PlacedContract> {
+  const { blockchain, domain, tokens } = network
   const token = tokens.find(({ symbol }) => symbol === 'USDC')
   if (domain === undefined || !token)
     throw new Error(`${blockchain} has a unified balance and needs a domain and USDC`)
-  const { wallet, minter } = unifiedBalanceContracts(environment)
+  const { wallet, minter } = unifiedBalanceContractsOf(network)
   return {
     [wallet]: contract(
       proxyCode,

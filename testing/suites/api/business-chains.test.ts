@@ -9,11 +9,14 @@ import { makeActiveAddress, makeActiveRecipient, type World, worldOf } from '#te
 import { openLocalAptos } from '#testing/nodes/local-aptos'
 import { type Harness, openHarness } from '#testing/platform/harness'
 
-/** Copied from the reference, Monad with the chains of November 2025: the code under test makes its lists otherwise. */
+/**
+ * Copied from the reference, Monad with the chains of November 2025 and others with those of 2026, beside PLASMA and XLAYER of our own
+ * (decision 159): the code under test makes its lists otherwise.
+ */
 const general =
-  'ALGO APTOS ARB AVAX BASE BTC CELO CODEX ETH HBAR HYPEREVM INK LINEA MONAD NEAR NOBLE OP PAH PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLM XRP ZKS ZKSYNC'
+  'ALGO APTOS ARB AVAX BASE BTC CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS ZKSYNC'
 const addressBook =
-  'ALGO APTOS ARB AVAX BASE CELO ETH HBAR LINEA MONAD NEAR NOBLE OP PAH POLY SOL SUI UNI XLM XRP ZKS'
+  'ALGO APTOS ARB AVAX BASE CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any depth
 type Document = any

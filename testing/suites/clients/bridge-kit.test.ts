@@ -36,7 +36,7 @@ it.each<[string, Name, Name, 'FAST' | 'SLOW', boolean, bigint]>([
   ['slowly with the forwarder', 'MONAD-TESTNET', 'AVAX-FUJI', 'SLOW', true, 200_000n],
   ['fast with the forwarder', 'AVAX-FUJI', 'MONAD-TESTNET', 'FAST', true, 201_050n],
 ])('bridges %s', async (_, from, to, transferSpeed, useForwarder, fee) => {
-  const adapter = kitAdapter(harness, owner)
+  const adapter = kitAdapter(harness.chains, owner)
   const recipientAddress = freshAddress()
   await harness.chain(from).send(owner.address, 100_000_000n, 'USDC')
   const before = await usdcOf(from, owner.address)

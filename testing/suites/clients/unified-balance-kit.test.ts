@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const [owner, delegate] = [devAccounts[3]!, devAccounts[4]!]
 
-const adapterOf = (account: { privateKey: `0x${string}` }) => kitAdapter(harness, account)
+const adapterOf = (account: { privateKey: `0x${string}` }) => kitAdapter(harness.chains, account)
 
 const chains = { base: 'Base_Sepolia', avax: 'Avalanche_Fuji', op: 'Optimism_Sepolia' } as const
 const pay = (blockchain: string, address: string) =>

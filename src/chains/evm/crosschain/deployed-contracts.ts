@@ -1,7 +1,7 @@
 import { type Address, concatHex, keccak256, toHex } from 'viem'
 import type { Hex } from '#lib/hex'
 import { burnBodyVersion, messageVersion } from '../../crosschain/message.ts'
-import type { Environment } from '../../network.ts'
+import type { Environment, MessageContracts } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { withImmutables } from '../contracts/immutables.ts'
 import { kitBridgeCode } from './artifacts/kit-bridge.ts'
@@ -10,14 +10,9 @@ import { tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
 import { tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
 
 /** The contracts of cross-chain messages on one chain. */
-export type CrosschainContracts = {
-  messageTransmitter: Address
-  tokenMessenger: Address
-  tokenMinter: Address
-  kitBridge: Address
-}
+export type CrosschainContracts = { [name in keyof MessageContracts]: Address }
 
-/** Their addresses, which published clients know: the same on every network of an environment. */
+/** Their addresses, which published clients know: the same on nearly every network of an environment. */
 export const crosschainContracts: Readonly<Record<Environment, CrosschainContracts>> = {
   TEST: {
     messageTransmitter: '0xE737e5cEBEEBa77EFE34D4aa090756590b1CE275',
@@ -32,6 +27,12 @@ export const crosschainContracts: Readonly<Record<Environment, CrosschainContrac
     kitBridge: '0xB3FA262d0fB521cc93bE83d87b322b8A23DAf3F0',
   },
 }
+
+/** Their addresses on one network. */
+export const crosschainContractsOf = ({ environment, contracts }: Network): CrosschainContracts => ({
+  ...crosschainContracts[environment],
+  ...(contracts as Partial<CrosschainContracts>),
+})
 
 /** A network that has a domain and contracts of cross-chain messages that this program knows. */
 export type CrosschainNetwork = Network & { domain: number }

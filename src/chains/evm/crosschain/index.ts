@@ -21,18 +21,18 @@ import { recoverSigner } from '../signing/recover-signer.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
 import { burnPayload, gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
-import { unifiedBalanceContracts } from '../unified-balance/deployed-contracts.ts'
+import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
-import { crosschainContracts, hasDomain } from './deployed-contracts.ts'
+import { crosschainContractsOf, hasDomain } from './deployed-contracts.ts'
 import type { ReadContract } from './left-calls.ts'
 import { openMintObstacles, type ReadMany } from './mint-obstacles.ts'
 
 /** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
 export function knownCrosschainAddresses(network: Network): CrosschainAddresses | undefined {
   if (!hasDomain(network)) return undefined
-  const { messageTransmitter, tokenMessenger, tokenMinter } = crosschainContracts[network.environment]
-  const { wallet, minter } = unifiedBalanceContracts(network.environment)
+  const { messageTransmitter, tokenMessenger, tokenMinter } = crosschainContractsOf(network)
+  const { wallet, minter } = unifiedBalanceContractsOf(network)
   return {
     messageTransmitter: canonical(messageTransmitter),
     tokenMessenger: canonical(tokenMessenger),

@@ -1,10 +1,11 @@
 /** Decodes the typed data with which a depositor spends a unified balance. */
 import type { Hex } from '#lib/hex'
+import { canonicalAddress } from '../../addresses/canonical.ts'
 import { burnIntentDomain } from '../../crosschain/burn-intent-typed-data.ts'
 import { addressOfWord } from '../../crosschain/native-address.ts'
 import { type TransferSpec, transferSpecFields } from '../../crosschain/transfer-spec.ts'
 import { networks } from '../../networks/index.ts'
-import { unifiedBalanceContracts } from '../unified-balance/deployed-contracts.ts'
+import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { addBurn, addDeed, type FoundEffects } from './decode-call.ts'
 import { metBySpec } from './known-crosschain-calls.ts'
 import type { DecodableTypedData } from './typed-data-shapes.ts'
@@ -71,8 +72,9 @@ function readIntent({ maxFee, spec }: UnreadIntent): ReadIntent | undefined {
   ) as TransferSpec
   const contract = addressOfWord(read.sourceContract)
   const source = networks.find(
-    ({ domain, environment }) =>
-      domain === read.sourceDomain && unifiedBalanceContracts(environment).wallet.toLowerCase() === contract,
+    (network) =>
+      network.domain === read.sourceDomain &&
+      canonicalAddress(unifiedBalanceContractsOf(network).wallet) === contract,
   )
   return source && { blockchain: source.blockchain, spec: read, maxFee: BigInt(maxFee as string) }
 }

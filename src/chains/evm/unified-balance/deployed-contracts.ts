@@ -1,13 +1,14 @@
 import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import type { Hex } from '#lib/hex'
-import type { Environment } from '../../network.ts'
+import type { BalanceContracts, Environment } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { withImmutables } from '../contracts/immutables.ts'
 import { gatewayMinterAbi, gatewayMinterCode } from './artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from './artifacts/gateway-proxy.ts'
 import { gatewayWalletAbi, gatewayWalletCode } from './artifacts/gateway-wallet.ts'
 
-/** The contracts of unified balances, at the same addresses on every chain of an environment. */
-type UnifiedBalanceContracts = { wallet: Address; minter: Address }
+/** The contracts of unified balances. */
+type UnifiedBalanceContracts = { [name in keyof BalanceContracts]: Address }
 
 const contracts: Record<Environment, UnifiedBalanceContracts> = {
   TEST: {
@@ -20,9 +21,16 @@ const contracts: Record<Environment, UnifiedBalanceContracts> = {
   },
 }
 
-/** The addresses (EIP-55) that clients know. */
+/** The addresses (EIP-55) that clients know: the same on nearly every network of an environment. */
 export const unifiedBalanceContracts = (environment: Environment): UnifiedBalanceContracts =>
   contracts[environment]
+
+/** The addresses on one network. */
+export const unifiedBalanceContractsOf = ({
+  environment,
+  unifiedBalance,
+}: Network): UnifiedBalanceContracts =>
+  (unifiedBalance?.contracts as UnifiedBalanceContracts | undefined) ?? unifiedBalanceContracts(environment)
 
 /** Parameters of the initialization of both contracts. The creator of the proxy becomes the owner. */
 type InitialRoles = { pauser: Address; denylister: Address; tokens: readonly Address[]; domain: number }

@@ -1,4 +1,5 @@
-import { type AddressFamily, parseAddressOf } from '#chains/address'
+import { parseAddressOf } from '#chains/address'
+import type { AddressFamily } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
 import type { EntryParser } from './formats.ts'
 

@@ -2,6 +2,7 @@
 export {
   listTokens,
   nativeToken,
+  requireNetworksOfBooks,
   seedTokens,
   type Token,
   type TokenFilters,

@@ -1,6 +1,6 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import { tokenAddress } from '#chains/network'
-import type { Network } from '#chains/networks/index'
+import { type Network, networkOf } from '#chains/networks/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -55,6 +55,28 @@ export async function seedTokens(
     where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
   await database.run(sql`${tokens.insert(rows)}
     on conflict do nothing`)
+}
+
+/**
+ * Throws where the books have coins of a network that this program does not know any more, or whose address is another one now: the
+ * operator's list of networks was changed under them.
+ */
+export async function requireNetworksOfBooks(db: Db): Promise<void> {
+  const listed = await db.all<Pick<Token, 'id' | 'blockchain' | 'symbol' | 'address'>>(
+    sql`select t.id, t.blockchain, t.symbol, t.address from tokens t where t.listed`,
+  )
+  for (const { id, blockchain, symbol, address } of listed) {
+    const network = networkOf(blockchain)
+    if (!network)
+      throw new Error(
+        `the database has ${symbol} of ${blockchain}, and BEZANT_OWN_NETWORKS has no such network: name it there again, and take its nodes out of BEZANT_NETWORKS if it is not to be used`,
+      )
+    const token = network.tokens.find((each) => each.id === id)
+    if (token && tokenAddress(token) !== address)
+      throw new Error(
+        `${symbol} of ${blockchain} is ${address} in the database, and ${token.address} in BEZANT_OWN_NETWORKS: correct it there, or give the other contract a network of its own`,
+      )
+  }
 }
 
 /** A request knows no token before its decimals: its amounts could mean anything. */
