@@ -19,29 +19,7 @@ const colours: Record<string, string> = {
 export const chainColour = (blockchain: string): string =>
   colours[blockchain.split('-')[0] ?? ''] ?? '#8c8f99'
 
-const nativeSymbols: Record<string, string> = {
-  APTOS: 'APT',
-  AVAX: 'AVAX',
-  CRONOS: 'CRO',
-  HYPEREVM: 'HYPE',
-  INJECTIVE: 'INJ',
-  MATIC: 'POL',
-  MONAD: 'MON',
-  PHAROS: 'PHAROS',
-  PLASMA: 'XPL',
-  PLUME: 'PLUME',
-  SEI: 'SEI',
-  SONIC: 'S',
-  XDC: 'XDC',
-  XLAYER: 'OKB',
-  SOL: 'SOL',
-}
-
-/** The coin that pays for gas. */
-export const nativeSymbol = (blockchain: string): string =>
-  nativeSymbols[blockchain.split('-')[0] ?? ''] ?? 'ETH'
-
-/** The numbers of chains in cross-chain messages; a test network has that of its main one. */
+/** The numbers of public chains in cross-chain messages; a test network has that of its main one. */
 const domains: Record<string, number> = {
   APTOS: 9,
   SOL: 5,
@@ -71,7 +49,8 @@ const domains: Record<string, number> = {
   XLAYER: 37,
 }
 
-export const domainOf = (blockchain: string): number | undefined => domains[blockchain.split('-')[0] ?? '']
+export const publicDomainOf = (blockchain: string): number | undefined =>
+  domains[blockchain.split('-')[0] ?? '']
 
 /** A domain with the name of its chain. */
 export function domainName(domain: number | string): string {

@@ -1,6 +1,7 @@
 import { type Answer, ask, read } from '../api/ask.ts'
+import { domainOf } from '../api/chains.svelte.ts'
 import type { Movement, OperatorChain } from '../api/types.ts'
-import { domainName, domainOf } from '../format/chains.ts'
+import { domainName } from '../format/chains.ts'
 import { decimalOf } from '../format/money.ts'
 import { address, amount, chain, id, link, status, text, time } from '../parts/cell.ts'
 import { chainChoices } from './choices.ts'
@@ -21,7 +22,7 @@ const usdc = (units: string | undefined) =>
 
 const chainOfDomain = async () => {
   const chains = await read<OperatorChain[]>('/operator/chains')
-  return new Map(chains.map(({ blockchain }) => [domainOf(blockchain), blockchain]))
+  return new Map(chains.map(({ blockchain, domain }) => [domain, blockchain]))
 }
 const domainText = (domain: number | string | undefined) =>
   text(domain === undefined ? undefined : domainName(domain))

@@ -1,5 +1,5 @@
+import { nativeSymbol } from '../api/chains.svelte.ts'
 import type { Movement } from '../api/types.ts'
-import { nativeSymbol } from '../format/chains.ts'
 import { amount, id, link, money, mono, text } from '../parts/cell.ts'
 import type { DetailScreen, Row } from './screen.ts'
 

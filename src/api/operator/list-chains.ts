@@ -14,7 +14,7 @@ export const listChains = (ctx: EngineCtx) =>
   Promise.all(ctx.chains.list().map((chain) => showChain(ctx, chain)))
 
 async function showChain(ctx: EngineCtx, chain: Chain) {
-  const { blockchain, chainId } = chain.network
+  const { blockchain, chainId, nativeToken, domain } = chain.network
   const [head, indexed, final, halted] = await Promise.all([
     headOf(chain),
     indexedHead(ctx.db, blockchain),
@@ -25,6 +25,8 @@ async function showChain(ctx: EngineCtx, chain: Chain) {
   return {
     blockchain,
     chainId,
+    nativeSymbol: nativeToken.symbol,
+    ...(domain !== undefined && { domain }),
     capabilities: capabilityNames(blockchain),
     ...(head && { headNumber: head.number, headDate: formatInstant(head.timeMs) }),
     ...(indexed && { indexedNumber: indexed.number }),

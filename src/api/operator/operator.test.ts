@@ -82,6 +82,8 @@ it('shows the health of each endpoint and the gas price until no endpoint answer
   expect(shown).toMatchObject({
     blockchain: chain.blockchain,
     chainId: chain.chainId,
+    nativeSymbol: 'ETH-SEPOLIA',
+    domain: 6,
     rpc: [{ url: new URL(chain.rpcUrl).host, p50Ms: expect.any(Number), p95Ms: expect.any(Number) }],
   })
   const [{ p50Ms, p95Ms, errorShare }] = shown.rpc

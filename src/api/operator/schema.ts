@@ -56,6 +56,10 @@ export const chainSchema = Type.Object(
   {
     blockchain: Type.String({ description: 'The blockchain.' }),
     chainId: Type.Integer({ description: 'The chain id of the network.' }),
+    nativeSymbol: Type.String({ description: 'The symbol of the coin that pays for gas.' }),
+    domain: optional(
+      Type.Integer({ description: 'Its number in cross-chain messages; absent where it has none.' }),
+    ),
     capabilities: Type.Array(Type.Enum(capabilities), {
       description: `The operations that the chain has, some of which others lack: ${capabilityTexts}.`,
     }),

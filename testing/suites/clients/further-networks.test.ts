@@ -108,16 +108,21 @@ const post = async (path: string, body: object) => {
   expect(status, text).toBeLessThan(300)
   return answer.data ?? answer
 }
+const shown = async (path: string) => (await program.tenant.http('GET', path)).body.data
 const pay = (blockchain: string, to: string, amount: string, token = 'USDC') =>
   post('/sandbox/faucet', { address: to, blockchain, token, amount })
 
 describe('property 245: networks beyond those of the wallet clients', () => {
-  it('start when they are named, with their ids and coins', () => {
+  it('start when they are named, with their ids and coins', async () => {
     expect(program.answer.chains.map(({ blockchain, chainId }) => [blockchain, chainId])).toEqual([
       [sonic, 14_601],
       [mine, own.chainId],
     ])
     expect(chainOf(mine).tokens.USDC).toBe(own.usdc)
+    expect(await shown('/operator/chains')).toMatchObject([
+      { blockchain: sonic, domain: 13, nativeSymbol: 'S-TESTNET' },
+      { blockchain: mine, domain: own.domain, nativeSymbol: own.nativeCoin.symbol },
+    ])
   })
 
   it.each<[string, string, 'FAST' | 'SLOW', bigint]>([
@@ -204,8 +209,8 @@ describe('property 245: networks beyond those of the wallet clients', () => {
     const path = '/v1/businessAccount/wallets/addresses/deposit'
     const { address: to } = await post(path, { idempotencyKey: crypto.randomUUID(), chain, currency: 'USD' })
     const available = async () => {
-      const { data } = (await program.tenant.http('GET', '/v1/businessAccount/balances')).body
-      return Number(data.available[0]?.amount ?? 0)
+      const balances = await shown('/v1/businessAccount/balances')
+      return Number(balances.available[0]?.amount ?? 0)
     }
     const before = await available()
     await pay(blockchain, to, '2.5')

@@ -26,7 +26,7 @@ import type { Harness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { runCommand } from '#testing/processes/command'
 import type { Program } from '#testing/processes/program'
-import { domainOf } from '../../../console/src/format/chains.ts'
+import { publicDomainOf } from '../../../console/src/format/chains.ts'
 
 const blockchain = 'BASE-SEPOLIA'
 const usdc = networks
@@ -158,7 +158,7 @@ const idIn = (page: Page) => page.url().split('/').at(-1)!
 describe('screens of the console', () => {
   it('know the domains of the networks of this server', () => {
     const known = networks.map(({ blockchain: name, domain }) => [name, domain])
-    expect(networks.map(({ blockchain: name }) => [name, domainOf(name)])).toEqual(known)
+    expect(networks.map(({ blockchain: name }) => [name, publicDomainOf(name)])).toEqual(known)
   })
 
   inChromium('show what real operations made, on each page of a list and of a resource', async () => {

@@ -44,6 +44,19 @@ it.each(['LOW', 'MEDIUM', 'HIGH'] as const)(
   },
 )
 
+it('who pays one price alone on a chain does not raise it', async () => {
+  const legacy = { ...network, feeModel: 'gasPrice' } as const
+  const { priorityFeeAtomic: first } = await suggestFees(rpc, legacy)
+  for (let payments = 0; payments < 12; payments++) {
+    const { baseFeeAtomic, priorityFeeAtomic } = await suggestFees(rpc, legacy)
+    const gasPrice = hex(2n * baseFeeAtomic + priorityFeeAtomic.HIGH)
+    await chain.rpc('eth_sendTransaction', [{ from: chain.outsider, to: chain.outsider, gasPrice }])
+  }
+  const { priorityFeeAtomic: last } = await suggestFees(rpc, legacy)
+  for (const level of ['LOW', 'MEDIUM', 'HIGH'] as const)
+    expect(last[level]).toBeLessThanOrEqual(first[level])
+})
+
 it('offers what most blocks pay, and does not follow a single one that pays more', async () => {
   const { baseFeeAtomic, priorityFeeAtomic: before } = await suggestFees(rpc, network)
   const tip = before.HIGH * 3n

@@ -17,13 +17,14 @@ const historyBlocks = 10
 /**
  * Returns the base fee of the next block and three priority fees: the median, over recent blocks, of the 25th, 50th and 90th
  * percentile, each at least a fixed floor. Nothing is added: on a quiet chain our own transactions set these percentiles and
- * would raise our own price. The median keeps a single block that overpays from raising it.
+ * would raise our own price. The median keeps a single block that overpays from raising it. Where transactions name one price, it is
+ * the one that the node names, at each level.
  */
 export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSuggestion> {
   if (network.feeModel !== 'eip1559') {
     const price = quantity(await rpc.call('eth_gasPrice', []), 'gas price')
-    const zero = { LOW: 0n, MEDIUM: price / 10n, HIGH: price / 4n }
-    return { baseFeeAtomic: price, priorityFeeAtomic: zero }
+    // The whole price is paid, whatever the block asks for: a base fee with room above it would be paid twice.
+    return { baseFeeAtomic: 0n, priorityFeeAtomic: { LOW: price, MEDIUM: price, HIGH: price } }
   }
   const history = await rpc.call<History | null>('eth_feeHistory', [
     toQuantity(historyBlocks),
