@@ -109,20 +109,40 @@ function messengerStorage(network: CrosschainNetwork, addresses: CrosschainContr
     [layout.feeRecipient, issuer],
     [layout.minFeeController, issuer],
     [layout.localMinter, addressWord(addresses.tokenMinter)],
-    ...remotesOf(network).map(
-      (remote) =>
-        [
-          wordAt(mappingSlot(layout.remoteTokenMessengers.slot, BigInt(remote.domain))),
-          addressWord(crosschainContractsOf(remote).tokenMessenger),
-        ] as const,
-    ),
+    ...messengerLinks(network),
   ])
+}
+
+type LinkedWord = readonly [StoragePlace, bigint]
+
+/** The messengers of the other networks, by domain. */
+const messengerLinks = (network: CrosschainNetwork): LinkedWord[] =>
+  remotesOf(network).map((remote) => [
+    wordAt(mappingSlot(tokenMessengerV2Layout.remoteTokenMessengers.slot, BigInt(remote.domain))),
+    addressWord(crosschainContractsOf(remote).tokenMessenger),
+  ])
+
+/** The token that is minted for one of each other network. */
+const minterLinks = (network: CrosschainNetwork): LinkedWord[] =>
+  remotesOf(network).map((remote) => {
+    const key = remoteTokenKey(remote.domain, wordOfAddress(tokenOfMessages(remote)))
+    const place = mappingSlot(tokenMinterV2Layout.remoteTokensToLocalTokens.slot, BigInt(key))
+    return [wordAt(place), addressWord(tokenOfMessages(network))]
+  })
+
+/** The words by which the contracts of a network know the others, by contract; nothing where it has no domain. */
+export function crosschainLinks(network: Network): Readonly<Record<string, ContractStorage>> {
+  if (!hasDomain(network)) return {}
+  const { tokenMessenger, tokenMinter } = crosschainContractsOf(network)
+  return {
+    [tokenMessenger]: packStorage(messengerLinks(network)),
+    [tokenMinter]: packStorage(minterLinks(network)),
+  }
 }
 
 function minterStorage(network: CrosschainNetwork, addresses: CrosschainContracts): ContractStorage {
   const layout = tokenMinterV2Layout
   const token = tokenOfMessages(network)
-  const pairs = layout.remoteTokensToLocalTokens.slot
   return packStorage([
     [layout._owner, issuer],
     [layout._tokenController, issuer],
@@ -130,10 +150,7 @@ function minterStorage(network: CrosschainNetwork, addresses: CrosschainContract
     [layout._rescuer, issuer],
     [layout.localTokenMessenger, addressWord(addresses.tokenMessenger)],
     [wordAt(addressMappingSlot(layout.burnLimitsPerMessage.slot, token)), burnLimitAtomic],
-    ...remotesOf(network).map((remote) => {
-      const key = remoteTokenKey(remote.domain, wordOfAddress(tokenOfMessages(remote)))
-      return [wordAt(mappingSlot(pairs, BigInt(key))), addressWord(token)] as const
-    }),
+    ...minterLinks(network),
   ])
 }
 

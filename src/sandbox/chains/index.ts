@@ -9,6 +9,7 @@ import { startAptosChain } from './aptos-chain.ts'
 import { startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
 import { evmChain } from './evm-chain.ts'
+import { linkNetworks } from './link-networks.ts'
 import type { LocalChain, StartedChain } from './local-chain.ts'
 import { persistentKeeper } from './persistent.ts'
 import { type PortFile, portFileIn } from './port-file.ts'
@@ -71,11 +72,16 @@ type Starter = (network: Network, options: LocalChainsOptions, keepers: Keepers)
 
 /** How the chains of each family start. */
 const starters: { readonly [family in ChainFamily]?: Starter } = {
-  evm: async (network, { blockTimeMs, log }, { portOf, keeperOf, directoryOf }) => {
+  evm: async (network, { blockTimeMs, ephemeral, log }, { portOf, keeperOf, directoryOf }) => {
     const port = portOf(network)
     const keeper = keeperOf(network)
     const supervised = await startChain({ network, keeper, blockTimeMs, proxyPort: port.read(), log })
     port.write(Number(new URL(supervised.rpcUrl).port))
+    if (!ephemeral)
+      await linkNetworks(supervised).catch(async (error) => {
+        await supervised.stop()
+        throw error
+      })
     return evmChain({ supervised, blockTimeMs, directory: directoryOf(network) })
   },
   aptos: (network, { blockTimeMs, log }, { directoryOf }) =>
