@@ -109,6 +109,7 @@ it.each([
   [{ eurc: row.usdc.toLowerCase() }, /eurc is the address of usdc: correct one of them/],
   [{ ...crosschain, domain: 6 }, /domain 6 is that of BASE-SEPOLIA in TEST: correct it, or leave it out/],
   [{ ...crosschain, domain: 9 }, /domain 9 is that of APTOS-TESTNET/],
+  [{ ...crosschain, domain: 26 }, /domain 26 is that of ARC-TESTNET/],
   [{ ...crosschain, domain: 2 ** 32 }, /domain must be a whole number from 0 to 4294967295/],
   [{ domain: 900 }, /fastConfirmations is missing: a network with a domain needs it/],
   [{ contracts: {} }, /contracts needs a domain: give it, or leave both out/],

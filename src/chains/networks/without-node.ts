@@ -15,8 +15,8 @@ type BlockchainWithoutNode = {
 export const withoutNode = [
   { blockchain: 'NEAR', family: 'near', environment: 'LIVE' },
   { blockchain: 'NEAR-TESTNET', family: 'near', environment: 'TEST' },
-  { blockchain: 'ARC', family: 'evm', environment: 'LIVE', chainId: 5042 },
-  { blockchain: 'ARC-TESTNET', family: 'evm', environment: 'TEST', chainId: 5_042_002 },
+  { blockchain: 'ARC', family: 'evm', environment: 'LIVE', chainId: 5042, domain: 26 },
+  { blockchain: 'ARC-TESTNET', family: 'evm', environment: 'TEST', chainId: 5_042_002, domain: 26 },
   { blockchain: 'EVM', family: 'evm', environment: 'LIVE', virtual: true },
   { blockchain: 'EVM-TESTNET', family: 'evm', environment: 'TEST', virtual: true },
 ] as const satisfies readonly BlockchainWithoutNode[]
