@@ -1,3 +1,4 @@
+import { notBuilt } from '#api/index'
 import { type Blockchain, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { WalletSigning } from '#chains/facets/signing'
@@ -51,6 +52,26 @@ Generated from \`src/lib/error-kinds.ts\`. A request that fails is answered with
 The names are those of the source. [The reference](../openapi.json) lists the codes of each operation.
 
 ${table(['Code', 'HTTP status', 'Name', 'Message'], rows)}
+`
+}
+
+function notBuiltPage(): string {
+  const sections = notBuilt.map(({ name, instead, operations, under = [] }) => {
+    const folders = under.map((folder) => `\`${folder}\``).join(' and ')
+    return [
+      `## ${name[0]!.toUpperCase()}${name.slice(1)}`,
+      ...(instead ? [instead] : []),
+      ...(folders ? [`All operations under ${folders}, such as:`] : []),
+      operations.map((operation) => `- \`${operation}\``).join('\n'),
+    ].join('\n\n')
+  })
+  return `# What this version lacks
+
+Generated from \`src/api/interface/not-built.ts\`. These operations of the interface, or of its published clients, are not part of this
+version. They answer 404, and the message names the product and, where there is one, what to use here. [What works](what-works.md)
+lists by area what there is.
+
+${sections.join('\n\n')}
 `
 }
 
@@ -272,6 +293,7 @@ function signingTable(): string {
 /** The pages of `docs` that are derived from the source, by path. */
 export const generatedPages: Record<string, string> = {
   'docs/errors.md': errorsPage(),
+  'docs/not-built.md': notBuiltPage(),
   'docs/settings.md': settingsPage(),
   'docs/chains.md': chainsPage(),
 }

@@ -19,7 +19,7 @@ import type { InterceptRequest } from './intercept.ts'
 import { newListener } from './listener.ts'
 import { logRequests } from './log-requests.ts'
 import type { ReadMember } from './member-session.ts'
-import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
+import { createNotFoundMessage, fixedPathsOf, type MissingProduct } from './not-found.ts'
 import { type ProviderSignIn, registerProviderSignIn } from './provider-sign-in.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { type AroundRequests, type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
@@ -39,7 +39,7 @@ type ServerInput = {
   /** Serves the page of users, for itself alone: sites of other origins may neither read responses nor frame them. */
   userPage?: UserPage
   removed: readonly RemovedPath[]
-  notBuilt: readonly NotBuilt[]
+  notBuilt: readonly MissingProduct[]
   /** Adds the composition root's parts beyond the scope, such as chains and custody. */
   widen: (ctx: RequestScope) => RequestScope
   /** Reads the header X-User-Token; a server without it knows no users. */

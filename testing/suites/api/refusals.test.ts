@@ -379,19 +379,31 @@ it('a base address that ends in the version is told so', async () => {
 })
 
 describe('a documented operation that is not built', () => {
-  const listed = notBuilt.flatMap((operation) => {
-    const [method, path] = operation.split(' ') as [string, string]
-    return pathsOf(path).map((each) => [method, each.replaceAll(/:\w+/g, 'x')] as const)
-  })
+  const listed = notBuilt.flatMap(({ name, operations, under = [] }) =>
+    [...operations, ...under.map((folder) => `POST ${folder}/x/y`)].flatMap((operation) => {
+      const [method, path] = operation.split(' ') as [string, string]
+      return pathsOf(path).map((each) => [name, method, each.replaceAll(/:\w+/g, 'x')] as const)
+    }),
+  )
   const ask = async (method: string, path: string) => {
     const { status, body } = await httpAs(harness.url, undefined)(method, path)
-    return [method, path, status, body?.code, /not part of this version.*\/docs/.test(body?.message)]
+    const [, name] =
+      /not part of this version\. It belongs to (.+?)\. .*\/docs\/not-built/.exec(body?.message) ?? []
+    return [name, method, path, status, body?.code]
   }
 
-  it('answers so without a key at each of its paths, and leaves the list once it is built', async () => {
-    const answers = await Promise.all(listed.map((each) => ask(...each)))
-    expect(answers).toEqual(listed.map((each) => [...each, 404, 404, true]))
-    expect(listed.length).toBeGreaterThan(10)
+  it('names its product without a key at each of its paths, and leaves the list once it is built', async () => {
+    const answers: unknown[] = []
+    for (const [, method, path] of listed) answers.push(await ask(method, path))
+    expect(answers).toEqual(listed.map((each) => [...each, 404, 404]))
+    expect(listed.length).toBeGreaterThan(200)
+  })
+
+  it('says what to use here', async () => {
+    const { body } = await httpAs(harness.url, undefined)('POST', '/v1/policy')
+    expect(body.message).toBe(
+      'Resource not found: POST /v1/policy is documented, but not part of this version. It belongs to the spending policies of agent wallets. Operators limit what wallets sign with POST /operator/policies. /docs/not-built lists what this version lacks, and /docs/reference what it has.',
+    )
   })
 
   it('answers HEAD as GET', async () => {
@@ -413,8 +425,9 @@ describe('a documented operation that is not built', () => {
       ['GET', '/v1/w3s/contracts/x/y'],
       ['GET', '/v1/w3s/templates/'],
       ['POST', '/v1/w3s/contract/deploy'],
+      ['GET', '/v1/policyholder'],
       ['GET', `/${'x/'.repeat(200)}`],
     ] as const)
-      expect(await ask(method, path)).toEqual([method, path, 404, 404, false])
+      expect(await ask(method, path)).toEqual([undefined, method, path, 404, 404])
   })
 })
