@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { initiateDeveloperControlledWalletsClient } from 'developer-controlled-wallets-10-8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatAmount } from '#lib/amounts'
 import {
@@ -55,6 +56,7 @@ describe('a transfer', () => {
     expect(transaction).toMatchObject({
       state: 'COMPLETE',
       amounts: ['1.5'],
+      amountInUSD: '1.5',
       refId: 'order 7',
       nfts: null,
       feeLevel: 'MEDIUM',
@@ -81,6 +83,38 @@ describe('a transfer', () => {
     const created = await send({ tokenId: undefined, amounts: ['0.25'], destinationAddress })
     expect((await finished(created.body.data.id)).state).toBe('COMPLETE')
     expect(await harness.chain().oracle.balanceOf(destinationAddress)).toBe(250_000_000_000_000_000n)
+  })
+
+  it('shows dollars for USDC alone, paid and received', async () => {
+    const payee = await makeWallet(world)
+    await harness.chain().send(wallet.address, 3_000_000n, 'EURC')
+    const eurc = () =>
+      world.call('GET', `/v1/w3s/wallets/${wallet.id}/balances?tokenAddress=${harness.chain().tokens.EURC}`)
+    await until(async () => (await eurc()).tokenBalances.length > 0, 'the EURC arrives')
+    const eurcId = (await eurc()).tokenBalances[0].token.id
+    const changes = [
+      { amounts: ['0.75'] },
+      { tokenId: eurcId, amounts: ['2'] },
+      { tokenId: undefined, amounts: ['0.001'] },
+    ]
+    for (const change of changes) {
+      const { body } = await send({ destinationAddress: payee.address, ...change })
+      await finished(body.data.id)
+    }
+    const client = initiateDeveloperControlledWalletsClient({
+      apiKey: harness.apiKey,
+      entitySecret: harness.entitySecret,
+      baseUrl: harness.url,
+    })
+    const received = async () =>
+      (await client.listTransactions({ walletIds: [payee.id] })).data?.transactions ?? []
+    await until(async () => (await received()).length === 3, 'the transfers are received')
+    const shown = (await received()).map(({ amounts, amountInUSD }) => [amounts?.[0], amountInUSD])
+    expect(shown.toSorted()).toEqual([
+      ['0.001', undefined],
+      ['0.75', '0.75'],
+      ['2', undefined],
+    ])
   })
 
   it('accepts every fee mode', async () => {

@@ -226,6 +226,10 @@ const transactionShape = Type.Object(
           'The amount in whole tokens, as one decimal string; for NFTs one for each. Absent while no node tells the decimals of a received token.',
       }),
     ),
+    amountInUSD: logged(
+      'amount',
+      optionalString('The amount in US dollars; present for USDC alone, whose unit is one dollar.'),
+    ),
     nfts: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'One JSON text for each NFT, with nftTokenId and amount; null for fungible tokens.',
     }),
@@ -318,6 +322,7 @@ export function showTransaction(row: TransactionRow) {
     ...given('userId', row.userId),
     state: row.state,
     ...given('amounts', row.amounts),
+    ...given('amountInUSD', row.inDollars ? (row.amounts?.[0] ?? null) : null),
     nfts: showNfts(row),
     ...(hashless.has(row.state) ? {} : given('txHash', row.txHash)),
     ...given('userOpHash', row.userOpHash),

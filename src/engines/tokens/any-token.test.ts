@@ -325,6 +325,7 @@ it('property 25: look-alikes are hidden and not notified, and includeAll shows t
   expect(await received(victim.id)).toEqual([])
   const hidden = await received(victim.id, { includeAll: 'true' })
   expect(hidden.map(({ amounts }) => amounts[0]).sort()).toEqual(['0', '1'])
+  expect(hidden.filter((each) => 'amountInUSD' in each)).toEqual([])
   expect(await eventsOf(hidden)).toEqual([])
 })
 

@@ -68,9 +68,14 @@ const transactions = table('transactions', {
   updateDate: timestamptz,
 })
 
-export type TransactionRow = RowOf<typeof transactions> & { blockHeight: number | null }
+export type TransactionRow = RowOf<typeof transactions> & {
+  blockHeight: number | null
+  /** Whether its token is worth one US dollar. */
+  inDollars: boolean
+}
 
-const columns = sql`${transactions.columns('t')}, t.block_number as block_height`
+const columns = sql`${transactions.columns('t')}, t.block_number as block_height,
+  exists (select 1 from dollar_tokens d where d.token_id = t.token_id offset 0) as in_dollars`
 
 /** Wakes the workers of every process when the `tx` commits. */
 export const announceWork = (tx: Db, blockchain: string) =>
