@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled-wallets'
-import { initiateUserControlledWalletsClient as initiateNewer } from 'user-controlled-wallets-10-8'
 import { getAddress, parseTransaction, recoverTransactionAddress, verifyMessage, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
@@ -217,44 +216,6 @@ describe('a challenge of a user', () => {
     expect(await recoverTransactionAddress({ serializedTransaction: signed.signedTransaction })).toBe(
       getAddress(address),
     )
-  })
-
-  it('finds the wallet by its address and blockchain in six operations, as version 10.8 of the client sends them', async () => {
-    const newer = initiateNewer({ apiKey: harness.apiKey, baseUrl: harness.url })
-    const source = { walletAddress: wallet.address, blockchain: 'BASE-SEPOLIA' as const }
-    const from = { ...source, userToken: session.userToken }
-    const [to, fee] = [freshAddress(), { type: 'level', config: { feeLevel: 'MEDIUM' } } as const]
-    const transfer = { tokenId: world.usdcId, destinationAddress: to, amounts: ['0.25'] }
-    const callData = `0x095ea7b3${to.slice(2).padStart(64, '0')}${'7'.padStart(64, '0')}`
-    const types = { EIP712Domain: [], Order: [{ name: 'item', type: 'string' }] }
-    const data = JSON.stringify({ domain: {}, primaryType: 'Order', message: { item: 'tea' }, types })
-    const fees = { maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000' }
-    const transfers = { to, value: '1', gas: '21000', nonce: 901, chainId: 84532, ...fees }
-    const asked = [
-      await newer.createTransaction({ ...from, ...transfer, fee }),
-      await newer.createUserTransactionContractExecutionChallenge({
-        ...from,
-        contractAddress: harness.chain().tokens.USDC,
-        callData: callData as `0x${string}`,
-        fee,
-      }),
-      await newer.signMessage({ ...from, message: 'tea' }),
-      await newer.signTypedData({ ...from, data }),
-      await newer.signTransaction({ ...from, transaction: JSON.stringify(transfers) }),
-    ]
-    for (const { data: made } of asked) {
-      const { challenge } = await approved(world, session, made!.challengeId!)
-      expect(challenge.status).toBe('COMPLETE')
-      for (const id of challenge.correlationIds ?? []) await transaction(id, 'COMPLETE')
-    }
-    expect([await usdcOf(to), await allowanceOf(to)]).toEqual([250_000n, 7n])
-    // An account of a key has no version: the wallet was found.
-    const upgrade = keyed({ ...source, newScaCore: 'circle_6900_singleowner_v2', feeLevel: 'LOW' })
-    expect((await ask(session, 'POST', 'transactions/walletUpgrade', upgrade)).code).toBe(155515)
-    const both = keyed({ ...transferTo(to), ...source })
-    expect((await ask(session, 'POST', 'transactions/transfer', both)).status).toBe(400)
-    const theirs = keyed({ ...source, ...transfer, feeLevel: 'LOW' })
-    expect((await ask(await newSession(world), 'POST', 'transactions/transfer', theirs)).status).toBe(404)
   })
 
   it('makes further wallets, with names of their own', async () => {
