@@ -1,4 +1,4 @@
-import { notBuilt } from '#api/index'
+import { notBuilt, unansweredCodes } from '#api/index'
 import { type Blockchain, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { WalletSigning } from '#chains/facets/signing'
@@ -20,6 +20,7 @@ function errorsPage(): string {
     .map(([name, { code, status, text }]) => ({ name, code, status, text }))
     .sort((a, b) => a.code - b.code || a.name.localeCompare(b.name))
     .map(({ name, code, status, text }) => [`${code}`, `${status}`, name, text])
+  const unanswered = unansweredCodes.map(({ codes, about, here }) => [codes.join(', '), about, here])
   return `# Errors
 
 Generated from \`src/lib/error-kinds.ts\`. A request that fails is answered with the HTTP status of its error and this body:
@@ -52,6 +53,12 @@ Generated from \`src/lib/error-kinds.ts\`. A request that fails is answered with
 The names are those of the source. [The reference](../openapi.json) lists the codes of each operation.
 
 ${table(['Code', 'HTTP status', 'Name', 'Message'], rows)}
+
+## Codes that are not answered
+
+The published clients throw errors of these codes too. This version answers none of them.
+
+${table(['Codes', 'About', 'Here'], unanswered)}
 `
 }
 

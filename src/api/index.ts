@@ -73,6 +73,7 @@ export { attesterEndpoints } from '#api/attester/routes'
 export { introduction } from '#api/interface/introduction'
 export { notBuilt } from '#api/interface/not-built'
 export { removedPaths } from '#api/interface/removed'
+export { unansweredCodes } from '#api/interface/unanswered-codes'
 
 /** Every operation of the API. */
 export const endpoints: readonly Endpoint<never>[] = [

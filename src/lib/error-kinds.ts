@@ -241,6 +241,11 @@ export const errorKinds = {
     text: 'The wallet is not the signer of the transaction.',
   },
   transactionSigned: { code: 155804, status: 400, text: 'The transaction is signed already.' },
+  delegateActionUnreadable: {
+    code: 156030,
+    status: 400,
+    text: 'The delegate action cannot be deserialized.',
+  },
   transactionUnreadable: { code: 155805, status: 400, text: 'The transaction cannot be deserialized.' },
   transactionTooLarge: {
     code: 155806,

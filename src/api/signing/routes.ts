@@ -117,6 +117,7 @@ export const signingEndpoints = [
     body: delegateActionBody,
     response: signedDelegateActionAnswer,
     errors: [...signerErrors, ...transactionErrors],
+    errorsAs: { transactionUnreadable: 'delegateActionUnreadable' },
     prepare: openSecretOf,
     verb: signDelegateAction,
   }),

@@ -145,6 +145,8 @@ describe('signatures on Ed25519', () => {
     await kit.refused('typedData', { walletId: solana.id, data: '{}' }, 155510, /^walletId$/)
     await kit.refused('transaction', { walletId: aptos.id, rawTransaction: 'AA==' }, 155510, /^walletId$/)
     await kit.refused('delegateAction', { walletId: solana.id, unsignedDelegateAction: 'AA==' }, 155510)
+    const unreadable = { walletId: near.id, unsignedDelegateAction: 'AA==' }
+    await kit.refused('delegateAction', unreadable, 156030, /^unsignedDelegateAction$/)
     const { address, blockchain } = near
     const named = { walletId: undefined, walletAddress: address, blockchain }
     await kit.refused('message', { ...named, message: 'hello' }, 155510, /^blockchain$/)
