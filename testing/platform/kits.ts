@@ -5,14 +5,22 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { TestChain } from './chain.ts'
 import { viemChainOf } from './viem-chain.ts'
 
-/** Sends requests for these hosts to the server, and refuses all others; returns the function that ends it. */
-export function redirectFetch(url: string, hosts: readonly string[]): () => void {
+/**
+ * Sends requests for these hosts to the server, those for public nodes to local ones, and refuses all others; returns the function
+ * that ends it.
+ */
+export function redirectFetch(
+  url: string,
+  hosts: readonly string[],
+  nodes: Record<string, string> = {},
+): () => void {
   const realFetch = globalThis.fetch
+  const places = { ...nodes, ...Object.fromEntries(hosts.map((host) => [host, url])) }
   globalThis.fetch = (input, init) => {
     const asked = String(input instanceof Request ? input.url : input)
-    const host = hosts.find((each) => asked.startsWith(each))
+    const host = Object.keys(places).find((each) => asked.startsWith(each))
     if (!host && !asked.startsWith('http://127.0.0.1')) throw new Error(`the kit asked ${asked}`)
-    return realFetch(host ? asked.replace(host, url) : asked, init)
+    return realFetch(host ? asked.replace(host, places[host]!) : asked, init)
   }
   return () => {
     globalThis.fetch = realFetch

@@ -134,6 +134,7 @@ export const drawnFiles = [
   'src/api/payments/refund-payment-intent.test.ts',
   'src/engines/webhooks/webhooks.test.ts',
   'testing/suites/clients/bridge-kit.test.ts',
+  'testing/suites/clients/kit-adapters.test.ts',
   'testing/suites/clients/aptos-wallets.test.ts',
   'testing/suites/clients/aptos-batches.test.ts',
   'testing/suites/api/business-chains.test.ts',
