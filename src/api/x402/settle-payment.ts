@@ -11,7 +11,7 @@ import {
   verifyPayment,
 } from '#engines/facilitator/index'
 import { payerOf } from '#engines/treasury/index'
-import { ApiError } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import { namesOf, settlingChains } from './networks.ts'
 import { readPayment } from './read-payment.ts'
 import type { PaymentBody, SettlementBody } from './schema.ts'
@@ -86,7 +86,7 @@ export async function supportedX402(ctx: Ctx) {
 /** Throws `signedPaymentNotFound`. */
 export async function readX402Status(ctx: Ctx, paymentId: string) {
   const payment = await findSignedPayment(ctx.db, ctx.entity.id, paymentId)
-  if (!payment) throw new ApiError('signedPaymentNotFound')
+  if (!payment) throw notFound('payment', paymentId, 'signedPaymentNotFound', 'paymentId')
   const { blockchain, payer, payee: payTo, tokenAddress: asset, amount, createDate } = payment
   const { success, errorReason, errorMessage, transaction } = shown(shownSettlement(payment))
   const isPending = errorReason === 'settlement_pending'
