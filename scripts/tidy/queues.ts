@@ -15,6 +15,10 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/store/movements.ts moneyLinks': 'an operator is shown so many',
   'src/engines/webhooks/store/logged-notifications.ts deliveriesOf': 'an operator is shown so many',
   'src/engines/treasury/disbursements/store/disbursements.ts resumeWaiting': 'one tenant',
+  'src/engines/unified-balance/store/payments.ts claimPayments':
+    'payments belong to no tenant, and a batch takes a thousand',
+  'src/engines/unified-balance/store/payments.ts expirePayments': 'payments belong to no tenant',
+  'src/engines/unified-balance/store/payments.ts lockFailedBatches': 'batches belong to no tenant',
   'src/engines/unified-balance/store/movements.ts heldDeposits': 'of no tenant, the longest held first',
   'src/engines/modular/store/mappings.ts removeOldestClaims': 'claims of one wallet',
   'src/engines/webhooks/store/deliveries.ts waitingOfSubscription': 'a count for one subscription',

@@ -65,6 +65,7 @@ import { socialEndpoints } from '#api/users/social-routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
 import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
+import { batchedPaymentEndpoints } from '#api/x402/batched-routes'
 import { x402Endpoints } from '#api/x402/routes'
 import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
@@ -114,6 +115,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...messageEndpoints,
   ...unifiedBalanceEndpoints,
   ...x402Endpoints,
+  ...batchedPaymentEndpoints,
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,

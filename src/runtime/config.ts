@@ -10,6 +10,7 @@ import { parseCoinPrices } from './coin-prices.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { settingOfFile, withSettingFiles } from './setting-files.ts'
+import { booleanOf, integerOf, wholeCoins } from './setting-values.ts'
 import { type Setting, settings } from './settings.ts'
 import { parseSignInProvider, parseSocialProviders } from './social/providers.ts'
 import type { SignInProvider, SocialProvider } from './social/types.ts'
@@ -100,6 +101,8 @@ export type Config = {
   attestationServiceUrl: string | undefined
   /** The value that transfers of unified balances may take to one chain within an hour, in millionths of a coin. */
   unifiedHourlyMaxAtomic: bigint
+  /** The longest that an accepted payment of a unified balance waits for others of its batch. */
+  paymentBatchMs: number
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
@@ -189,7 +192,7 @@ export function readConfig(
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
     databaseUrl: databaseUrlOf(environment),
-    databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
+    databaseConnectionsMax: integerOf(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
     workerPort: portOf(environment, 'BEZANT_WORKER_PORT'),
@@ -202,8 +205,8 @@ export function readConfig(
       : undefined,
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     blockRetentionDays: retentionOf(environment),
-    bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
-    requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    bodyBytesMax: integerOf(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
+    requestsPerSecondMax: integerOf(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     callGasMax: callGasMaxOf(environment),
     pageNodeMs: pageNodeMsOf(environment),
     requestLog: requestLogOf(environment),
@@ -211,7 +214,7 @@ export function readConfig(
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     transferRunning: environment['BEZANT_TRANSFER_RUNNING'] !== '0',
-    recipientHoldHours: integer(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
+    recipientHoldHours: integerOf(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
     entityCountry: countryOf(environment),
     notificationTargets: targetsOf(
       environment['BEZANT_NOTIFICATION_TARGETS'] || 'public',
@@ -226,7 +229,7 @@ export function readConfig(
     fastAllowanceAtomic: wholeCoins(environment, 'BEZANT_FAST_ALLOWANCE', '1000000'),
     ...attestersOf(environment),
     attestationServiceUrl: trustedUrlOf(environment, 'BEZANT_ATTESTATION_SERVICE'),
-    unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
+    ...unifiedBalanceOf(environment),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
@@ -259,22 +262,27 @@ function requestLogOf(environment: EnvironmentVariables): RequestLogSetting | un
 }
 
 const pageNodeMsOf = (environment: EnvironmentVariables) =>
-  environment['BEZANT_PAGE_NODE_MS'] ? integer(environment, 'BEZANT_PAGE_NODE_MS', 0) : undefined
+  environment['BEZANT_PAGE_NODE_MS'] ? integerOf(environment, 'BEZANT_PAGE_NODE_MS', 0) : undefined
 
 const screeningProviderOf = (environment: EnvironmentVariables) => ({
   screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
   screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
-  screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
+  screeningKeptMs: Math.max(integerOf(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
 })
 
 /** Limits of what the treasury pays in a day: gas, given in millions, and fees, in native coins. */
 const gasBudgetsOf = (environment: EnvironmentVariables) => ({
-  sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
-  sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
-  developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
-  developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
-  feeCoinsPerWallet: integer(environment, 'BEZANT_FEE_COINS_PER_WALLET', 1),
-  feeCoinsPerEntity: integer(environment, 'BEZANT_FEE_COINS_PER_ENTITY', 10),
+  sponsoredGasPerWallet: integerOf(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
+  sponsoredGasPerEntity: integerOf(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
+  developerGasPerWallet: integerOf(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
+  developerGasPerEntity: integerOf(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
+  feeCoinsPerWallet: integerOf(environment, 'BEZANT_FEE_COINS_PER_WALLET', 1),
+  feeCoinsPerEntity: integerOf(environment, 'BEZANT_FEE_COINS_PER_ENTITY', 10),
+})
+
+const unifiedBalanceOf = (environment: EnvironmentVariables) => ({
+  unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
+  paymentBatchMs: 1_000 * integerOf(environment, 'BEZANT_PAYMENT_BATCH_SECONDS', 10),
 })
 
 /** Finds misspelled settings, which would otherwise be ignored silently. */
@@ -291,21 +299,14 @@ function unknownIn(environment: EnvironmentVariables): string[] {
   )
 }
 
-function integer(environment: EnvironmentVariables, name: Setting, fallback: number): number {
-  const text = environment[name]
-  if (text === undefined || text === '') return fallback
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
-  return Number(text)
-}
-
 function callGasMaxOf(environment: EnvironmentVariables): number {
-  const millions = integer(environment, 'BEZANT_CALL_MGAS', 30)
+  const millions = integerOf(environment, 'BEZANT_CALL_MGAS', 30)
   if (millions >= 1 && millions <= 1_000) return millions * 1_000_000
   throw new Error(`BEZANT_CALL_MGAS must be from 1 to 1000, not "${millions}"`)
 }
 
 function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLength'] {
-  const length = integer(environment, 'BEZANT_SCREENING_TEST_SUFFIX', 12)
+  const length = integerOf(environment, 'BEZANT_SCREENING_TEST_SUFFIX', 12)
   if (length === 0 || length === 4 || length === 12) return length
   throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
 }
@@ -317,7 +318,7 @@ const loginsOf = (environment: EnvironmentVariables): Pick<Config, 'socialProvid
 })
 
 function approversOf(environment: EnvironmentVariables): Config['reviewApprovers'] {
-  const count = integer(environment, 'BEZANT_REVIEW_APPROVERS', 1)
+  const count = integerOf(environment, 'BEZANT_REVIEW_APPROVERS', 1)
   if (count === 1 || count === 2) return count
   throw new Error(`BEZANT_REVIEW_APPROVERS must be 1 or 2, not "${count}"`)
 }
@@ -332,7 +333,7 @@ export const portMax = 65_535
 
 function portOf(environment: EnvironmentVariables, name: Setting): number | undefined {
   if (!environment[name]) return undefined
-  const port = integer(environment, name, 0)
+  const port = integerOf(environment, name, 0)
   if (port <= portMax) return port
   throw new Error(`${name} must be a port from 0 to ${portMax}, not "${port}"`)
 }
@@ -341,17 +342,11 @@ function portOf(environment: EnvironmentVariables, name: Setting): number | unde
 const retentionDaysMin = 7
 
 function retentionOf(environment: EnvironmentVariables): number {
-  const days = integer(environment, 'BEZANT_BLOCK_RETENTION_DAYS', retentionDaysMin)
+  const days = integerOf(environment, 'BEZANT_BLOCK_RETENTION_DAYS', retentionDaysMin)
   if (days >= retentionDaysMin) return days
   throw new Error(
     `BEZANT_BLOCK_RETENTION_DAYS must be ${retentionDaysMin} or more, not "${days}": a deep reorg is undone from these blocks`,
   )
-}
-
-function booleanOf(environment: EnvironmentVariables, name: Setting): boolean {
-  const text = environment[name] ?? ''
-  if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
-  return text === '1'
 }
 
 function countryOf(environment: EnvironmentVariables): string {
@@ -404,17 +399,11 @@ function crosschainEntityOf(environment: EnvironmentVariables): string | undefin
 
 function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters' | 'attestationThreshold'> {
   const attesters = parseAttesters(environment['BEZANT_ATTESTERS'])
-  const threshold = integer(environment, 'BEZANT_ATTESTATION_THRESHOLD', 1)
+  const threshold = integerOf(environment, 'BEZANT_ATTESTATION_THRESHOLD', 1)
   return { attesters, attestationThreshold: requireThreshold(threshold, attesters) }
 }
 
 /** A number of whole coins, in millionths. */
-function wholeCoins(environment: EnvironmentVariables, name: Setting, usual: string): bigint {
-  const text = environment[name] || usual
-  if (/^(0|[1-9][0-9]{0,17})$/.test(text)) return BigInt(text) * 1_000_000n
-  throw new Error(`${name} must be a number of whole coins, not "${text}"`)
-}
-
 function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url

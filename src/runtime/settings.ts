@@ -173,6 +173,11 @@ export const settings = {
       'USDC that transfers of unified balances may take to one chain within an hour, in whole coins: more is refused, with an alarm.',
     default: '1000000',
   },
+  BEZANT_PAYMENT_BATCH_SECONDS: {
+    about:
+      'Seconds that an accepted payment of a unified balance waits at most for others of its batch: the longer, the less gas for each.',
+    default: '10',
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

@@ -7,4 +7,5 @@ export const sandboxSettings = {
   notificationTargets: 'loopback',
   crosschainEnvironment: 'TEST',
   crosschainEntity: sandboxEntity.id,
+  paymentBatchMs: 1_000,
 } as const satisfies Partial<Config>

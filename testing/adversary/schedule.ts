@@ -95,6 +95,10 @@ const foreignPoints: readonly Failpoint[] = [
   'after-snapshot-swap',
   'within-flow-count',
   'before-flow-commit',
+  'before-acceptance-commit',
+  'after-acceptance-commit',
+  'before-payments-commit',
+  'after-payments-commit',
 ]
 
 /** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { BatchEvmScheme } from '@circle-fin/x402-batching/client'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { burnIntentDigest, burnIntentSetDigest } from '#chains/crosschain/burn-intent-typed-data'
@@ -104,12 +105,39 @@ export function unifiedBalances(harness: Harness) {
     },
     transfer: (body: unknown, query = '') => http('POST', `/v1/transfer${query}`, { body }),
     state,
+    /** Pays another depositor by a signed payment, as a paid server asks for it. */
+    payment: async (chain: TestChain, payer: PrivateKeyAccount, payTo: string, amount: string) =>
+      http('POST', '/v1/x402/settle', { body: await batchedPayment(chain, payer, payTo, amount) }),
     untilState: (id: string, wanted: string) =>
       until(async () => (await state(id)).status === wanted, `the transfer is ${wanted}`),
   }
 }
 
 export type UnifiedBalances = ReturnType<typeof unifiedBalances>
+
+/** The terms of a payment that is settled in a batch, as a paid server names them; the amount in base units. */
+export const batchedTerms = ({ chainId, tokens }: TestChain, payTo: string, amount: string) => ({
+  scheme: 'exact',
+  network: `eip155:${chainId}` as const,
+  asset: tokens.USDC,
+  amount,
+  payTo,
+  maxTimeoutSeconds: 604_900,
+  extra: { name: 'GatewayWalletBatched', version: '1', verifyingContract: wallet },
+})
+
+/** A request for the settlement of a payment, which the published package signs. */
+export async function batchedPayment(
+  chain: TestChain,
+  payer: PrivateKeyAccount,
+  payTo: string,
+  amount: string,
+) {
+  const paymentRequirements = batchedTerms(chain, payTo, amount)
+  const signed = await new BatchEvmScheme(payer).createPaymentPayload(2, paymentRequirements as never)
+  const paymentPayload = { ...signed, accepted: paymentRequirements }
+  return { x402Version: 2, paymentPayload, paymentRequirements }
+}
 
 /** A transfer that its depositor signs; amounts in base units. */
 export function specOf(

@@ -170,6 +170,7 @@ const loopback: Partial<Config> = {
   loopbackPages: true,
   crosschainEnvironment: 'TEST',
   crosschainEntity: sandboxEntity.id,
+  paymentBatchMs: 100,
 }
 
 const sandboxTenant = {

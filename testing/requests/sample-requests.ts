@@ -15,6 +15,7 @@ import {
   placeContract,
   type World,
 } from '#testing/builders/world'
+import { batchedPaymentRequests } from './batched-payment-requests.ts'
 import { challengeRequests } from './challenge-requests.ts'
 import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
@@ -185,6 +186,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...messageRequests,
   ...unifiedRequests,
   ...x402Requests,
+  ...batchedPaymentRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
     changes: async (world) => ({

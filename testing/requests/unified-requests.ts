@@ -14,7 +14,7 @@ import type { RequestSamples } from './sample-request.ts'
 const depositor = people[7]!
 
 /** A balance that no sample exhausts, without a deposit: these suites are about requests. */
-const funded = oncePer((world: World) =>
+export const fundDepositor = oncePer((world: World) =>
   world.harness.database.run(sql`insert into unified_balances (blockchain, depositor, available)
     values (${world.harness.chain().blockchain}, ${depositor.address.toLowerCase()}, 1000000000000)
     on conflict (blockchain, depositor) do update set available = excluded.available`),
@@ -24,7 +24,7 @@ const intentIn = ({ harness }: World) =>
   intentOf(specOf(harness.chain(), harness.chains[1]!, depositor.address))
 
 const signed = async (world: World) => {
-  await funded(world)
+  await fundDepositor(world)
   return signedIntent(depositor, intentIn(world))
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
-import {Burns} from "./parts/Burns.sol";
+import {BatchedPayments} from "./parts/BatchedPayments.sol";
 import {Deposits} from "./parts/Deposits.sol";
 import {Withdrawals} from "./parts/Withdrawals.sol";
 
@@ -14,9 +14,10 @@ import {Withdrawals} from "./parts/Withdrawals.sol";
 /// Deposits      five ways in
 /// Withdrawals   the way back on the same chain, after a delay in blocks
 /// Burns         the way out by signed intents
+/// BatchedPayments  from one depositor to another, many payments at once
 ///
 /// @dev The order of bases fixes the storage layout; a genesis writer relies on the layout generated from it.
-contract GatewayWallet is Deposits, Withdrawals, Burns {
+contract GatewayWallet is Deposits, Withdrawals, BatchedPayments {
     /// @notice Appoints the roles, once. The caller, which is the account that creates the proxy, becomes the owner.
     /// @param withdrawalDelay_ blocks between the start and the end of a withdrawal
     function initialize(

@@ -93,16 +93,9 @@ export const notBuilt: readonly MissingProduct[] = [
     under: ['/v1/earnKit', '/v1/borrowKit'],
   },
   {
-    name: 'batched payments by x402',
-    instead: 'POST /v1/facilitator/x402/settle settles each payment by itself.',
-    operations: [
-      'GET /v1/x402/supported',
-      'POST /v1/x402/verify',
-      'POST /v1/x402/settle',
-      'GET /v1/x402/transfers',
-      'GET /v1/x402/transfers/{id}',
-      'POST /v1/batch/submit',
-    ],
+    name: 'batches of payments that another service accepted',
+    instead: 'POST /v1/x402/settle accepts payments, and settles them in batches.',
+    operations: ['POST /v1/batch/submit'],
   },
   {
     name: 'the directory of services that take x402',

@@ -1,6 +1,7 @@
 import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
+import type { TimedAuthorization } from '#chains/facets/authorizations'
 import { tokenAddress } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { type OfferedPayment, type PaymentRefusal, refusedFor } from '#engines/facilitator/index'
@@ -18,30 +19,41 @@ export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | Payme
   const chain = chainNamed(ctx, x402Version, network)
   if (!chain) return refusedFor('unsupported_network', `It is not ${network}: see /supported.`)
   if (offer.network !== network) return refusedFor('invalid_exact_evm_network_mismatch')
-  const token = tokenOf(chain, asset)
+  const token = assetOf(chain, asset)
   if (token === undefined) return refusedFor('invalid_exact_evm_eip3009_not_supported')
-  const amountField = x402Version === 1 ? 'maxAmountRequired' : 'amount'
   const required = {
-    payTo: addressAt(chain, 'paymentRequirements.payTo', paymentRequirements.payTo),
-    amountAtomic: wholeAt(`paymentRequirements.${amountField}`, paymentRequirements[amountField]),
+    ...readRequired(chain, x402Version, paymentRequirements),
     withinMs: maxTimeoutSeconds === undefined ? undefined : 1000 * maxTimeoutSeconds,
   }
-  return { chain, required, signed: signedOf(chain, token, paymentPayload.payload) }
+  const { blockchain } = chain.network
+  const signed = { blockchain, token, ...readAuthorization(chain, paymentPayload.payload) }
+  return { chain, required, signed }
+}
+
+/** The payee and the amount that a seller requires. Throws `invalidRequest`. */
+export function readRequired(
+  chain: Chain,
+  version: number,
+  requirements: PaymentBody['paymentRequirements'],
+): { payTo: Address; amountAtomic: bigint } {
+  const amountField = version === 1 ? 'maxAmountRequired' : 'amount'
+  return {
+    payTo: addressAt(chain, 'paymentRequirements.payTo', requirements.payTo),
+    amountAtomic: wholeAt(`paymentRequirements.${amountField}`, requirements[amountField]),
+  }
 }
 
 const at = 'paymentPayload.payload'
 
-function signedOf(
+/** The authorization that a payer signed, and the signature. Throws `invalidRequest`. */
+export function readAuthorization(
   chain: Chain,
-  token: Address,
   { signature, authorization }: Record<string, unknown>,
-): OfferedPayment['signed'] {
+): TimedAuthorization & { signature: Hex } {
   const fields = (authorization ?? {}) as Record<string, unknown>
   const whole = (name: string) => wholeAt(`${at}.authorization.${name}`, fields[name])
   const address = (name: string) => addressAt(chain, `${at}.authorization.${name}`, fields[name])
   return {
-    blockchain: chain.network.blockchain,
-    token,
     from: address('from'),
     to: address('to'),
     amountAtomic: whole('value'),
@@ -53,7 +65,7 @@ function signedOf(
 }
 
 /** The address of a token of the network, in stored form. */
-function tokenOf({ network }: Chain, asset: string): Address | undefined {
+export function assetOf({ network }: Chain, asset: string): Address | undefined {
   const address = parseAddress(network.blockchain, asset)
   return network.tokens.map(tokenAddress).find((each) => each === address)
 }
@@ -75,7 +87,7 @@ function wholeAt(location: string, value: unknown): bigint {
 /** Longer than the signatures of contracts are. */
 const signatureBytesMax = 4_096
 
-function hexAt(location: string, value: unknown, bytes?: number): Hex {
+export function hexAt(location: string, value: unknown, bytes?: number): Hex {
   const isWritten = typeof value === 'string' && isHex(value, bytes) && value.length > 2
   if (isWritten && value.length <= 2 + 2 * signatureBytesMax) return value.toLowerCase() as Hex
   const length = bytes === undefined ? `up to ${signatureBytesMax}` : bytes

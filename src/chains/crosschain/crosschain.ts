@@ -56,6 +56,19 @@ export type CrosschainFact =
       fromAvailableAtomic: bigint
       fromWithdrawingAtomic: bigint
     }
+  /** A part of a batch of payments: what a payer paid more than it received. */
+  | {
+      kind: 'paymentsDebited'
+      token: Address
+      depositor: Address
+      batch: Hex
+      amountAtomic: bigint
+      fromAvailableAtomic: bigint
+      fromWithdrawingAtomic: bigint
+    }
+  | { kind: 'paymentsCredited'; token: Address; depositor: Address; batch: Hex; amountAtomic: bigint }
+  /** A whole batch, after its parts. */
+  | { kind: 'paymentsSettled'; token: Address; batch: Hex; amountAtomic: bigint }
   | {
       kind: 'minted'
       token: Address
@@ -72,6 +85,15 @@ export type CrosschainEvent = CrosschainFact & { txHash: TxId; logIndex: number 
 
 /** One signed BurnIntent or BurnIntentSet, with a fee in the token's smallest unit for each of its intents. */
 export type SignedBurn = { intents: Uint8Array; signature: Hex; feesAtomic: readonly bigint[] }
+
+/** Sums of payments between depositors of one chain: what each pays more than it receives, and the reverse. */
+export type PaymentBatch = {
+  /** A number of 32 bytes that no other batch has. */
+  id: Hex
+  token: Address
+  debits: readonly { depositor: Address; amountAtomic: bigint }[]
+  credits: readonly { depositor: Address; amountAtomic: bigint }[]
+}
 
 /** A call of a contract, without native coins. */
 export type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
@@ -106,6 +128,12 @@ export type Crosschain = {
   mintCall(attestation: Hex, signature: Hex): ContractCall
   /** The bytes that a burn signer signs (`payloadDigest`) and that `burnCall` takes. */
   burnPayload(burns: readonly SignedBurn[]): Hex
+  /** The bytes that a burn signer signs (`payloadDigest`) and that `settlePaymentsCall` takes. */
+  paymentsPayload(batch: PaymentBatch): Hex
+  /** The call that settles a batch of payments, with the burn signer's signature of 65 bytes. */
+  settlePaymentsCall(payload: Hex, signature: Hex): ContractCall
+  /** The domain (EIP-712) for which payers sign payments of their unified balances on this chain. */
+  paymentsSeparator(): Hex
   /** The accounts that a transfer of a unified balance concerns, each on its chain: also those that its hook names. */
   partiesOf(spec: TransferSpec): Party[]
   /** The address whose key signed the digest; `undefined` for bytes that the contracts do not take for a signature. */

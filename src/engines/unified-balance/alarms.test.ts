@@ -9,6 +9,7 @@ import {
   type UnifiedBalances,
   unifiedBalances,
 } from '#testing/builders/unified-balances'
+import { freshAddress } from '#testing/builders/world'
 import { insertUnchecked } from '#testing/databases/rows-read'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -56,6 +57,22 @@ function withoutPayer(): () => Promise<void> {
     await base().mine()
   }
 }
+
+it('payments that no entity pays for, until one is set', async () => {
+  const payer = people[6]!
+  await unified.fund(base(), payer.address, 1_000_000n, '1')
+  const raised = countAlarm('payments-unsettled')
+  const restore = withoutPayer()
+  const answer = await unified.payment(base(), payer, freshAddress(), '250000')
+  expect(answer.body).toMatchObject({ success: true })
+  await until(() => raised() > 0, 'the alarm is raised')
+  await restore()
+  await until(async () => {
+    await base().mine()
+    const { body } = await unified.http('GET', `/v1/x402/transfers/${answer.body.transaction}`)
+    return body.status === 'completed'
+  }, 'the payment is settled')
+})
 
 it('burns that no entity pays for, until one is set', async () => {
   const raised = countAlarm('burns-unpaid')

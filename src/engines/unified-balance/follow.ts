@@ -7,6 +7,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { followMint, followMintsLost, followMintsOfFinality, type MintEvent } from './follow-mints.ts'
 import { clearedOf } from './hold-deposits.ts'
 import { type UnifiedChain, unifiedChainOf } from './networks.ts'
+import { batchIdOf } from './settle-payments.ts'
 import { addChange, applyChanges, type Changes } from './store/balances.ts'
 import { settleBurns } from './store/burns.ts'
 import {
@@ -21,6 +22,7 @@ import {
   type UnifiedMovement,
   waitingMovements,
 } from './store/movements.ts'
+import { completeBatches, confirmBatch, isOwnBatch, reopenBatches } from './store/payments.ts'
 import {
   lockExpired,
   lockIntents,
@@ -58,6 +60,9 @@ async function apply(
   for (const event of events) {
     if (!('token' in event) || event.token !== token) continue
     if (event.kind === 'minted') await followMint(ctx, tx, event, changes)
+    else if (event.kind === 'paymentsSettled')
+      await confirmBatch(tx, ctx.clock.nowMs(), batchIdOf(event.batch), event)
+    else if ('batch' in event) await followPayments(tx, event, changes)
     else await followWallet(tx, event, changes)
   }
   const movements = [
@@ -65,12 +70,14 @@ async function apply(
     ...(await waitingMovements(tx, blockchain, finalTo)),
   ]
   await count(ctx, tx, await clearedOf(ctx, tx, movements), changes)
+  await completeBatches(tx, ctx.clock.nowMs(), { blockchain, finalTo }, changes)
   for (const source of await followMintsOfFinality(ctx, tx, blockchain, finalTo))
     await announceWork(tx, source)
   await expire(ctx, tx, step, changes)
 }
 
-type WalletEvent = Exclude<Extract<ObservedCrosschainEvent, { depositor: string }>, MintEvent>
+type PaymentsEvent = Extract<ObservedCrosschainEvent, { batch: string; depositor: string }>
+type WalletEvent = Exclude<Extract<ObservedCrosschainEvent, { depositor: string }>, MintEvent | PaymentsEvent>
 
 const placeOf = (event: ObservedCrosschainEvent): LogPlace => {
   const { blockchain, blockHash, blockNumber, blockTime, txHash, logIndex } = event
@@ -119,7 +126,30 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
   await insertMovement(tx, movement)
 }
 
-/** Counts deposits and burns whose blocks are final. */
+/**
+ * Records what a batch of payments moved. The payments of an own batch are reserved, and credited when its block is final; what
+ * another server settled with the same contract is counted as the chain moved it.
+ */
+async function followPayments(tx: Db, event: PaymentsEvent, changes: Changes): Promise<void> {
+  const isOwn = await isOwnBatch(tx, batchIdOf(event.batch))
+  const isDebit = event.kind === 'paymentsDebited'
+  const takenAtomic = isDebit ? -event.fromAvailableAtomic : null
+  const movement: UnifiedMovement = {
+    ...placeOf(event),
+    kind: isDebit ? 'paid' : 'received',
+    depositor: event.depositor,
+    amountAtomic: event.amountAtomic,
+    feeAtomic: 0n,
+    fromWithdrawingAtomic: isDebit ? event.fromWithdrawingAtomic : 0n,
+    specHash: null,
+    sender: null,
+    countedAtomic: isOwn === isDebit ? null : isOwn ? 0n : takenAtomic,
+  }
+  if (movement.countedAtomic) addChange(changes, movement, movement.countedAtomic)
+  await insertMovement(tx, movement)
+}
+
+/** Counts deposits, burns and payments whose blocks are final. */
 async function count(
   ctx: EngineCtx,
   tx: Db,
@@ -130,9 +160,15 @@ async function count(
   const intents = new Map((await lockIntents(tx, burned)).map((intent) => [intent.specHash, intent]))
   for (const movement of movements) {
     const { kind, amountAtomic, feeAtomic, fromWithdrawingAtomic, specHash } = movement
-    if (kind === 'deposited') {
+    if (kind === 'deposited' || kind === 'received') {
       await setCounted(tx, movement, amountAtomic)
       addChange(changes, movement, amountAtomic)
+      continue
+    }
+    // Of an own payer, whose whole payments are reserved: a part of them came out of its withdrawal.
+    if (kind === 'paid') {
+      await setCounted(tx, movement, fromWithdrawingAtomic)
+      addChange(changes, movement, fromWithdrawingAtomic)
       continue
     }
     const intent = intents.get(specHash!)
@@ -188,6 +224,7 @@ async function undo(
     await setIntentStates(tx, reopened, 'reserved')
     await settleBurns(tx, reopened)
   }
+  await reopenBatches(tx, ctx.clock.nowMs(), { blockchain, blockHash }, changes)
   await deleteDelegations(tx, blockchain, blockHash)
   await followMintsLost(ctx, tx, blockchain, blockHash)
 }

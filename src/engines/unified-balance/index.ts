@@ -1,6 +1,6 @@
 /**
  * Unified balances: what depositors hold in the wallet contracts of several chains, spent by attested transfers that are minted on
- * one chain and burned on the others. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
+ * one chain and burned on the others, and by payments to other depositors that are settled in batches. Balances follow the blocks; a transfer reserves them, its mint leads to burns, and an
  * attestation that expires unused returns them. Woken by NOTIFY `block_steps` and `chain_work`; any number of processes may run.
  *
  * Unified balance: what a depositor holds in the wallet contracts of several chains. Burn intent: the signed permission to burn, of
@@ -17,16 +17,20 @@ import { followStepForUnifiedBalances } from './follow.ts'
 import { forwardMints } from './forward-mints.ts'
 import { unifiedChainOf } from './networks.ts'
 import { sendBurns } from './send-burns.ts'
+import { settleUnifiedPayments } from './settle-payments.ts'
 
+export { acceptUnifiedPayment, type OfferedUnifiedPayment, verifyUnifiedPayment } from './accept-payment.ts'
 export { attestTransfer, findAttested, shownFees } from './attest-transfer.ts'
 export { expirationHeightOf, leisureBlocks } from './heights.ts'
 export type { SignedEntry } from './intents.ts'
 export { tokenSymbol, type UnifiedChain, unifiedChains } from './networks.ts'
+export { type UnifiedPaymentRefusal, unifiedPaymentReasons, unifiedRefusal } from './payment-refusals.ts'
 export { proveUnifiedBalances, type UnifiedProof } from './prove.ts'
 export { availableOf } from './store/balances.ts'
 export { unifiedBalanceBurn } from './store/burns.ts'
 export { unifiedMovements } from './store/entity-transfers.ts'
 export { listHeights, pendingDeposits } from './store/movements.ts'
+export { findUnifiedPayment, pageUnifiedPayments, type UnifiedPayment } from './store/payments.ts'
 export {
   findTransferHistory,
   type TransferHistory,
@@ -53,6 +57,7 @@ export function startUnifiedBalance(ctx: EngineCtx, gasFaucet?: GasFaucet): Serv
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
     return [
       repeat(() => sendBurns(ctx, unified, gasFaucet), trouble('burning unified balances')),
+      repeat(() => settleUnifiedPayments(ctx, unified, gasFaucet), trouble('settling payments')),
       repeat(() => forwardMints(ctx, unified, gasFaucet), trouble('forwarding transfers')),
     ]
   })

@@ -10,12 +10,14 @@ type LinkInput = {
   /** The client's query parameters that the operation knows; every link keeps the filters among them. */
   query: Record<string, unknown>
   page: PageQuery
+  /** The name of the parameter with the end of the range of dates. */
+  endName: string
   found: Page<{ id: string }>
 }
 
 /**
  * Returns the Link header (RFC 8288) of a page: self and first always, next and prev where there is such a page.
- * Every link carries `to` and `pageSize`, so that pages do not shift while items arrive.
+ * Every link carries the end of the range and `pageSize`, so that pages do not shift while items arrive.
  */
 export function linkHeader(input: LinkInput): string {
   const { page, found } = input
@@ -36,11 +38,11 @@ export function linkHeader(input: LinkInput): string {
 function entry(input: LinkInput, cursor: Record<string, string>, rel: string): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(input.query)) {
-    if (['pageAfter', 'pageBefore', 'pageSize', 'to'].includes(name)) continue
+    if (['pageAfter', 'pageBefore', 'pageSize', input.endName].includes(name)) continue
     for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item))
   }
   parameters.set('pageSize', String(input.page.pageSize))
-  parameters.set('to', formatInstant(input.page.toMs))
+  parameters.set(input.endName, formatInstant(input.page.toMs))
   for (const [name, value] of Object.entries(cursor)) parameters.set(name, value)
   return `<${input.baseUrl}${input.path}?${parameters}>; rel="${rel}"`
 }

@@ -10,7 +10,14 @@ export type Collection = {
   pageSizeMax: number
   /** Whether the client may choose `order`. */
   order: boolean
+  /** The names of the parameters of the range of dates: `from` and `to`, where those are not filters of the list. */
+  dates?: { from: string; to: string }
 }
+
+const usualDates = { from: 'from', to: 'to' }
+
+/** The name of the parameter by which links keep the end of the range. */
+export const endNameOf = ({ dates = usualDates }: Collection): string => dates.to
 
 export const walletCollection: Collection = { pageSizeDefault: 10, pageSizeMax: 50, order: false }
 export const orderedWalletCollection: Collection = { ...walletCollection, order: true }
@@ -28,14 +35,16 @@ export type PageQuery = {
 
 /** Returns the query parameters that every list of this kind accepts. */
 export function collectionProperties(collection: Collection): TProperties {
-  const { pageSizeDefault, pageSizeMax, order } = collection
+  const { pageSizeDefault, pageSizeMax, order, dates = usualDates } = collection
+  // Parameters of other names are described at their list alone.
+  const shared = (name: string) => (collection.dates ? {} : { '~parameter': name })
   // No examples: the reference page would prefill them and so query an old day only.
-  const text = (name: string, form: LogForm, description: string) =>
-    Type.Optional(Type.String({ '~parameter': name, '~log': form, description }))
+  const text = (named: { '~parameter'?: string }, form: LogForm, description: string) =>
+    Type.Optional(Type.String({ ...named, '~log': form, description }))
   return {
-    from: text('From', 'date', 'Inclusive start of the range of createDate, RFC 3339.'),
-    to: text(
-      'To',
+    [dates.from]: text(shared('From'), 'date', 'Inclusive start of the range of createDate, RFC 3339.'),
+    [dates.to]: text(
+      shared('To'),
       'date',
       'Inclusive end of the range of createDate, RFC 3339. Default: the time of the request.',
     ),
@@ -47,8 +56,16 @@ export function collectionProperties(collection: Collection): TProperties {
         description: `The number of items on a page; more than ${pageSizeMax} is taken as ${pageSizeMax}.`,
       }),
     ),
-    pageBefore: text('PageBefore', 'id', 'The id of an item: the page that ends right before it.'),
-    pageAfter: text('PageAfter', 'id', 'The id of an item: the page that starts right after it.'),
+    pageBefore: text(
+      { '~parameter': 'PageBefore' },
+      'id',
+      'The id of an item: the page that ends right before it.',
+    ),
+    pageAfter: text(
+      { '~parameter': 'PageAfter' },
+      'id',
+      'The id of an item: the page that starts right after it.',
+    ),
     ...(order && {
       order: Type.Optional(
         Type.Enum(['ASC', 'DESC'], {
@@ -76,7 +93,7 @@ export function parsePageQuery(
       value: pageBefore,
     })
   return {
-    ...rangeOf(query, receivedMs),
+    ...rangeOf(query, receivedMs, collection.dates ?? usualDates),
     pageSize: Math.min(Number(query['pageSize'] ?? collection.pageSizeDefault), collection.pageSizeMax),
     pageAfter,
     pageBefore,
@@ -94,18 +111,22 @@ function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
   throw invalid({ at: 'order', reason, value: order })
 }
 
-function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQuery, 'fromMs' | 'toMs'> {
-  const fromMs = instant('from', query)
+function rangeOf(
+  query: Record<string, unknown>,
+  receivedMs: number,
+  { from, to }: { from: string; to: string },
+): Pick<PageQuery, 'fromMs' | 'toMs'> {
+  const fromMs = instant(from, query)
   // A range that begins after the request is empty; it ends at its beginning, so that its links remain valid.
-  const toMs = instant('to', query) ?? Math.max(receivedMs, fromMs ?? receivedMs)
+  const toMs = instant(to, query) ?? Math.max(receivedMs, fromMs ?? receivedMs)
   if (fromMs === undefined || fromMs <= toMs) return { fromMs, toMs }
-  const reasons = { from: 'is after to', to: 'is before from' }
+  const reasons = { [from]: `is after ${to}`, [to]: `is before ${from}` }
   const fields = Object.entries(reasons).flatMap(
     ([location, reason]) => invalid({ at: location, reason, value: query[location] }).fields,
   )
   throw new ApiError(
     'invalidRequest',
-    'API parameter invalid. from is after to: send the earlier date as from.',
+    `API parameter invalid. ${from} is after ${to}: send the earlier date as ${from}.`,
     fields,
   )
 }

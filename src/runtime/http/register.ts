@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { errorKinds } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 import { linkHeader } from '#runtime/collection/link'
-import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
+import { endNameOf, type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
 import type { Caller, RequestScope, Scope, TokenUser } from '#runtime/scope'
 import { type CallerOf, requireUserToken } from './admission.ts'
@@ -284,7 +284,8 @@ function sendList(
   const known = querySchema(endpoint)?.properties ?? {}
   const given = Object.entries(request.query as Record<string, unknown>)
   const query = Object.fromEntries(given.filter(([name]) => Object.hasOwn(known, name)))
-  const link = linkHeader({ baseUrl: ctx.config.publicUrl ?? '', path, query, page, found })
+  const endName = endNameOf(endpoint.collection!)
+  const link = linkHeader({ baseUrl: ctx.config.publicUrl ?? '', path, query, page, endName, found })
   const name = endpoint.collection?.items
-  return reply.header('Link', link).send({ data: name ? { ...extra, [name]: items } : items })
+  return reply.header('Link', link).send(wrap(endpoint, name ? { ...extra, [name]: items } : items))
 }

@@ -35,6 +35,8 @@ export const alarmNames = [
   'nonce-unaccounted',
   'nonce-used-outside',
   'one-endpoint',
+  'payments-failed',
+  'payments-unsettled',
   'price-out-of-reach',
   'provider-trouble',
   'providers-disagree',

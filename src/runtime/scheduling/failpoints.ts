@@ -80,6 +80,16 @@ export const failpoints = {
   },
   'before-flow-commit': { number: 'P63', about: 'before a batch of the flow commits' },
   'before-payment-commit': { number: 'P64', about: 'before the transactions of signed payments commit' },
+  'before-acceptance-commit': {
+    number: 'P68',
+    about: 'before an accepted payment and its reservation commit',
+  },
+  'after-acceptance-commit': {
+    number: 'P69',
+    about: 'after an accepted payment committed, before its answer',
+  },
+  'before-payments-commit': { number: 'P70', about: 'before a batch of payments commits' },
+  'after-payments-commit': { number: 'P71', about: 'after a batch of payments committed' },
   'after-payment-commit': { number: 'P65', about: 'after the transactions of signed payments committed' },
 } as const
 

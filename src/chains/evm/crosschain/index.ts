@@ -20,7 +20,14 @@ import { quantity } from '../rpc/quantities.ts'
 import { recoverSigner } from '../signing/recover-signer.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
-import { burnPayload, gatewayBurnCall, gatewayMintCall } from '../unified-balance/calls.ts'
+import {
+  burnPayload,
+  gatewayBurnCall,
+  gatewayMintCall,
+  paymentsPayload,
+  paymentsSeparator,
+  settlePaymentsCall,
+} from '../unified-balance/calls.ts'
 import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
@@ -63,6 +70,10 @@ export function crosschainAt(
   if (wallet) readers.set(wallet, (log) => walletFact(argsOf(gatewayWalletAbi, log)))
   if (minter) readers.set(minter, (log) => minterFact(network.blockchain, argsOf(gatewayMinterAbi, log)))
   const noUnifiedBalance = () => new Error(`${network.blockchain} has no unified balance`)
+  const walletContract = () => {
+    if (!wallet) throw noUnifiedBalance()
+    return wallet as `0x${string}`
+  }
   const call = (to: Address | undefined, data: Hex) => {
     if (!to) throw noUnifiedBalance()
     return { to, valueAtomic: 0n, data }
@@ -81,6 +92,9 @@ export function crosschainAt(
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,
+    paymentsPayload: (batch) => paymentsPayload(network.domain, walletContract(), batch),
+    settlePaymentsCall: (payload, signature) => call(wallet, settlePaymentsCall(payload, signature)),
+    paymentsSeparator: () => paymentsSeparator(network.chainId, walletContract()),
     partiesOf: (spec) => partiesOfSpec(network.blockchain, spec),
     signerOf: recoverSigner,
     mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(noUnifiedBalance()),
@@ -152,15 +166,37 @@ function walletFact(decoded: Decoded | undefined): CrosschainFact | undefined {
   }
   if (eventName === 'WithdrawalCompleted')
     return { kind: 'withdrawalCompleted', ...of(), amountAtomic: args.value }
-  if (eventName !== 'GatewayBurned') return undefined
+  if (eventName === 'GatewayBurned')
+    return {
+      kind: 'burned',
+      ...of(),
+      specHash: args.transferSpecHash,
+      amountAtomic: args.value,
+      feeAtomic: args.fee,
+      fromAvailableAtomic: args.fromAvailable,
+      fromWithdrawingAtomic: args.fromWithdrawing,
+    }
+  return paymentFact(eventName, args)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the arguments are those of the event, whose ABI is ours
+function paymentFact(eventName: string, args: any): CrosschainFact | undefined {
+  if (!eventName.startsWith('Payments')) return undefined
+  const { batch, value: amountAtomic } = args
+  const token = canonical(args.token)
+  if (eventName === 'PaymentsSettled') return { kind: 'paymentsSettled', token, batch, amountAtomic }
+  const depositor = canonical(args.depositor)
+  if (eventName === 'PaymentsCredited')
+    return { kind: 'paymentsCredited', token, depositor, batch, amountAtomic }
+  const { fromAvailable: fromAvailableAtomic, fromWithdrawing: fromWithdrawingAtomic } = args
+  const taken = { fromAvailableAtomic, fromWithdrawingAtomic }
   return {
-    kind: 'burned',
-    ...of(),
-    specHash: args.transferSpecHash,
-    amountAtomic: args.value,
-    feeAtomic: args.fee,
-    fromAvailableAtomic: args.fromAvailable,
-    fromWithdrawingAtomic: args.fromWithdrawing,
+    kind: 'paymentsDebited',
+    token,
+    depositor,
+    batch,
+    amountAtomic: fromAvailableAtomic + fromWithdrawingAtomic,
+    ...taken,
   }
 }
 

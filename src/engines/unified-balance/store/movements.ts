@@ -1,7 +1,13 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-type UnifiedMovementKind = 'deposited' | 'withdrawalInitiated' | 'withdrawalCompleted' | 'burned'
+type UnifiedMovementKind =
+  | 'deposited'
+  | 'withdrawalInitiated'
+  | 'withdrawalCompleted'
+  | 'burned'
+  | 'paid'
+  | 'received'
 
 /** The place of a log. */
 export type LogPlace = {

@@ -9,7 +9,7 @@ export type ChainSums = {
   withdrawnAtomic: bigint
   burnedAtomic: bigint
   feesAtomic: bigint
-  /** The amounts that transfers reserve of balances here. */
+  /** The amounts that transfers and payments reserve of balances here. */
   reservedAtomic: bigint
   /** The reserved part whose mint is seen: it is burned next. */
   unburnedAtomic: bigint
@@ -20,7 +20,7 @@ export const sumsOf = (db: Db, blockchain: string) =>
   db.maybe<ChainSums>(sql`select b.number as block_number, b.hash as block_hash,
       coalesce(m.deposited, 0) as deposited_atomic, coalesce(m.withdrawn, 0) as withdrawn_atomic,
       coalesce(m.burned, 0) as burned_atomic, coalesce(m.fees, 0) as fees_atomic,
-      coalesce(i.reserved, 0) as reserved_atomic, coalesce(i.unburned, 0) as unburned_atomic
+      coalesce(i.reserved, 0) + coalesce(p.accepted, 0) as reserved_atomic, coalesce(i.unburned, 0) as unburned_atomic
     from unified_heights h
     join canonical_blocks b on b.blockchain = h.blockchain and b.number = h.followed
     cross join lateral (select sum(amount) filter (where kind = 'deposited') as deposited,
@@ -30,6 +30,8 @@ export const sumsOf = (db: Db, blockchain: string) =>
     cross join lateral (select sum(value + fee) as reserved,
         sum(value) filter (where exists (select 1 from unified_mints s where s.spec_hash = unified_intents.spec_hash)) as unburned
       from unified_intents where blockchain = h.blockchain and state = 'reserved') i
+    cross join lateral (select sum(amount) as accepted from unified_payments
+      where blockchain = h.blockchain and state in ('received', 'batched', 'confirmed')) p
     where h.blockchain = ${blockchain}`)
 
 export type UnifiedBookError = { what: string; id: string }
@@ -45,6 +47,8 @@ export const unifiedBookErrors = (db: Db) =>
     full join (select blockchain, depositor, sum(atomic) as net from (
         select blockchain, depositor, coalesce(counted, 0) as atomic from unified_movements
         union all select blockchain, depositor, -(value + fee) from unified_intents where state <> 'returned'
+        union all select blockchain, payer, -amount from unified_payments where state <> 'failed'
+        union all select blockchain, payee, amount from unified_payments where state = 'completed'
       ) parts group by blockchain, depositor) s on s.blockchain = b.blockchain and s.depositor = b.depositor
     where coalesce(b.available - b.overdrawn, 0) <> coalesce(s.net, 0)
     union all

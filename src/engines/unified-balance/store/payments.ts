@@ -1,0 +1,253 @@
+import type { Address } from '#chains/addresses/types'
+import type { TimedAuthorization } from '#chains/facets/authorizations'
+import { bytesOf, type Hex } from '#lib/hex'
+import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, sql } from '#runtime/db/db'
+import { addChange, type Changes } from './balances.ts'
+
+type UnifiedPaymentState = 'received' | 'batched' | 'confirmed' | 'completed' | 'failed'
+
+/** A payment between depositors of one chain. */
+export type UnifiedPayment = {
+  id: string
+  blockchain: string
+  payer: Address
+  payee: Address
+  amountAtomic: bigint
+  nonce: Buffer
+  validAfter: bigint
+  validBefore: bigint
+  state: UnifiedPaymentState
+  deliveryId: string
+  /** The transaction of its batch, once a block has it. */
+  txHash: string | null
+  createDate: string
+  updateDate: string
+}
+
+/** An authorization that a payer signed with its key. */
+export type AuthorizedPayment = { blockchain: string; signed: TimedAuthorization; signature: Hex }
+
+const columns = sql`p.id, p.blockchain, p.payer, p.payee, p.amount as amount_atomic, p.nonce, p.valid_after, p.valid_before, p.state,
+  p.delivery_id, b.tx_hash, p.create_date, p.update_date`
+const from = sql`unified_payments p left join unified_batches b on b.id = p.batch_id`
+const payments = sql`select ${columns} from ${from}`
+
+/** The payment of an authorization. */
+export const findPaymentFor = (db: Db, { blockchain, signed: { from, nonce } }: AuthorizedPayment) =>
+  db.maybe<UnifiedPayment>(
+    sql`${payments} where p.blockchain = ${blockchain} and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`,
+  )
+
+export const findUnifiedPayment = (db: Db, id: string) =>
+  db.maybe<UnifiedPayment>(sql`${payments} where p.id = ${id}`)
+
+type UnifiedPaymentFilters = {
+  payer: string | undefined
+  payee: string | undefined
+  nonce: Hex | undefined
+  blockchain: string | undefined
+  state: UnifiedPaymentState | undefined
+}
+
+/** A page of the payments that pass all filters. */
+export const pageUnifiedPayments = (
+  db: Db,
+  { payer, payee, nonce, blockchain, state }: UnifiedPaymentFilters,
+  page: PageQuery,
+) =>
+  readPage<UnifiedPayment>(
+    db,
+    {
+      columns,
+      from,
+      alias: 'p',
+      scope: sql`true`,
+      filters: [
+        payer === undefined ? undefined : sql`p.payer = ${payer}`,
+        payee === undefined ? undefined : sql`p.payee = ${payee}`,
+        nonce === undefined ? undefined : sql`p.nonce = ${bytesOf(nonce)}`,
+        blockchain === undefined ? undefined : sql`p.blockchain = ${blockchain}`,
+        state === undefined ? undefined : sql`p.state = ${state}`,
+      ],
+    },
+    page,
+  )
+
+/** Inserts a payment unless its authorization has one; whether it did. */
+export const insertUnifiedPayment = async (
+  tx: Db,
+  nowMs: number,
+  { id, deliveryId, dueInMs }: { id: string; deliveryId: string; dueInMs: number },
+  { blockchain, signed, signature }: AuthorizedPayment,
+): Promise<boolean> => {
+  const { from, to, amountAtomic, nonce, validAfter, validBefore } = signed
+  const now = formatInstant(nowMs)
+  const count =
+    await tx.run(sql`insert into unified_payments (id, blockchain, payer, payee, amount, nonce, valid_after,
+      valid_before, signature, due_at, delivery_id, create_date, update_date)
+    values (${id}, ${blockchain}, ${from}, ${to}, ${String(amountAtomic)}, ${bytesOf(nonce)}, ${String(validAfter)},
+      ${String(validBefore)}, ${bytesOf(signature)}, now() + ${dueInMs} * interval '1 millisecond', ${deliveryId}, ${now}, ${now})
+    on conflict (blockchain, payer, nonce) do nothing`)
+  return count === 1
+}
+
+/** Whether a payment is due for a batch. */
+export const paymentsAreDue = async (db: Db, blockchain: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from unified_payments
+    where blockchain = ${blockchain} and state = 'received' and due_at <= now() limit 1`)) !== undefined
+
+export type WaitingPayment = {
+  id: string
+  payer: Address
+  payee: Address
+  amountAtomic: bigint
+  failures: number
+}
+
+/**
+ * Claims payments for a batch until the `tx` ends, those that are due longest first. A payer from whom the chain took more than it had
+ * waits: what it lacks would let the whole batch fail.
+ */
+export const claimPayments = (tx: Db, blockchain: string, limit: number) =>
+  tx.all<WaitingPayment>(sql`select p.id, p.payer, p.payee, p.amount as amount_atomic, p.failures from unified_payments p
+    where p.blockchain = ${blockchain} and p.state = 'received' and (p.failures = 0 or p.due_at <= now())
+      and not exists (select 1 from unified_balances b where b.blockchain = p.blockchain and b.depositor = p.payer and b.overdrawn > 0)
+    order by p.due_at, p.id limit ${limit} for update of p skip locked`)
+
+/** Records a batch with its payments. */
+export async function insertBatch(
+  tx: Db,
+  nowMs: number,
+  { id, blockchain, payerEntityId }: { id: string; blockchain: string; payerEntityId: string },
+  paymentIds: readonly string[],
+): Promise<void> {
+  const now = formatInstant(nowMs)
+  await tx.run(sql`insert into unified_batches (id, blockchain, payer_entity_id, create_date)
+    values (${id}, ${blockchain}, ${payerEntityId}, ${now})`)
+  await tx.run(sql`update unified_payments set state = 'batched', batch_id = ${id}, update_date = ${now}
+    where id = any(${paymentIds}::uuid[])`)
+}
+
+/** Fails the payments that expired before they were part of a batch, and returns their amounts. */
+export async function expirePayments(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  limit: number,
+): Promise<Changes> {
+  const rows = await tx.all<{ payer: Address; amountAtomic: bigint }>(sql`with late as (
+      select id from unified_payments where blockchain = ${blockchain} and state = 'received'
+        and valid_before <= ${Math.floor(nowMs / 1000)} order by due_at, id limit ${limit} for update skip locked)
+    update unified_payments p set state = 'failed', update_date = ${formatInstant(nowMs)} from late where p.id = late.id
+    returning p.payer, p.amount as amount_atomic`)
+  const returned: Changes = new Map()
+  for (const { payer, amountAtomic } of rows)
+    addChange(returned, { blockchain, depositor: payer }, amountAtomic)
+  return returned
+}
+
+/** Whether this server made a batch. */
+export const isOwnBatch = async (db: Db, id: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from unified_batches where id = ${id}`)) !== undefined
+
+type BatchPlace = { blockHash: string; blockNumber: number; txHash: string }
+
+/** Records the block that has a batch. */
+export async function confirmBatch(
+  tx: Db,
+  nowMs: number,
+  id: string,
+  { blockHash, blockNumber, txHash }: BatchPlace,
+): Promise<void> {
+  const count = await tx.run(sql`update unified_batches set state = 'confirmed', block_hash = ${blockHash},
+      block_number = ${blockNumber}, tx_hash = ${txHash} where id = ${id} and state = 'sent'`)
+  if (count === 1) await setPaymentStates(tx, nowMs, [id], 'confirmed')
+}
+
+/** Completes the batches whose blocks are final, and credits their payees. */
+export async function completeBatches(
+  tx: Db,
+  nowMs: number,
+  { blockchain, finalTo }: { blockchain: string; finalTo: number },
+  changes: Changes,
+): Promise<void> {
+  const batches = await tx.all<{ id: string }>(sql`update unified_batches set state = 'completed'
+    where blockchain = ${blockchain} and state = 'confirmed' and block_number <= ${finalTo} returning id`)
+  if (batches.length === 0) return
+  const ids = batches.map(({ id }) => id)
+  await setPaymentStates(tx, nowMs, ids, 'completed')
+  await addCredits(tx, blockchain, ids, 1n, changes)
+}
+
+/** Takes back what the batches of an orphaned block did. */
+export async function reopenBatches(
+  tx: Db,
+  nowMs: number,
+  { blockchain, blockHash }: { blockchain: string; blockHash: string },
+  changes: Changes,
+): Promise<void> {
+  const batches = await tx.all<{ id: string; wasCompleted: boolean }>(sql`update unified_batches b
+    set state = 'sent', block_hash = null, block_number = null, tx_hash = null from unified_batches before
+    where b.blockchain = ${blockchain} and b.block_hash = ${blockHash} and before.id = b.id
+    returning b.id, before.state = 'completed' as was_completed`)
+  if (batches.length === 0) return
+  await setPaymentStates(
+    tx,
+    nowMs,
+    batches.map(({ id }) => id),
+    'batched',
+  )
+  const completed = batches.filter(({ wasCompleted }) => wasCompleted).map(({ id }) => id)
+  await addCredits(tx, blockchain, completed, -1n, changes)
+}
+
+const setPaymentStates = (
+  tx: Db,
+  nowMs: number,
+  batchIds: readonly string[],
+  state: 'batched' | 'confirmed' | 'completed',
+) =>
+  tx.run(sql`update unified_payments set state = ${state}, update_date = ${formatInstant(nowMs)}
+    where batch_id = any(${batchIds}::uuid[])`)
+
+async function addCredits(
+  tx: Db,
+  blockchain: string,
+  batchIds: readonly string[],
+  sign: 1n | -1n,
+  changes: Changes,
+): Promise<void> {
+  const credits = await tx.all<{
+    payee: Address
+    amountAtomic: bigint
+  }>(sql`select payee, sum(amount) as amount_atomic
+    from unified_payments where batch_id = any(${batchIds}::uuid[]) group by payee`)
+  for (const { payee, amountAtomic } of credits)
+    addChange(changes, { blockchain, depositor: payee }, sign * amountAtomic)
+}
+
+type FailedBatch = { id: string; state: string; errorDetails: string | null }
+
+/** Locks the batches whose transactions ended without effect, in a block that is final or in none. */
+export const lockFailedBatches = (tx: Db, blockchain: string, limit: number) =>
+  tx.all<FailedBatch>(sql`select b.id, t.state, t.error_details
+    from unified_batches b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.id
+    where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
+      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = b.blockchain))
+    order by b.id limit ${limit} for update of b skip locked`)
+
+/** Ends a batch without effect; its payments wait for another one, ever longer. */
+export async function failBatch(
+  tx: Db,
+  nowMs: number,
+  id: string,
+  { firstDelayMs, longestDelayMs }: { firstDelayMs: number; longestDelayMs: number },
+): Promise<void> {
+  await tx.run(sql`update unified_payments set state = 'received', batch_id = null, failures = failures + 1,
+      due_at = now() + least(${firstDelayMs} * power(2, least(failures, 20)), ${longestDelayMs}) * interval '1 millisecond',
+      update_date = ${formatInstant(nowMs)} where batch_id = ${id}`)
+  await tx.run(sql`update unified_batches set state = 'failed' where id = ${id}`)
+}
