@@ -67,6 +67,12 @@ function contractActions() {
       )
       return callWallet(chain, depositor, 'deposit', [chain.tokens.USDC, amountAtomic])
     },
+    /** Lets an account pay for the deposit of another one. */
+    payFor: async (chain: TestChain, payer: string, depositor: string, amountAtomic: bigint) => {
+      await chain.send(payer, amountAtomic, 'USDC')
+      await send(chain, payer, chain.tokens.USDC, encode(stablecoinAbi, 'approve', [wallet, amountAtomic]))
+      return callWallet(chain, payer, 'depositFor', [chain.tokens.USDC, depositor, amountAtomic])
+    },
     /** Mints what was attested, as the outsider. */
     mint: (chain: TestChain, { attestation, signature }: { attestation: Hex; signature: Hex }) =>
       send(chain, chain.outsider, minter, encode(gatewayMinterAbi, 'gatewayMint', [attestation, signature])),
@@ -189,4 +195,44 @@ export const signedIntent = async (signer: PrivateKeyAccount, intent: BurnIntent
 export const signedSet = async (signer: PrivateKeyAccount, intents: readonly BurnIntent[]) => ({
   burnIntentSet: { intents: intents.map(jsonOfIntent) },
   signature: await signer.sign({ hash: burnIntentSetDigest({ intents }) }),
+})
+
+const words = (...names: string[]) => names.map((name) => ({ name, type: 'bytes32' }))
+const numbers = (type: string, ...names: string[]) => names.map((name) => ({ name, type }))
+
+/** The typed data of an intent as JSON, for accounts that others sign for. */
+export const typedDataOf = ({ maxBlockHeight, maxFee, spec }: BurnIntent): string =>
+  JSON.stringify({
+    domain: { name: 'GatewayWallet', version: '1' },
+    primaryType: 'BurnIntent',
+    types: {
+      EIP712Domain: numbers('string', 'name', 'version'),
+      TransferSpec: [
+        ...numbers('uint32', 'version', 'sourceDomain', 'destinationDomain'),
+        ...words(
+          'sourceContract',
+          'destinationContract',
+          'sourceToken',
+          'destinationToken',
+          'sourceDepositor',
+        ),
+        ...words('destinationRecipient', 'sourceSigner', 'destinationCaller'),
+        ...numbers('uint256', 'value'),
+        ...words('salt'),
+        ...numbers('bytes', 'hookData'),
+      ],
+      BurnIntent: [...numbers('uint256', 'maxBlockHeight', 'maxFee'), { name: 'spec', type: 'TransferSpec' }],
+    },
+    message: {
+      maxBlockHeight: String(maxBlockHeight),
+      maxFee: String(maxFee),
+      spec: { ...spec, value: String(spec.value) },
+    },
+  })
+
+/** An intent in the name of a contract. */
+export const contractSigned = (intent: BurnIntent, signature: string) => ({
+  burnIntent: jsonOfIntent(intent),
+  signature,
+  contractSigner: true,
 })

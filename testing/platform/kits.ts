@@ -1,7 +1,7 @@
 /** The published kits ask fixed hosts and public nodes: here both lead to this machine. */
 import { createViemAdapterFromPrivateKey } from '@circle-fin/adapter-viem-v2'
-import { createPublicClient, createWalletClient, http } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { createPublicClient, createWalletClient, http, type LocalAccount } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { TestChain } from './chain.ts'
 import { viemChainOf } from './viem-chain.ts'
 
@@ -27,15 +27,21 @@ export function redirectFetch(
   }
 }
 
+type KitChain = Pick<TestChain, 'blockchain' | 'chainId' | 'rpcUrl'> & { standsFor?: number }
+
 /**
  * An adapter of the account, whose clients ask the local nodes. A kit takes a network that it does not know under the name of one
  * that it knows: `standsFor` has the id of the latter.
  */
-export function kitAdapter(
-  chains: readonly (Pick<TestChain, 'blockchain' | 'chainId' | 'rpcUrl'> & { standsFor?: number })[],
-  { privateKey }: { privateKey: `0x${string}` },
-) {
-  const account = privateKeyToAccount(privateKey)
+export const kitAdapter = (chains: readonly KitChain[], { privateKey }: { privateKey: `0x${string}` }) =>
+  adapterOf(chains, privateKey, privateKeyToAccount(privateKey))
+
+/** An adapter of an account whose signatures are not made by a key, such as a contract. */
+export const kitAdapterOfAccount = (chains: readonly KitChain[], account: LocalAccount) =>
+  adapterOf(chains, generatePrivateKey(), account)
+
+/** The kit takes a key, and uses the account of the client. */
+function adapterOf(chains: readonly KitChain[], privateKey: `0x${string}`, account: LocalAccount) {
   const clientOptions = (chain: { id: number }) => {
     // A kit asks clients of all its chains for their address.
     const known = chains.find(({ chainId, standsFor = chainId }) => standsFor === chain.id)

@@ -1,6 +1,7 @@
-import { type Address, getAddress, getContractAddress, type Hex, numberToHex } from 'viem'
+import { type Address, encodeFunctionData, getAddress, getContractAddress, type Hex, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { gatewayProxyCode } from '#chains/evm/unified-balance/artifacts/gateway-proxy'
+import { gatewayWalletAbi } from '#chains/evm/unified-balance/artifacts/gateway-wallet'
 import {
   implementationCreations,
   minterProxyCreation,
@@ -66,6 +67,18 @@ async function create(data: Hex): Promise<Address> {
   return contractAddress
 }
 
+/** What creation leaves to the owner. */
+const appointForContracts = (to: Address) =>
+  chain.client.sendTransactionSync({
+    account: issuer,
+    to,
+    data: encodeFunctionData({
+      abi: gatewayWalletAbi,
+      functionName: 'addContractSignatureSigner',
+      args: [gatewaySigner.address],
+    }),
+  })
+
 /** The first slots, those of the placed contract, the code and the nonce. */
 async function stateOf(address: Address, placed: Address) {
   const written = Object.keys(placedUnifiedBalance(baseSepolia)[placed]!.storage!) as Hex[]
@@ -82,6 +95,7 @@ it.each(names)(
   async (name) => {
     const implementation = await create(implementationCreations[name])
     const proxy = await create(creationOf(name, implementation))
+    if (name === 'wallet') await appointForContracts(proxy)
     const renamed = (state: object) =>
       JSON.parse(
         JSON.stringify(state).replaceAll(
@@ -109,6 +123,7 @@ it('shows the settings of the local chain', async () => {
   expect(await read(chain, wallet, 'withdrawalDelay')).toBe(localWithdrawalDelayBlocks)
   expect(await read<Address>(chain, wallet, 'feeRecipient')).toBe(issuer.address)
   expect(await read<boolean>(chain, wallet, 'isBurnSigner', [gatewaySigner.address])).toBe(true)
+  expect(await read<boolean>(chain, wallet, 'isContractSignatureSigner', [gatewaySigner.address])).toBe(true)
   expect(await read<boolean>(chain, minter, 'isAttestationSigner', [gatewaySigner.address])).toBe(true)
   expect(await read<Address>(chain, minter, 'tokenMintAuthority', [token])).toBe(zeroAddress)
   expect(await read(chain, token, 'minterAllowance', [wallet])).toBe(0n)
@@ -141,6 +156,8 @@ describe.each(names)('the %s', (name) => {
         ? ([
             ['addBurnSigner', [bob.address]],
             ['removeBurnSigner', [gatewaySigner.address]],
+            ['addContractSignatureSigner', [bob.address]],
+            ['removeContractSignatureSigner', [gatewaySigner.address]],
             ['updateFeeRecipient', [bob.address]],
             ['updateWithdrawalDelay', [1n]],
           ] as const)
@@ -219,6 +236,7 @@ describe.each(names)('the %s', (name) => {
 it('signers and the recipient of fees are appointed and dismissed', async () => {
   const signers = [
     [wallet, 'BurnSigner'],
+    [wallet, 'ContractSignatureSigner'],
     [minter, 'AttestationSigner'],
   ] as const
   for (const [contract, role] of signers) {

@@ -181,6 +181,32 @@ describe('a burn', () => {
     )
   })
 
+  it('is signed in the name of contracts, or of any other account, by the signer for contracts alone', async () => {
+    const one = intentOf()
+    const set = [
+      intentOf({ sourceDepositor: word(bob.address), sourceSigner: word(bob.address) }),
+      intentOf(),
+    ]
+    for (const signer of [carol, stranger])
+      expect(await refused(await burnOf(signer, one, [5n]))).toBe(
+        `InvalidIntentSourceSignerAtIndex(0,${alice.address},${signer.address})`,
+      )
+    await send(chain, issuer, wallet, 'addContractSignatureSigner', [carol.address])
+    // The event names the account that the intent names, and each account needs its own authority.
+    expect(await burn(await burnOf(carol, one, [5n]))).toEqual([burned(one)])
+    expect(await burn(await burnOf(carol, set, [0n, 5n]))).toEqual([
+      burned(set[0]!, { depositor: bob.address, signer: bob.address, fee: 0n, fromAvailable: 100n }),
+      burned(set[1]!),
+    ])
+    expect(await refused(await burnOf(carol, intentOf({ sourceSigner: word(bob.address) }), [5n]))).toBe(
+      'NotAuthorized()',
+    )
+    await send(chain, issuer, wallet, 'removeContractSignatureSigner', [carol.address])
+    expect(await refused(await burnOf(carol, intentOf(), [5n]))).toBe(
+      `InvalidIntentSourceSignerAtIndex(0,${alice.address},${carol.address})`,
+    )
+  })
+
   it('happens up to the last block of its intent', async () => {
     const last = (await height(chain)) + 5n
     const one = await burnOf(alice, { ...intentOf(), maxBlockHeight: last }, [5n])

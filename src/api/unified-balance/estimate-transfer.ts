@@ -49,10 +49,17 @@ function entryOf(
       intents: [read({ spec, ...(maxBlockHeight && { maxBlockHeight }), ...(maxFee && { maxFee }) })],
       isSet: false,
       signature: '0x',
+      contractSigner: false,
       at: `[${index}]`,
     }
   if (!intents || spec) throw invalid({ at: `[${index}]`, reason: 'must have either spec or intents' })
-  return { intents: intents.map(read), isSet: true, signature: '0x', at: `[${index}].intents` }
+  return {
+    intents: intents.map(read),
+    isSet: true,
+    signature: '0x',
+    contractSigner: false,
+    at: `[${index}].intents`,
+  }
 }
 
 async function complete(ctx: Ctx, { maxBlockHeight, maxFee, feeAtomic, source, spec }: PricedIntent) {

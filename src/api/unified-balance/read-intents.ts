@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { BurnIntent } from '#chains/crosschain/transfer-payload'
 import type { TransferSpec } from '#chains/crosschain/transfer-spec'
 import type { SignedEntry } from '#engines/unified-balance/index'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import type { intentSchema, signedIntentsSchema, specSchema } from './schema.ts'
 
@@ -45,11 +45,10 @@ export const showIntent = ({ maxBlockHeight, maxFee, spec }: BurnIntent) => {
   }
 }
 
-/** The signed items of a request. Throws `unifiedContractSigner`, and `invalidRequest` for an item that is neither an intent nor a set. */
+/** The signed items of a request. Throws `invalidRequest` for an item that is neither an intent nor a set. */
 export const readSignedIntents = (body: Static<typeof signedIntentsSchema>): SignedEntry[] =>
-  body.map(({ burnIntent, burnIntentSet, signature, contractSigner }, index) => {
-    if (contractSigner) throw new ApiError('unifiedContractSigner')
-    const shared = { signature: lower(signature) }
+  body.map(({ burnIntent, burnIntentSet, signature, contractSigner = false }, index) => {
+    const shared = { signature: lower(signature), contractSigner }
     if (burnIntent && !burnIntentSet)
       return { ...shared, intents: [readIntent(burnIntent)], isSet: false, at: `[${index}].burnIntent` }
     if (!burnIntentSet || burnIntent)

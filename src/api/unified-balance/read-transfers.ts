@@ -6,11 +6,11 @@ import {
   findUnifiedTransfer,
   intentsOf,
   signedIntentsOf,
+  type UnifiedTransfer,
   unifiedChains,
 } from '#engines/unified-balance/index'
 import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
-import { showIntent } from './read-intents.ts'
 
 /** The state of a transfer. What is not known is absent, never null: clients refuse null. */
 export async function getUnifiedTransfer(ctx: Ctx, id: string) {
@@ -24,20 +24,10 @@ export async function getUnifiedTransfer(ctx: Ctx, id: string) {
       kind: 'unifiedTransferNotFound',
     })
   const intents = await intentsOf(ctx.db, id)
-  const {
-    state,
-    forwarded,
-    failureReason,
-    forwardDelay,
-    mintTxHash,
-    fees,
-    payload,
-    signature,
-    expirationBlock,
-  } = transfer
+  const { forwarded, failureReason, forwardDelay, mintTxHash, fees, payload, signature, expirationBlock } =
+    transfer
   return {
-    // The attestation of a failed mint holds until its last block: the reservation returns no earlier.
-    status: state === 'pending' && failureReason !== null ? 'failed' : state,
+    status: shownStatus(transfer),
     destinationDomain: destination.domain,
     burnIntents: intents.map(({ specHash, maxBlockHeight, maxFeeAtomic }) => ({
       transferSpecHash: specHash,
@@ -71,11 +61,16 @@ export async function getTransferSpec(ctx: Ctx, given: string) {
       kind: 'unifiedTransferNotFound',
     })
   const signed = (await signedIntentsOf(ctx.db, transfer.id)).find(({ entry }) => entry === intent.entry)!
-  const found = decodeBurnIntents(signed.intents).find(({ spec }) => transferSpecHash(spec) === specHash)!
+  const { spec } = decodeBurnIntents(signed.intents).find((each) => transferSpecHash(each.spec) === specHash)!
   return {
+    ...spec,
+    value: String(spec.value),
     transferSpecHash: specHash,
     transferId: transfer.id,
-    status: transfer.state,
-    burnIntent: showIntent(found),
+    status: shownStatus(transfer),
   }
 }
+
+// The attestation of a failed mint holds until its last block: the reservation returns no earlier.
+const shownStatus = ({ state, failureReason }: UnifiedTransfer) =>
+  state === 'pending' && failureReason !== null ? 'failed' : state

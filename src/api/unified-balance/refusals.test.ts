@@ -161,7 +161,7 @@ describe('property 106: an intent is refused', () => {
       expect((await refusal([{ burnIntent, signature: bad }])).slice(0, 2)).toEqual([400, 178003])
   })
 
-  it('an intent that a contract signed is refused', async () => {
+  it('an intent in the name of a contract that is none is refused', async () => {
     const item = { ...(await signed()), contractSigner: true }
     expect((await refusal([item])).slice(0, 2)).toEqual([400, 178004])
     expect((await unified.transfer([{ ...item, contractSigner: false }])).status).toBe(201)

@@ -63,11 +63,13 @@ export const signedIntentsSchema = Type.Array(
       signature: Type.String({
         format: 'hex',
         maxLength: 8_194,
-        description: 'The signature of the typed data, 65 bytes.',
+        description:
+          'The signature of the typed data: 65 bytes of a key, or at most 4,096 bytes that the contract takes for its signature.',
       }),
       contractSigner: Type.Optional(
         Type.Boolean({
-          description: 'Whether a contract signed, which is refused: the wallet contract cannot burn by it.',
+          description:
+            'Whether the source signer is a contract that takes the signature for its own by isValidSignature of ERC-1271.',
         }),
       ),
     },
@@ -322,12 +324,16 @@ export const unifiedTransferSchema = Type.Object(
 
 export const specAnswerSchema = Type.Object(
   {
+    ...specSchema.properties,
+    hookData: Type.String({
+      format: 'hex',
+      description: 'Data that the contracts do not read; 0x for none.',
+    }),
     transferSpecHash: hex(32, 'The hash.'),
     transferId: Type.String({ format: 'uuid', description: 'The transfer that it is part of.' }),
     status: statusField,
-    burnIntent: intentSchema,
   },
-  { title: 'SpecLookup', description: 'A transfer specification and its transfer.' },
+  { title: 'SpecLookup', description: 'A transfer specification, and the transfer that it is part of.' },
 )
 
 export const unifiedTransferParams = Type.Object({

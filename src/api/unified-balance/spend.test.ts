@@ -84,6 +84,12 @@ describe('a transfer', () => {
       await unified.balance(avax(), alice.address),
     ]).toEqual(['29.989', '19.9795'])
     expect((await unified.transfer(body)).body).toEqual(answer.body)
+    const { transferId, fees } = answer.body
+    for (const [index, { transferSpecHash }] of fees.perIntent.entries()) {
+      const { spec } = intents[index]!
+      const shown = { ...spec, value: String(spec.value), transferSpecHash, transferId, status: 'pending' }
+      expect((await unified.http('GET', `/v1/transferSpec/${transferSpecHash}`)).body).toEqual(shown)
+    }
     await unified.mint(op(), answer.body)
     expect(await unified.tokens(op(), bob.address)).toBe(30_000_000n)
     await unified.untilState(answer.body.transferId, 'finalized')

@@ -1,6 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
-import type { ChainLog } from '../facets/blocks.ts'
+import type { BlockAt, ChainLog } from '../facets/blocks.ts'
 import type { Party } from '../facets/call-effects.ts'
 import type { TransferSpec } from './transfer-spec.ts'
 
@@ -95,6 +95,12 @@ export type PaymentBatch = {
   credits: readonly { depositor: Address; amountAtomic: bigint }[]
 }
 
+/** The signature of an account, by the digest of its content. That of a contract may be any bytes. */
+export type SignedDigest = { account: Address; digest: Hex; signature: Hex }
+
+/** The answer of a contract about a signature (ERC-1271). One that fails, or answers something else, refuses. */
+export type ContractVerdict = 'accepted' | 'refused' | 'no contract'
+
 /** A call of a contract, without native coins. */
 export type ContractCall = { to: Address; valueAtomic: bigint; data: Hex }
 
@@ -138,6 +144,13 @@ export type Crosschain = {
   partiesOf(spec: TransferSpec): Party[]
   /** The address whose key signed the digest; `undefined` for bytes that the contracts do not take for a signature. */
   signerOf(digest: Hex, signature: Hex): Promise<Address | undefined>
+  /**
+   * The answer of a contract about a signature at a block. Accounts take turns, and no other read waits for them. Throws when the node is
+   * unreachable, or lacks the state of the block.
+   */
+  contractVerdict(signed: SignedDigest, block: BlockAt): Promise<ContractVerdict>
+  /** Whether the wallet contract burns by what this account signs in the name of contracts. Throws when the node is unreachable. */
+  signsForContracts(signer: Address): Promise<boolean>
   /**
    * Why the minter would refuse transfers to these accounts now: it is paused, or one of them is on its denylist; `undefined`
    * where it would not. Throws when the node is unreachable.

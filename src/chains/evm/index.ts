@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
+import type { Crosschain } from '../crosschain/crosschain.ts'
 import type { BlockAt, ContentAgreement, LogQuery } from '../facets/blocks.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
@@ -23,6 +24,7 @@ import { createReadTurns } from './rpc/read-turns.ts'
 import { NodeUnreachable, type Rpc } from './rpc/rpc.ts'
 import { RpcError } from './rpc/rpc-errors.ts'
 import { evmSigning } from './signing/index.ts'
+import { contractVerdict } from './unified-balance/contract-signatures.ts'
 
 /** Interval of head polling while there is no subscription. */
 const pollMs = 250
@@ -32,16 +34,27 @@ const newHeads = { method: 'eth_subscribe', params: ['newHeads'], notice: 'eth_s
 /** An inspection whose results another one reports. */
 const silent: Inspection = { refused: () => undefined, accepted: () => undefined }
 
-/** Endpoints with connections and health records of their own, for histories and for the reads of requests. */
+/**
+ * Endpoints with connections and health records of their own: for histories, for the reads of requests, and for the contracts of
+ * strangers, which decide how long a node works on their answers.
+ */
 function ownEndpoints(input: ChainInput) {
   const { network, local, rpcUrls: urls = [input.rpcUrl], inspection } = input
   const readRpc = createEndpoints({ ...input, urls, inspection: inspection && silent })
+  const strangersRpc = createEndpoints({ ...input, urls, inspection: inspection && silent })
+  const terms = { blockchain: network.blockchain, local, endpoints: urls.length }
+  const strangers = createReadTurns(strangersRpc, terms)
   return {
     historyRpc: createEndpoints({ ...input, urls, inspection: undefined }),
     readRpc,
-    turns: createReadTurns(readRpc, { blockchain: network.blockchain, local, endpoints: urls.length }),
+    strangersRpc,
+    turns: createReadTurns(readRpc, terms),
+    verdict: ((signed, block) =>
+      contractVerdict(strangers.inTurnOf({ name: signed.account }), signed, block)) satisfies ContractAnswers,
   }
 }
+
+type ContractAnswers = Crosschain['contractVerdict']
 
 /** Builds, signs and sends transactions: only the last asks a node. */
 const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
@@ -62,7 +75,7 @@ const paymentsThrough = (rpc: Endpoints, network: Network): Payments => ({
 export function createEvmChain(input: ChainInput): Chain {
   const { network, rpcUrl, confirmations, local } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
-  const { historyRpc, readRpc, turns } = ownEndpoints(input)
+  const { historyRpc, readRpc, strangersRpc, turns, verdict } = ownEndpoints(input)
   const { head, explainRevert, contracts, ...facets } = readsThrough(rpc, input)
   const logHistory = (query: LogQuery) => readHistory(historyRpc, network.chainId, query)
   const chain: Chain = {
@@ -75,13 +88,13 @@ export function createEvmChain(input: ChainInput): Chain {
       health: () => rpc.health(),
       inspect: () => rpc.inspect(),
       close: async () => {
-        for (const each of [rpc, historyRpc, readRpc]) each.close()
+        for (const each of [rpc, historyRpc, readRpc, strangersRpc]) each.close()
       },
     },
     contracts: { ...contracts, logHistory },
     ...blocksThrough(rpc, input, { head, explainRevert }),
     payments: paymentsThrough(rpc, network),
-    ...crosschainThrough(rpc, input),
+    ...crosschainThrough(rpc, input, verdict),
     get shared() {
       return chain
     },
@@ -94,7 +107,7 @@ export function createEvmChain(input: ChainInput): Chain {
         contracts: { ...contracts, logHistory },
         blocks: { ...chain.blocks, head },
         effects: { ...chain.effects, explainRevert },
-        ...crosschainThrough(inTurn, input),
+        ...crosschainThrough(inTurn, input, verdict),
       }
     },
   }
@@ -160,12 +173,17 @@ async function askMany(rpc: Rpc, to: Address, data: readonly Hex[]): Promise<unk
 function crosschainThrough(
   rpc: Endpoints,
   { network, local, crosschain }: ChainInput,
+  verdict: ContractAnswers,
 ): Pick<Chain, 'crosschain' | 'crosschainPlanner'> {
   const addresses = crosschain ?? (local ? knownCrosschainAddresses(network) : undefined)
   const read = (to: Address, data: Hex) => ask(rpc, to, data)
   const agreed = (to: Address, data: Hex) => askAgreed(rpc, to, data)
   return {
-    crosschain: crosschainAt(network, addresses, { many: (to, data) => askMany(rpc, to, data), agreed }),
+    crosschain: crosschainAt(network, addresses, {
+      many: (to, data) => askMany(rpc, to, data),
+      agreed,
+      verdict,
+    }),
     crosschainPlanner: {
       plan: (terms) => planSetup(network, terms, { read, hasCode: (address) => hasCode(rpc, address) }),
       addressesOf: plannedAddresses,

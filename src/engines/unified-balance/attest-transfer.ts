@@ -92,6 +92,7 @@ async function attestIn(
     entry: index,
     intents: hexOf(encodeEntry(entry)),
     signature: entry.signature,
+    digest: entry.contractSigner ? digestOfEntry(entry) : null,
   }))
   const forward = forwardGas && { gas: forwardGas, feeAtomic: intents[0]!.forwardingAtomic }
   const row = { ...transfer, forward: forward || undefined }

@@ -13,6 +13,8 @@ export type SignedEntry = {
   intents: readonly BurnIntent[]
   isSet: boolean
   signature: Hex
+  /** Whether a contract signed, by ERC-1271. */
+  contractSigner: boolean
   /** The place in the request, such as `[0].burnIntentSet.intents`. */
   at: string
 }

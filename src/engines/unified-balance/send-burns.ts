@@ -13,7 +13,7 @@ import {
   submitPlatformCall,
   type TreasuryRow,
 } from '#engines/treasury/index'
-import { bytesOf, hexOf } from '#lib/hex'
+import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -74,16 +74,14 @@ async function sendBatch(
   if (!first) return false
   const batch = batchOf(first, due)
   const id = newId(nowMs)
-  const payload = await payloadOf(tx, unified, batch)
-  const request = { subject: `burn:${id}`, digest: payloadDigest(bytesOf(payload)) }
-  const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [request])
-  if (!signatures) throw new Error('there is no attestation key for unified balances')
+  const payload = await payloadOf(ctx, tx, unified, batch)
+  const signature = await signed(ctx, tx, `burn:${id}`, payloadDigest(bytesOf(payload)))
   await submitPlatformCall(ctx, tx, unified.chain, treasury, {
     actor: 'unified-balance',
     requestId: id,
     id,
     refId: `burn ${id}`,
-    call: unified.crosschain.burnCall(payload, hexOf(signatures[0]!)),
+    call: unified.crosschain.burnCall(payload, hexOf(signature)),
   })
   for (const burn of batch) await markSent(tx, burn, id, treasury.entityId)
   failpoint('before-burn-commit')
@@ -101,11 +99,30 @@ function batchOf(first: DueBurn, due: readonly DueBurn[]): readonly DueBurn[] {
   })
 }
 
-async function payloadOf(tx: Db, { crosschain }: UnifiedChain, batch: readonly DueBurn[]) {
+async function signed(ctx: EngineCtx, tx: Db, subject: string, digest: Hex): Promise<Buffer> {
+  const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [{ subject, digest }])
+  if (!signatures) throw new Error('there is no attestation key for unified balances')
+  return signatures[0]!
+}
+
+async function payloadOf(
+  ctx: EngineCtx,
+  tx: Db,
+  { crosschain }: UnifiedChain,
+  batch: readonly DueBurn[],
+): Promise<Hex> {
   const burns = []
-  for (const { transferId, entry, intents, signature } of batch)
-    burns.push({ intents, signature: hexOf(signature), feesAtomic: await feesOf(tx, transferId, entry) })
+  for (const burn of batch) {
+    const feesAtomic = await feesOf(tx, burn.transferId, burn.entry)
+    burns.push({ intents: burn.intents, signature: await signatureOf(ctx, tx, burn), feesAtomic })
+  }
   return crosschain.burnPayload(burns)
+}
+
+/** The signature that the wallet contract takes. It asks no contract, so one that changed its mind stops no burn. */
+async function signatureOf(ctx: EngineCtx, tx: Db, { signature, digest }: DueBurn): Promise<Hex> {
+  if (!digest) return hexOf(signature)
+  return hexOf(await signed(ctx, tx, `intents:${hexOf(digest)}`, hexOf(digest)))
 }
 
 /** Takes up the burns of transactions that ended without effect. */

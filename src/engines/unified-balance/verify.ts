@@ -4,6 +4,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
+import { requireSignedByContracts } from './contract-signers.ts'
 import { feeOf, forwardingFeeOf, mintGasOf } from './fees.ts'
 import { expirationHeightAbove, followedHeights, mintableBlocks } from './heights.ts'
 import {
@@ -218,7 +219,7 @@ export function insufficient(
   )
 }
 
-/** Checks fees, signatures, signers and heights. Throws `unifiedSignerRefused` and `unavailable` beside `invalidRequest`. */
+/** Checks fees, signatures, signers and heights. Throws `unifiedSignerRefused`, `unifiedContractSigner` and `unavailable` beside `invalidRequest`. */
 export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<VerifiedTransfer> {
   const { entries, intents, destination } = priced
   for (const { maxFee, feeAtomic, at } of intents)
@@ -230,8 +231,8 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
       })
   for (const [index, entry] of entries.entries()) {
     const own = intents.filter(({ entry: of }) => of === index)
-    const signer = await own[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
-    for (const intent of own) await requireSigner(db, intent, signer)
+    if (!entry.contractSigner) await requireSignedByKey(entry, own)
+    for (const intent of own) await requireAuthorized(db, intent)
   }
   const heads = await followedHeights(db, [destination, ...intents.map(({ source }) => source)])
   for (const { maxBlockHeight, source, at } of intents) {
@@ -243,6 +244,7 @@ export async function verifyTransfer(db: Db, priced: PricedTransfer): Promise<Ve
         value: String(maxBlockHeight),
       })
   }
+  await requireSignedByContracts(db, entries, intents)
   await requireMintable(priced)
   return { ...priced, expirationBlock: heads.get(destination.blockchain)! + mintableBlocks(destination) }
 }
@@ -272,15 +274,21 @@ async function requireMintable({ intents, destination }: PricedTransfer): Promis
   })
 }
 
-async function requireSigner(db: Db, intent: PricedIntent, signer: string | undefined): Promise<void> {
-  const { spec, source, depositor, at } = intent
-  if (signer === undefined || signer !== addressOfWord(spec.sourceSigner))
-    throw invalid({
-      at: `${at}.spec.sourceSigner`,
-      reason: 'did not sign the intent: the signature recovers to another account',
-      value: spec.sourceSigner,
-      kind: 'unifiedSignerRefused',
-    })
+async function requireSignedByKey(entry: SignedEntry, intents: readonly PricedIntent[]): Promise<void> {
+  const signer = await intents[0]!.source.crosschain.signerOf(digestOfEntry(entry), entry.signature)
+  for (const { spec, at } of intents)
+    if (signer === undefined || signer !== addressOfWord(spec.sourceSigner))
+      throw invalid({
+        at: `${at}.spec.sourceSigner`,
+        reason:
+          'did not sign the intent: the signature recovers to another account. Where a contract signs, send contractSigner: true',
+        value: spec.sourceSigner,
+        kind: 'unifiedSignerRefused',
+      })
+}
+
+async function requireAuthorized(db: Db, { spec, source, depositor, at }: PricedIntent): Promise<void> {
+  const signer = addressOfWord(spec.sourceSigner)
   if (signer === depositor) return
   const { blockchain } = source
   if (await isDelegate(db, { blockchain, depositor, delegate: signer })) return

@@ -14,7 +14,7 @@ export const unifiedBalanceErrorKinds = {
   unifiedContractSigner: {
     code: 178004,
     status: 400,
-    text: 'Signatures of contracts are not accepted, because the wallet contract cannot burn by them: sign with the key of a delegate.',
+    text: 'The contract that signs does not authorize the transfer.',
   },
   unifiedSpecUsed: {
     code: 178005,

@@ -78,6 +78,7 @@ function placeContracts(network: Network): Record<string, PlacedContract> {
         ),
         [gatewayWalletLayout._withdrawalDelay, localWithdrawalDelayBlocks],
         [entry(gatewayWalletLayout._burnSigners, gatewaySignerAccount.address), 1n],
+        [entry(gatewayWalletLayout._contractSignatureSigners, gatewaySignerAccount.address), 1n],
         [gatewayWalletLayout._feeRecipient, addressWord(issuerAccount.address)],
       ]),
     ),

@@ -1,4 +1,5 @@
 /** The published kit of unified balances spends through this server and real chains, with its hosts rewritten. */
+import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import {
   addDelegate,
   createUnifiedBalanceKitContext,
@@ -11,11 +12,12 @@ import {
   removeFund,
   spend,
 } from '@circle-fin/unified-balance-kit'
+import { toAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { devAccounts } from '#sandbox/constants'
 import { type UnifiedBalances, unifiedBalances } from '#testing/builders/unified-balances'
 import { type Harness, openHarness } from '#testing/platform/harness'
-import { kitAdapter, redirectFetch } from '#testing/platform/kits'
+import { kitAdapter, kitAdapterOfAccount, redirectFetch } from '#testing/platform/kits'
 import { until } from '#testing/platform/until'
 
 let harness: Harness
@@ -146,3 +148,63 @@ it('spends as the delegate of another account, on the chain that has this delega
   expect((await balanceOnOp()) - before).toBe(3_000_000n)
   await expect(spending(chains.avax)).rejects.toThrow(/sourceSigner is not authorized/)
 })
+
+it('property 246: spends the balance of a smart account, which signs by its contract', async () => {
+  const { apiKey, entitySecret, url: baseUrl } = harness
+  const client = initiateDeveloperControlledWalletsClient({ apiKey, entitySecret, baseUrl })
+  const { data: made } = await client.createWalletSet({ name: 'Accounts' })
+  const { data } = await client.createWallets({
+    walletSetId: made!.walletSet.id,
+    blockchains: ['BASE-SEPOLIA'],
+    accountType: 'SCA',
+    count: 1,
+  })
+  const { id: walletId, address } = data!.wallets[0]!
+  const base = harness.chain('BASE-SEPOLIA')
+  const hasCode = async () => (await base.rpc('eth_getCode', [address, 'latest'])) !== '0x'
+  // Its first operation deploys it.
+  await client.createContractExecutionTransaction({
+    walletId,
+    contractAddress: base.tokens.USDC,
+    abiFunctionSignature: 'approve(address,uint256)',
+    abiParameters: [owner.address, '1'],
+    fee: { type: 'level', config: { feeLevel: 'MEDIUM' } },
+  })
+  await until(hasCode, 'the account is deployed')
+  const account = toAccount({
+    address: address as `0x${string}`,
+    signMessage: () => Promise.reject(new Error('it signs typed data')),
+    signTransaction: () => Promise.reject(new Error('it signs typed data')),
+    signTypedData: async (typed) => {
+      const json = JSON.stringify(typed, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+      const { data: signed } = await client.signTypedData({ walletId, data: withDomainType(json) })
+      return signed!.signature as `0x${string}`
+    },
+  })
+  await pay('BASE-SEPOLIA', owner.address)
+  await depositFor(context, {
+    from: { adapter: adapterOf(owner), chain: chains.base },
+    amount: '9',
+    depositAccount: address,
+  } as never)
+  await unified.shows(base, address, '9')
+  const received = () => unified.tokens(harness.chain('OP-SEPOLIA'), delegate.address)
+  const [before, supply] = [await received(), await unified.supply(base)]
+  await spend(context, {
+    amount: '4',
+    from: {
+      adapter: kitAdapterOfAccount(harness.chains, account),
+      allocations: { amount: '4', chain: chains.base },
+    },
+    to: { adapter: adapterOf(owner), chain: chains.op, recipientAddress: delegate.address },
+  } as never)
+  expect((await received()) - before).toBe(4_000_000n)
+  await until(async () => (await unified.supply(base)) === supply - 4_000_000n, 'the value is burned')
+})
+
+/** The typed data with the type of its domain, which the interface of wallets needs. */
+function withDomainType(json: string): string {
+  const { types, ...others } = JSON.parse(json)
+  const EIP712Domain = ['name', 'version'].map((name) => ({ name, type: 'string' }))
+  return JSON.stringify({ ...others, types: { EIP712Domain, ...types } })
+}

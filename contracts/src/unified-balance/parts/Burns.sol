@@ -29,6 +29,7 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
 
     mapping(address signer => bool) private _burnSigners;
     address private _feeRecipient;
+    mapping(address signer => bool) private _contractSignatureSigners;
 
     event GatewayBurned(
         address indexed token,
@@ -51,6 +52,8 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
     );
     event BurnSignerAdded(address indexed signer);
     event BurnSignerRemoved(address indexed signer);
+    event ContractSignatureSignerAdded(address indexed signer);
+    event ContractSignatureSignerRemoved(address indexed signer);
     event FeeRecipientChanged(address indexed oldFeeRecipient, address indexed newFeeRecipient);
 
     error InvalidBurnSigner();
@@ -66,6 +69,11 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
 
     function isBurnSigner(address signer) public view returns (bool) {
         return _burnSigners[signer];
+    }
+
+    /// @notice Whether `signer` signs intents in the name of contracts, whose signatures it checked by ERC-1271.
+    function isContractSignatureSigner(address signer) public view returns (bool) {
+        return _contractSignatureSigners[signer];
     }
 
     /// @notice The account that receives the fees of burns.
@@ -103,7 +111,8 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
 
     /// @notice Burns the intents of this domain; all of them or none.
     /// @param calldataBytes abi.encode(bytes[] intents, bytes[] signatures, uint256[][] fees): each entry of `intents` is a
-    /// BurnIntent or BurnIntentSet with the signature of its signer, and one fee for each of its intents
+    /// BurnIntent or BurnIntentSet with the signature of its signer, or of a contract signature signer where that is a
+    /// contract, and one fee for each of its intents
     /// @param signature a burn signer's, over the personal-message hash of keccak256(calldataBytes)
     function gatewayBurn(bytes calldata calldataBytes, bytes calldata signature) external whenNotPaused {
         bytes32 digest = MessageHashUtils.toEthSignedMessageHash(keccak256(calldataBytes));
@@ -125,6 +134,14 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
         _setBurnSigner(signer, false);
     }
 
+    function addContractSignatureSigner(address signer) external onlyOwner {
+        _setContractSignatureSigner(signer, true);
+    }
+
+    function removeContractSignatureSigner(address signer) external onlyOwner {
+        _setContractSignatureSigner(signer, false);
+    }
+
     function updateFeeRecipient(address newFeeRecipient) external onlyOwner {
         _setFeeRecipient(newFeeRecipient);
     }
@@ -134,6 +151,13 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
         _burnSigners[signer] = isSigner;
         if (isSigner) emit BurnSignerAdded(signer);
         else emit BurnSignerRemoved(signer);
+    }
+
+    function _setContractSignatureSigner(address signer, bool isSigner) private {
+        _requireNotZero(signer);
+        _contractSignatureSigners[signer] = isSigner;
+        if (isSigner) emit ContractSignatureSignerAdded(signer);
+        else emit ContractSignatureSignerRemoved(signer);
     }
 
     function _setFeeRecipient(address newFeeRecipient) internal {
@@ -147,9 +171,7 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
         (Transfer[] memory intents, bool isSet) = TransferBytes.readBurnIntents(payload);
         if (intents.length == 0) revert MustHaveAtLeastOneBurnIntent();
         if (fees.length != intents.length) revert MismatchedBurn();
-        bytes32 digest =
-            MessageHashUtils.toTypedDataHash(domainSeparator(), BurnIntentHash.hashOf(intents, isSet));
-        address signer = ECDSA.recover(digest, signature);
+        address recovered = _recover(intents, isSet, signature);
 
         address token;
         uint256 burned;
@@ -158,7 +180,7 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
             // A set without value in one place fails on all chains alike.
             if (intents[i].spec.value == 0) revert IntentValueMustBePositiveAtIndex(i);
             if (intents[i].spec.sourceDomain != domain()) continue;
-            _requireBurnable(intents[i], signer, fees[i], i);
+            address signer = _requireBurnable(intents[i], recovered, fees[i], i);
             address ofIntent = _toAddress(intents[i].spec.sourceToken);
             if (token == address(0)) token = ofIntent;
             else if (token != ofIntent) revert NotAllSameToken();
@@ -171,7 +193,19 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
         IDepositToken(token).burn(burned);
     }
 
-    function _requireBurnable(Transfer memory intent, address signer, uint256 fee, uint32 index) private view {
+    function _recover(Transfer[] memory intents, bool isSet, bytes memory signature) private pure returns (address) {
+        bytes32 digest =
+            MessageHashUtils.toTypedDataHash(domainSeparator(), BurnIntentHash.hashOf(intents, isSet));
+        return ECDSA.recover(digest, signature);
+    }
+
+    /// @dev A contract that signed need not have code any more, nor take its signature back: the value is minted already.
+    /// @return signer the account that authorized the burn: the source signer
+    function _requireBurnable(Transfer memory intent, address recovered, uint256 fee, uint32 index)
+        private
+        view
+        returns (address signer)
+    {
         TransferSpec memory spec = intent.spec;
         address sourceContract = _toAddress(spec.sourceContract);
         if (sourceContract != address(this)) {
@@ -179,8 +213,10 @@ abstract contract Burns is Holdings, Delegates, IERC5267 {
         }
         address token = _toAddress(spec.sourceToken);
         if (!isTokenSupported(token)) revert UnsupportedTokenAtIndex(index, token);
-        address sourceSigner = _toAddress(spec.sourceSigner);
-        if (sourceSigner != signer) revert InvalidIntentSourceSignerAtIndex(index, sourceSigner, signer);
+        signer = _toAddress(spec.sourceSigner);
+        if (signer != recovered && !isContractSignatureSigner(recovered)) {
+            revert InvalidIntentSourceSignerAtIndex(index, signer, recovered);
+        }
         _requireEverAuthorized(token, _toAddress(spec.sourceDepositor), signer);
         if (intent.maxBlockHeight < block.number) {
             revert IntentExpiredAtIndex(index, intent.maxBlockHeight, block.number);

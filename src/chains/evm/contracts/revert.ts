@@ -79,7 +79,7 @@ export function revertData(data: unknown): Hex | undefined {
 }
 
 function reasonIn(message: string): string {
-  if (/out ?of ?gas/i.test(message)) return 'it runs out of gas'
+  if (outOfGas.test(message)) return 'it runs out of gas'
   const [, said] = /reverted(?: with reason string)?:? (.+)/is.exec(message) ?? []
   return said === undefined ? 'no reason is given' : quoteReason(said.replaceAll(/^'|'$/g, ''))
 }
@@ -144,13 +144,16 @@ export async function replayRevert(
       })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error, errors)
+      if (isRevert(error) || outOfGas.test(error.message)) return explainRevert(error, errors)
       if (isHalt(error)) return explainHalt(error)
       if (!goneState.test(error.message)) throw error
     }
   }
   return undefined
 }
+
+/** Execution that used all its gas. */
+export const outOfGas = /out ?of ?gas/i
 
 /** Whether an error is a revert: code 3 by convention; some nodes report it in the message only. */
 export const isRevert = ({ rpcCode, message }: RpcError): boolean => rpcCode === 3 || /revert/i.test(message)

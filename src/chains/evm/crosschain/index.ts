@@ -28,6 +28,7 @@ import {
   paymentsSeparator,
   settlePaymentsCall,
 } from '../unified-balance/calls.ts'
+import { signsForContracts } from '../unified-balance/contract-signatures.ts'
 import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
@@ -54,6 +55,8 @@ type ContractReads = {
   many: ReadMany
   /** The answer on which as many endpoints agree as an irreversible conclusion needs. */
   agreed: ReadContract
+  /** The answer of a contract about a signature, on which as many agree where it accepts. */
+  verdict: Crosschain['contractVerdict']
 }
 
 /** Cross-chain messages and unified balances of a network whose contracts are at these addresses. */
@@ -97,6 +100,10 @@ export function crosschainAt(
     paymentsSeparator: () => paymentsSeparator(network.chainId, walletContract()),
     partiesOf: (spec) => partiesOfSpec(network.blockchain, spec),
     signerOf: recoverSigner,
+    contractVerdict: read.verdict,
+    signsForContracts: wallet
+      ? (signer) => signsForContracts(read.agreed, wallet, signer)
+      : () => Promise.reject(noUnifiedBalance()),
     mintObstacle: minter ? openMintObstacles(minter, read.many) : () => Promise.reject(noUnifiedBalance()),
     withdrawalDelay: async () => {
       const { to, data } = call(

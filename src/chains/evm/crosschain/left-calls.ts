@@ -7,6 +7,7 @@ import type { CrosschainTerms, LeftCall } from '../../crosschain/planned-contrac
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
+import { signsForContracts } from '../unified-balance/contract-signatures.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Abi } from './artifacts/token-messenger-v2.ts'
 import { tokenMinterV2Abi } from './artifacts/token-minter-v2.ts'
@@ -43,7 +44,7 @@ export async function leftCalls(read: ReadContract, standing: Standing): Promise
     mintersLeft(view, standing),
     ownersLeft(view, standing),
     ...(standing.batches >= 1 ? [remotesLeft(view, standing), attestersLeft(view, standing)] : []),
-    ...(standing.batches >= 2 ? [signersLeft(view, standing)] : []),
+    ...(standing.batches >= 2 ? [signersLeft(read, view, standing)] : []),
   ])
   return found.flat()
 }
@@ -149,39 +150,37 @@ async function attestersLeft(view: View, { addresses, terms }: Standing): Promis
   ]
 }
 
-async function signersLeft(view: View, { addresses, terms }: Standing): Promise<LeftCall[]> {
+async function signersLeft(
+  read: ReadContract,
+  view: View,
+  { addresses, terms }: Standing,
+): Promise<LeftCall[]> {
   const signer = terms.balance?.signer
   if (signer === undefined) return []
   const { wallet, minter } = addresses
-  const [burns, attests, walletOwner, minterOwner] = await Promise.all([
+  const [burns, vouches, attests, walletOwner, minterOwner] = await Promise.all([
     view(gatewayWalletAbi, wallet, 'isBurnSigner', signer),
+    signsForContracts(read, wallet, signer),
     view(gatewayMinterAbi, minter, 'isAttestationSigner', signer),
     view(gatewayWalletAbi, wallet, 'owner'),
     view(gatewayMinterAbi, minter, 'owner'),
   ])
   const why = 'lets its signatures count'
+  const add = (to: Address, owner: unknown, signature: string, reason = why): LeftCall => {
+    return { to, by: canonical(owner), signature, values: [signer], why: reason }
+  }
   return [
-    ...(burns
+    ...(burns ? [] : [add(wallet, walletOwner, 'addBurnSigner(address)')]),
+    ...(vouches
       ? []
       : [
-          {
-            to: wallet,
-            by: canonical(walletOwner),
-            signature: 'addBurnSigner(address)',
-            values: [signer],
-            why,
-          },
+          add(
+            wallet,
+            walletOwner,
+            'addContractSignatureSigner(address)',
+            'lets it sign for contracts; a wallet contract of an earlier version has to be upgraded first',
+          ),
         ]),
-    ...(attests
-      ? []
-      : [
-          {
-            to: minter,
-            by: canonical(minterOwner),
-            signature: 'addAttestationSigner(address)',
-            values: [signer],
-            why,
-          },
-        ]),
+    ...(attests ? [] : [add(minter, minterOwner, 'addAttestationSigner(address)')]),
   ]
 }

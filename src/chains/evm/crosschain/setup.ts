@@ -21,6 +21,7 @@ import type { Network } from '../../networks/index.ts'
 import { createdAt } from '../accounts/deployed-contracts.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from '../unified-balance/artifacts/gateway-proxy.ts'
+import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
 import {
   implementationCreations,
   minterProxyCreation,
@@ -215,6 +216,14 @@ function balanceSteps(
         ...roles,
         attestationSigner: signer as Evm,
         mintAuthorities: [zeroAddress],
+      }),
+    ),
+    called(
+      addresses.wallet,
+      encodeFunctionData({
+        abi: gatewayWalletAbi,
+        functionName: 'addContractSignatureSigner',
+        args: [signer as Evm],
       }),
     ),
     called(addresses.wallet, offer),

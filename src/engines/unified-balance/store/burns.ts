@@ -22,12 +22,14 @@ export const insertBurns = async (
 export type DueBurn = Burn & {
   intents: Buffer
   signature: Buffer
+  /** The digest that this server signs in the name of a contract; null where a key signed. */
+  digest: Buffer | null
   failures: number
 }
 
 /** Claims burns that are due, oldest first, until the `tx` ends. */
 export const claimBurns = (tx: Db, nowMs: number, blockchain: string, limit: number) =>
-  tx.all<DueBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.failures, s.intents, s.signature
+  tx.all<DueBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.failures, s.intents, s.signature, s.digest
     from unified_burns b join unified_signed_intents s on s.transfer_id = b.transfer_id and s.entry = b.entry
     where b.blockchain = ${blockchain} and b.state = 'waiting' and b.due_at <= ${formatInstant(nowMs)}
     order by b.due_at, b.transfer_id, b.entry limit ${limit} for update of b skip locked`)

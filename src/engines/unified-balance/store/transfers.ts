@@ -41,8 +41,8 @@ type Forward = { gas: bigint; feeAtomic: bigint }
 const columns = sql`id, fingerprint, state, blockchain, payload, signature, expiration_block, fees, value as value_atomic,
   forwarded, failure_reason, forward_delay, mint_tx_hash, create_date`
 
-/** Signed content of one signature, in hexadecimal digits. */
-type SignedIntentRow = { entry: number; intents: string; signature: string }
+/** Signed content of one signature, in hexadecimal digits; with its digest where a contract signed. */
+type SignedIntentRow = { entry: number; intents: string; signature: string; digest: string | null }
 
 type Intent = {
   specHash: string
@@ -75,9 +75,11 @@ export const insertTransfer = (
         ${row.expirationBlock}, ${JSON.stringify(row.fees)}::json, ${row.valueAtomic}, ${row.forwarded},
         ${row.forward?.gas ?? null}, ${row.forward?.feeAtomic ?? null}, ${row.createDate}, ${row.createDate})
       on conflict (fingerprint) do nothing returning id),
-    signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature)
-      select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex')
-      from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb) as row(entry integer, intents text, signature text)),
+    signed as (insert into unified_signed_intents (transfer_id, entry, intents, signature, digest)
+      select made.id, entry, decode(substr(intents, 3), 'hex'), decode(substr(signature, 3), 'hex'),
+        decode(substr(digest, 3), 'hex')
+      from made, jsonb_to_recordset(${jsonOf(signed)}::jsonb)
+        as row(entry integer, intents text, signature text, digest text)),
     reserved as (insert into unified_intents (spec_hash, transfer_id, entry, position, blockchain, depositor, value, fee,
         max_fee, max_block_height)
       select spec_hash, made.id, entry, position, blockchain, depositor, value_atomic, fee_atomic, max_fee_atomic,
