@@ -64,6 +64,8 @@ import { userEndpoints } from '#api/users/routes'
 import { socialEndpoints } from '#api/users/social-routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
+import { gatewayNotification } from '#api/webhook-subscriptions/gateway-notification'
+import { permissionlessSubscriptionEndpoints } from '#api/webhook-subscriptions/permissionless-routes'
 import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
 import { batchedPaymentEndpoints } from '#api/x402/batched-routes'
 import { x402Endpoints } from '#api/x402/routes'
@@ -119,6 +121,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
+  ...permissionlessSubscriptionEndpoints,
   ...operatorEndpoints,
   ...operatorAuditEndpoints,
   ...operatorControlEndpoints,
@@ -167,4 +170,5 @@ export const topics: Topics = {
   userOperation: { line: 'v2', show: userOperationNotification },
   modularTransfer: { line: 'v2', show: modularTransferNotification },
   challenge: { line: 'v2', show: challengeNotification },
+  gatewayEvent: { line: 'v2', show: gatewayNotification },
 }

@@ -4,6 +4,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { openReceiver, type Receiver } from '#testing/servers/receiver'
+import { domainOf } from './burns.ts'
 import type { World } from './world.ts'
 
 let receiver: Promise<Receiver> | undefined
@@ -32,6 +33,22 @@ export async function makeWebhookSubscription(world: World, name: string): Promi
   if (earlier.length > 15) for (const { id } of earlier) await world.call('DELETE', `${webhookPath}/${id}`)
   return world.call('POST', webhookPath, { endpoint: await webhookEndpoint(name) })
 }
+
+/** A subscription to unified balances; deletes the earlier ones of the entity before they reach the limit. */
+export async function makePermissionlessSubscription(world: World, name: string): Promise<{ id: string }> {
+  const path = `${webhookPath}/permissionless`
+  const earlier: { id: string }[] = await world.call('GET', path)
+  if (earlier.length > 2) for (const { id } of earlier) await world.call('DELETE', `${path}/${id}`)
+  return world.call('POST', path, await permissionlessBody(world, name))
+}
+
+/** What such a subscription is made of. */
+export const permissionlessBody = async ({ harness }: World, name: string) => ({
+  environment: 'TEST',
+  endpoint: await webhookEndpoint(name),
+  addresses: ['0x1234567890abcdef1234567890abcdef12345678'],
+  domains: [String(domainOf(harness.chain()))],
+})
 
 /** A notification in the log, with a delivery that failed. */
 export async function makeNotification(world: World): Promise<{ id: string }> {

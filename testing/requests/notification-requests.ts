@@ -3,8 +3,10 @@ import {
   certificateName,
   makeLinkToken,
   makeNotification,
+  makePermissionlessSubscription,
   makeSubscription,
   makeWebhookSubscription,
+  permissionlessBody,
   webhookEndpoint,
 } from '#testing/builders/subscriptions'
 import type { World } from '#testing/builders/world'
@@ -36,6 +38,22 @@ export const notificationRequests: Record<string, RequestSamples> = {
     }),
   },
   'DELETE /v2/notifications/subscriptions/{id}': byId((world) => makeWebhookSubscription(world, 'deleted')),
+  'POST /v2/notifications/subscriptions/permissionless': {
+    request: async (world) => ({ body: await permissionlessBody(world, 'watching') }),
+  },
+  'GET /v2/notifications/subscriptions/permissionless': nothing,
+  'GET /v2/notifications/subscriptions/permissionless/{id}': byId((world) =>
+    makePermissionlessSubscription(world, 'read'),
+  ),
+  'PATCH /v2/notifications/subscriptions/permissionless/{id}': {
+    request: async (world) => ({
+      params: { id: (await makePermissionlessSubscription(world, 'changed')).id },
+      body: { name: 'Renamed', enabled: false },
+    }),
+  },
+  'DELETE /v2/notifications/subscriptions/permissionless/{id}': byId((world) =>
+    makePermissionlessSubscription(world, 'deleted'),
+  ),
   'GET /v2/notifications/publicKey/{id}': byId(async ({ harness }) => ({
     id: await harness.ctx.custody.webhookSigner.keyId(),
   })),

@@ -102,17 +102,6 @@ export const notBuilt: readonly MissingProduct[] = [
     operations: ['GET /v2/x402/discovery/resources'],
   },
   {
-    name: 'webhooks of unified balances',
-    instead: 'POST /v1/balances and GET /v1/transfer/{id} have what these webhooks tell.',
-    operations: [
-      'POST /v2/notifications/subscriptions/permissionless',
-      'GET /v2/notifications/subscriptions/permissionless',
-      'GET /v2/notifications/subscriptions/permissionless/{id}',
-      'PATCH /v2/notifications/subscriptions/permissionless/{id}',
-      'DELETE /v2/notifications/subscriptions/permissionless/{id}',
-    ],
-  },
-  {
     name: 'stablecoins with reserves in USDC (xReserve)',
     operations: [
       'GET /v1/attestations',

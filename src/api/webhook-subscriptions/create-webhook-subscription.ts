@@ -8,7 +8,10 @@ import { showWebhookSubscription } from './show-webhook-subscription.ts'
 type CreateWebhookSubscriptionBody = Static<typeof newWebhookSubscriptionSchema>
 
 /** Probes the endpoint with HEAD, then with a signed test message. */
-export async function prepareWebhookSubscription(ctx: Ctx, { endpoint }: CreateWebhookSubscriptionBody) {
+export async function prepareWebhookSubscription(
+  ctx: Ctx,
+  { endpoint }: Pick<CreateWebhookSubscriptionBody, 'endpoint'>,
+) {
   await probeEndpoint(ctx, endpoint, deliveryTimeoutMs.v2)
   const test = await makeTestWebhook(ctx.custody.webhookSigner, ctx.clock.nowMs())
   await probeEndpoint(ctx, endpoint, deliveryTimeoutMs.v2, test)

@@ -71,7 +71,7 @@ export const webhookSubscriptionEndpoints = [
     response: webhookSubscriptionSchema,
     errors: ['subscriptionNotFound'],
     verb: async (ctx: Ctx, { params, body }) =>
-      showWebhookSubscription(await updateWebhook(ctx, params.id, body)),
+      showWebhookSubscription(await updateWebhook(ctx, params.id, 'entity', body)),
   }),
   endpoint({
     method: 'DELETE',
@@ -84,7 +84,7 @@ export const webhookSubscriptionEndpoints = [
     params: webhookSubscriptionParams,
     status: 204,
     errors: ['subscriptionNotFound'],
-    verb: (ctx: Ctx, { params }) => unsubscribeWebhook(ctx, params.id),
+    verb: (ctx: Ctx, { params }) => unsubscribeWebhook(ctx, params.id, 'entity'),
   }),
   endpoint({
     method: 'GET',

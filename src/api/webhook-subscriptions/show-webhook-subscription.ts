@@ -6,6 +6,8 @@ export function showWebhookSubscription({
   droppedCount,
   droppedDate,
   notificationTypes,
+  addresses: __,
+  domains: ___,
   ...shown
 }: WebhookSubscription) {
   return {

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { journaledResources } from '#engines/treasury/index'
+import { insertWebhookSubscription } from '#engines/webhooks/store/webhook-subscriptions'
 import { sql } from '#runtime/db/db'
 import type { Failpoint } from '#runtime/scheduling/failpoints'
 import {
@@ -110,3 +112,36 @@ it.each(['before-burn-commit', 'after-burn-commit', 'before-cursor-advance'] as 
     expect(inContract).toBe(await available())
   },
 )
+
+it('property 247: a worker that dies before a step is done tells of its deposit once', async () => {
+  const { entityId } = harness
+  await insertWebhookSubscription(
+    harness.database,
+    {
+      entityId,
+      id: randomUUID(),
+      name: 'watching',
+      endpoint: 'https://merchant.example',
+      enabled: true,
+      notificationTypes: ['gateway.*'],
+      addresses: [alice.address.toLowerCase()],
+      domains: [6],
+      failingSince: null,
+      droppedCount: 0,
+      droppedDate: null,
+      createDate: new Date().toISOString(),
+      updateDate: new Date().toISOString(),
+    },
+    'TEST',
+  )
+  const before = await available()
+  await unified.pay(harness.chain(), alice.address, 2_000_000n)
+  const { worker } = await start('unified-balance', 'before-cursor-advance')
+  await worker.exited
+  await start('unified-balance')
+  await until(async () => (await available()) === before + 2_000_000n, 'the deposit counts')
+  const told = await harness.database.all(sql`select e.type from gateway_events g
+    join events e on e.entity_id = g.entity_id and e.resource_id = g.id::text
+    join queued_events q on q.entity_id = e.entity_id and q.id = e.id where g.kind = 'deposit.finalized'`)
+  expect(told).toEqual([{ type: 'gatewayEvent.raised' }])
+})

@@ -2,6 +2,8 @@ import type { EngineCtx } from '#engines/ctx'
 import type { ObservedCrosschainEvent } from '#engines/indexer/observed/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { tellOfMint } from './gateway-events.ts'
+import type { UnifiedChain } from './networks.ts'
 import { addChange, type Changes } from './store/balances.ts'
 import { insertBurns } from './store/burns.ts'
 import { finishMints, insertMint, lockMinted, takeMints } from './store/mints.ts'
@@ -51,14 +53,17 @@ async function reserveAgain(ctx: EngineCtx, tx: Db, id: string, changes: Changes
 export async function followMintsOfFinality(
   ctx: EngineCtx,
   tx: Db,
-  blockchain: string,
+  unified: UnifiedChain,
   finalTo: number,
 ): Promise<string[]> {
+  const { blockchain } = unified
   const minted = await lockMinted(tx, blockchain, await finishMints(tx, blockchain, finalTo))
   const sources: string[] = []
   for (const { id, isFinal, txHash } of minted) {
     if (!isFinal) continue
     await setTransferState(tx, ctx.clock.nowMs(), [id], 'finalized', txHash)
+    const transfer = await findUnifiedTransfer(tx, id)
+    if (transfer && txHash !== null) await tellOfMint(ctx, tx, unified, transfer, txHash)
     sources.push(...(await insertBurns(tx, ctx.clock.nowMs(), [id])))
   }
   return [...new Set(sources)]

@@ -5,6 +5,7 @@ import { announceWork } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { followMint, followMintsLost, followMintsOfFinality, type MintEvent } from './follow-mints.ts'
+import { tellOfDeposits } from './gateway-events.ts'
 import { clearedOf } from './hold-deposits.ts'
 import { type UnifiedChain, unifiedChainOf } from './networks.ts'
 import { batchIdOf } from './settle-payments.ts'
@@ -51,14 +52,14 @@ export async function followStepForUnifiedBalances(ctx: EngineCtx, tx: Db, step:
 async function apply(
   ctx: EngineCtx,
   tx: Db,
-  { token }: UnifiedChain,
+  unified: UnifiedChain,
   step: Step,
   changes: Changes,
 ): Promise<void> {
   const { blockchain, blockHash, finalTo } = step
   const events = await observedCrosschainOf(tx, blockchain, blockHash)
   for (const event of events) {
-    if (!('token' in event) || event.token !== token) continue
+    if (!('token' in event) || event.token !== unified.token) continue
     if (event.kind === 'minted') await followMint(ctx, tx, event, changes)
     else if (event.kind === 'paymentsSettled')
       await confirmBatch(tx, ctx.clock.nowMs(), batchIdOf(event.batch), event)
@@ -69,10 +70,16 @@ async function apply(
     ...(await heldDeposits(tx, blockchain, heldMax)),
     ...(await waitingMovements(tx, blockchain, finalTo)),
   ]
-  await count(ctx, tx, await clearedOf(ctx, tx, movements), changes)
+  const cleared = await clearedOf(ctx, tx, movements)
+  await count(ctx, tx, cleared, changes)
+  await tellOfDeposits(
+    ctx,
+    tx,
+    unified,
+    cleared.filter(({ kind }) => kind === 'deposited'),
+  )
   await completeBatches(tx, ctx.clock.nowMs(), { blockchain, finalTo }, changes)
-  for (const source of await followMintsOfFinality(ctx, tx, blockchain, finalTo))
-    await announceWork(tx, source)
+  for (const source of await followMintsOfFinality(ctx, tx, unified, finalTo)) await announceWork(tx, source)
   await expire(ctx, tx, step, changes)
 }
 

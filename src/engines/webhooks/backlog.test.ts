@@ -54,6 +54,8 @@ async function subscribe(): Promise<DeliveryLane> {
       endpoint: 'https://shop.example',
       enabled: true,
       notificationTypes: ['*'],
+      addresses: null,
+      domains: null,
       failingSince: null,
       droppedCount: 0,
       droppedDate: null,
@@ -195,7 +197,7 @@ it('the oldest notifications of a full backlog are dropped, counted, and shown',
     { state: 'dropped', first: 1, count: 6 },
     { state: 'waiting', first: 7, count: 10 },
   ])
-  const shown = await findWebhookSubscription(test.database, entityId, lane.subscriptionId)
+  const shown = await findWebhookSubscription(test.database, entityId, lane.subscriptionId, 'entity')
   expect(shown).toMatchObject({ droppedCount: 6, droppedDate: at })
 })
 

@@ -101,19 +101,19 @@ async function notificationsFor(
   const sent = await lastNotifications(tx, entityId, shown)
   const last = new Map(sent.map((each) => [nameOf(each), each]))
   const made: NewNotification[] = []
-  for (const { id, line, topic, resourceId, updateDate, message } of shown) {
+  for (const { id, line, topic, resourceId, updateDate, message, about } of shown) {
     const before = last.get(nameOf({ topic, resourceId }))
     if (before?.message === message) continue
     // Time alone could repeat: two states may be recorded with one change of the resource.
     const orderNumber = Math.max(Date.parse(updateDate), (before?.orderNumber ?? 0) + 1)
-    const next = { id, line, topic, resourceId, message, orderNumber }
+    const next = { id, line, topic, resourceId, message, orderNumber, about }
     last.set(nameOf(next), next)
     made.push(next)
   }
   return made
 }
 
-type Content = Pick<NewNotification, 'line' | 'topic' | 'message'>
+type Content = Pick<NewNotification, 'line' | 'topic' | 'message' | 'about'>
 
 async function contentOf(
   tx: Db,
@@ -124,7 +124,9 @@ async function contentOf(
   const topic = topicOf(topics, event.type)
   if (topic?.line === 'v2') {
     const shown = await topic.show(tx, event, config)
-    return shown && { line: 'v2', topic: shown.notificationType, message: JSON.stringify(shown.notification) }
+    if (!shown) return undefined
+    const { notificationType, notification, about } = shown
+    return { line: 'v2', topic: notificationType, message: JSON.stringify(notification), about }
   }
   const resource = await topic?.show(tx, event, config)
   if (!topic || !resource) return undefined

@@ -25,7 +25,7 @@ export { timeoutMs as deliveryTimeoutMs } from './deliver.ts'
 export { subscriptionArn, tokenOf } from './envelope.ts'
 export { disableDateOf } from './failing-endpoints.ts'
 export { heldMaxMs } from './fan-out.ts'
-export { notificationTypes } from './notification-types.ts'
+export { gatewayNotificationTypes, notificationTypes } from './notification-types.ts'
 export {
   readNotification,
   readReplay,
@@ -53,7 +53,11 @@ export {
 export { confirmRegion, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { TopicEvent, Topics, WebhookContent } from './topics.ts'
 export { makeTestWebhook } from './webhook.ts'
-export { subscribeWebhook, unsubscribeWebhook, updateWebhook } from './webhook-subscriptions.ts'
+export {
+  subscribeWebhook,
+  unsubscribeWebhook,
+  updateWebhook,
+} from './webhook-subscriptions.ts'
 
 /** Maximum endpoints that one process sends to concurrently; endpoints that failed last take at most half. */
 const lanesMax = 200

@@ -34,3 +34,11 @@ export const notificationTypes: readonly string[] = [
     ['*', ...events].map((event) => `${resource}.${event}`),
   ),
 ]
+
+/** Everything that a subscription to unified balances may name. */
+export const gatewayNotificationTypes: readonly string[] = [
+  'gateway.*',
+  'gateway.deposit.finalized',
+  'gateway.mint.finalized',
+  'gateway.mint.forwarded',
+]

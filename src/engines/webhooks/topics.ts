@@ -34,7 +34,10 @@ type WebhookTopic = {
   show: (db: Db, event: TopicEvent, config: Config) => Promise<WebhookContent | undefined>
 }
 
-export type WebhookContent = { notificationType: string; notification: object }
+/** The address on the chain of a domain that a notification is about, where only those who watch it receive it. */
+export type WatchedAddress = { address: string; domain: number }
+
+export type WebhookContent = { notificationType: string; notification: object; about?: WatchedAddress }
 
 /** Topics by the first part of the event type; the trigger on `events` queues no other events. */
 export type Topics = Readonly<Record<string, Topic | WebhookTopic>>

@@ -9,7 +9,9 @@ import {
   findWebhookSubscription,
   insertWebhookSubscription,
   listWebhookSubscriptions,
+  type SubscriptionKind,
   setWebhookSubscription,
+  type Watch,
   type WebhookSubscription,
 } from './store/webhook-subscriptions.ts'
 
@@ -22,17 +24,19 @@ const webhookSubscriptionsMax = 20
  */
 export async function subscribeWebhook(
   ctx: Ctx,
-  { endpoint, types }: { endpoint: string; types: readonly string[] },
+  {
+    endpoint,
+    types,
+    watch,
+    ...given
+  }: { endpoint: string; types: readonly string[]; watch?: Watch; name?: string; enabled?: boolean },
 ): Promise<WebhookSubscription> {
   const { db, entity } = ctx
   await lockSubscriptions(db, entity.id)
   const present = await listWebhookSubscriptions(db, entity.id)
-  const notificationTypes = types.includes('*') ? ['*'] : [...new Set(types)].sort()
+  const filters = { notificationTypes: plainTypes(types), ...plainWatch(watch) }
   const same = present.find(
-    (each) =>
-      each.enabled &&
-      each.endpoint === endpoint &&
-      each.notificationTypes.join() === notificationTypes.join(),
+    (each) => each.enabled && each.endpoint === endpoint && textOfFilters(each) === textOfFilters(filters),
   )
   if (same) return same
   if (present.length >= webhookSubscriptionsMax)
@@ -45,10 +49,10 @@ export async function subscribeWebhook(
   const subscription: WebhookSubscription = {
     entityId: entity.id,
     id: newId(nowMs),
-    name: new URL(endpoint).host,
+    name: given.name ?? new URL(endpoint).host,
     endpoint,
-    enabled: true,
-    notificationTypes,
+    enabled: given.enabled ?? true,
+    ...filters,
     failingSince: null,
     droppedCount: 0,
     droppedDate: null,
@@ -56,30 +60,70 @@ export async function subscribeWebhook(
     updateDate: at,
   }
   await insertWebhookSubscription(db, subscription, entity.environment)
-  await record(ctx, subscription.id, 'created', { endpoint, notificationTypes })
+  await record(ctx, subscription.id, 'created', { endpoint, ...recordable(filters) })
   return subscription
 }
 
-/** Renames, enables or disables a subscription. A disabled one loses its waiting deliveries and gets no new ones. */
+type SubscriptionFilters = Pick<WebhookSubscription, 'notificationTypes' | 'addresses' | 'domains'>
+
+/** The types in one order; one that stands for all others, alone. */
+function plainTypes(types: readonly string[]): string[] {
+  const all = types.find((type) => type === '*' || type === 'gateway.*')
+  return all === undefined ? [...new Set(types)].sort() : [all]
+}
+
+const plainWatch = (watch: Watch | undefined): Omit<SubscriptionFilters, 'notificationTypes'> => ({
+  addresses: watch ? [...new Set(watch.addresses)].sort() : null,
+  domains: watch ? [...new Set(watch.domains)].sort((one, other) => one - other) : null,
+})
+
+const textOfFilters = ({ notificationTypes, addresses, domains }: SubscriptionFilters) =>
+  JSON.stringify([notificationTypes, addresses, domains])
+
+const recordable = ({ notificationTypes, addresses, domains }: SubscriptionFilters) => ({
+  notificationTypes,
+  ...(domains && { addresses, domains }),
+})
+
+type WebhookChanges = {
+  name?: string
+  enabled?: boolean
+  filters?: { types: readonly string[]; watch: Watch }
+}
+
+/**
+ * Renames, enables, disables or redirects a subscription. A disabled one loses its waiting deliveries and gets no new ones; those
+ * that wait for another one are not affected by new filters.
+ */
 export async function updateWebhook(
   ctx: Ctx,
   id: string,
-  { name, enabled }: { name: string; enabled: boolean },
+  kind: SubscriptionKind,
+  { name, enabled, filters }: WebhookChanges,
 ): Promise<WebhookSubscription> {
   const { db, entity } = ctx
   const at = formatInstant(ctx.clock.nowMs())
-  const changed = await setWebhookSubscription(db, { entityId: entity.id, id, name, enabled }, at)
+  await lockSubscriptions(db, entity.id)
+  const before = await findWebhookSubscription(db, entity.id, id, kind)
+  if (!before) throw notFound('subscription', id, 'subscriptionNotFound')
+  // A body may have more than these, such as another id.
+  const renamed = { name: name ?? before.name, enabled: enabled ?? before.enabled }
+  const redirected = filters && {
+    notificationTypes: plainTypes(filters.types),
+    ...plainWatch(filters.watch),
+  }
+  const changed = await setWebhookSubscription(db, { ...before, ...renamed, ...redirected }, at)
   if (!changed) throw notFound('subscription', id, 'subscriptionNotFound')
-  if (!enabled) await endDeliveries(db, entity.id, id, 'dropped', at)
-  await record(ctx, id, 'updated', { name, enabled })
+  if (!changed.enabled) await endDeliveries(db, entity.id, id, 'dropped', at)
+  await record(ctx, id, 'updated', { ...renamed, ...(redirected && recordable(redirected)) })
   return changed
 }
 
 /** Ends a subscription and drops its waiting deliveries. */
-export async function unsubscribeWebhook(ctx: Ctx, id: string): Promise<void> {
+export async function unsubscribeWebhook(ctx: Ctx, id: string, kind: SubscriptionKind): Promise<void> {
   const { db, entity } = ctx
   await lockSubscriptions(db, entity.id)
-  if (!(await findWebhookSubscription(db, entity.id, id)))
+  if (!(await findWebhookSubscription(db, entity.id, id, kind)))
     throw notFound('subscription', id, 'subscriptionNotFound')
   const at = formatInstant(ctx.clock.nowMs())
   await removeSubscription(db, entity.id, id, at)

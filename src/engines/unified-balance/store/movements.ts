@@ -71,6 +71,17 @@ export const setCounted = (tx: Db, { blockchain, blockHash, logIndex }: LogPlace
   tx.run(sql`update unified_movements set counted = ${atomic} where blockchain = ${blockchain}
     and block_hash = ${blockHash} and log_index = ${logIndex}`)
 
+/** The number of a deposit among those of its transaction for the same depositor. */
+export const depositNumber = async (
+  tx: Db,
+  { blockchain, blockHash, txHash, logIndex, depositor }: UnifiedMovement,
+): Promise<number> =>
+  (
+    await tx.one<{ before: number }>(sql`select count(*)::integer as before from unified_movements
+      where blockchain = ${blockchain} and block_hash = ${blockHash} and tx_hash = ${txHash} and depositor = ${depositor}
+        and kind = 'deposited' and log_index < ${logIndex}`)
+  ).before
+
 /** Deletes and returns the movements of an orphaned block. */
 export const takeMovements = (tx: Db, blockchain: string, blockHash: string) =>
   tx.all<UnifiedMovement>(sql`delete from unified_movements where blockchain = ${blockchain} and block_hash = ${blockHash}

@@ -1,6 +1,6 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
-import type { Line } from '../topics.ts'
+import type { Line, WatchedAddress } from '../topics.ts'
 import { isStillWaiting } from './deliveries.ts'
 
 export type QueuedEvent = {
@@ -82,7 +82,11 @@ export async function releaseHeld(tx: Db, rows: readonly HeldRelease[]): Promise
 }
 
 /** A notification for the endpoints of its entity that receive its line and topic. */
-export type NewNotification = LastNotification & { line: Line; id: string }
+export type NewNotification = LastNotification & {
+  line: Line
+  id: string
+  about?: WatchedAddress | undefined
+}
 
 type LastNotification = {
   /** The name of a v1 topic, or the type of a v2 notification. */
@@ -111,8 +115,12 @@ export const isReceiving = raw(`case s.line
     where d.entity_id = s.entity_id and d.subscription_id = s.id and d.status = 'confirmed')
   else s.enabled end`)
 
-/** Selects subscriptions `s` that receive notification `n`; those of v1 have all types. */
+/**
+ * Selects subscriptions `s` that receive notification `n`; those of v1 have all types. One that is about an address goes to those
+ * that watch it, and to no others.
+ */
 export const receives = sql`s.removed_date is null and ${isReceiving}
+  and case when n.domain is null then s.domains is null else n.domain = any(s.domains) and n.address = any(s.addresses) end
   and s.notification_types && array['*', n.topic, split_part(n.topic, '.', 1) || '.*']`
 
 /** Maximum waiting deliveries of a subscription: one behind which so many were queued is dropped. */
@@ -130,12 +138,15 @@ export async function insertNotifications(
   max = backlogMax,
 ): Promise<readonly FullBacklog[]> {
   const ids = notifications.map(({ id }) => id)
-  await tx.run(sql`insert into notifications (entity_id, id, line, topic, resource_id, message, order_number, create_date)
-    select ${entityId}, i, l, t, r, m, o, ${at}::timestamptz
+  await tx.run(sql`insert into notifications (entity_id, id, line, topic, resource_id, message, order_number, address, domain,
+      create_date)
+    select ${entityId}, i, l, t, r, m, o, a, d, ${at}::timestamptz
     from unnest(${ids}::uuid[], ${notifications.map(({ line }) => line)}::text[],
       ${notifications.map(({ topic }) => topic)}::text[], ${notifications.map(({ resourceId }) => resourceId)}::text[],
-      ${notifications.map(({ message }) => message)}::text[], ${notifications.map(({ orderNumber }) => orderNumber)}::int8[])
-      with ordinality as row(i, l, t, r, m, o, n) order by n`)
+      ${notifications.map(({ message }) => message)}::text[], ${notifications.map(({ orderNumber }) => orderNumber)}::int8[],
+      ${notifications.map(({ about }) => about?.address ?? null)}::text[],
+      ${notifications.map(({ about }) => about?.domain ?? null)}::integer[])
+      with ordinality as row(i, l, t, r, m, o, a, d, n) order by n`)
   // In one order for all that wake several of them.
   await tx.run(sql`select 1 from notification_subscriptions where entity_id = ${entityId} and removed_date is null
     order by id for no key update`)
