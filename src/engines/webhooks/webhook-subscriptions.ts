@@ -92,8 +92,8 @@ type WebhookChanges = {
 }
 
 /**
- * Renames, enables, disables or redirects a subscription. A disabled one loses its waiting deliveries and gets no new ones; those
- * that wait for another one are not affected by new filters.
+ * Renames, enables or disables a subscription, or replaces its filters. A disabled one loses its waiting deliveries and gets no new
+ * ones. New filters decide about later notifications alone.
  */
 export async function updateWebhook(
   ctx: Ctx,
@@ -108,14 +108,14 @@ export async function updateWebhook(
   if (!before) throw notFound('subscription', id, 'subscriptionNotFound')
   // A body may have more than these, such as another id.
   const renamed = { name: name ?? before.name, enabled: enabled ?? before.enabled }
-  const redirected = filters && {
+  const replaced = filters && {
     notificationTypes: plainTypes(filters.types),
     ...plainWatch(filters.watch),
   }
-  const changed = await setWebhookSubscription(db, { ...before, ...renamed, ...redirected }, at)
+  const changed = await setWebhookSubscription(db, { ...before, ...renamed, ...replaced }, at)
   if (!changed) throw notFound('subscription', id, 'subscriptionNotFound')
   if (!changed.enabled) await endDeliveries(db, entity.id, id, 'dropped', at)
-  await record(ctx, id, 'updated', { ...renamed, ...(redirected && recordable(redirected)) })
+  await record(ctx, id, 'updated', { ...renamed, ...(replaced && recordable(replaced)) })
   return changed
 }
 

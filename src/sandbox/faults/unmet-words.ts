@@ -2,7 +2,7 @@ import { endpoints, topics } from '#api/index'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { networks } from '#chains/networks/index'
-import { notificationTypes } from '#engines/webhooks/index'
+import { gatewayNotificationTypes, notificationTypes } from '#engines/webhooks/index'
 import type { FieldError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { slipsBetween, suggest } from '#lib/suggest'
@@ -106,7 +106,7 @@ const isSent = (topic: string) =>
 /** Topics of notifications that the platform sends, with that of the message which tests an endpoint. */
 const sentTopics = [
   ...Object.values(topics).flatMap((topic) => (topic.line === 'v1' ? [topic.name] : [])),
-  ...notificationTypes.filter(isSent),
+  ...[...notificationTypes, ...gatewayNotificationTypes].filter(isSent),
   'webhooks.test',
 ]
 

@@ -79,7 +79,7 @@ export const insertWebhookSubscription = (
     values (${entityId}, ${id}, 'v2', ${name}, ${endpoint}, '', ${environment}, ${enabled}, ${notificationTypes}, ${addresses},
       ${domains}, ${createDate}, ${createDate})`)
 
-/** Renames, enables, disables or redirects a subscription; enabling it ends its failing. */
+/** Renames, enables or disables a subscription, and sets its filters; enabling it ends its failing. */
 export const setWebhookSubscription = (
   tx: Db,
   {
