@@ -83,4 +83,28 @@ export const unifiedBalanceMutants: readonly Mutant[] = [
     ],
     test: refusals('never attested in another composition'),
   },
+  {
+    name: 'unified-contract-by-one-endpoint',
+    about: 'one endpoint answers for the contract that signs',
+    edits: [
+      edit(
+        'src/chains/evm/unified-balance/contract-signatures.ts',
+        "if (verdict !== 'accepted' || rpc.agreeing === 1) return verdict",
+        "if (verdict !== 'accepted' || rpc.agreeing > 0) return verdict",
+      ),
+    ],
+    test: proof(`${engine}/contract-signers.test.ts`, 'alone does not answer for a contract'),
+  },
+  {
+    name: 'unified-events-to-senders',
+    about: 'who pays is told of a mint as if it had received it',
+    edits: [
+      edit(
+        `${engine}/gateway-events.ts`,
+        'address: to, from,',
+        'address: nativeForm(spec.sourceDepositor), from,',
+      ),
+    ],
+    test: proof('src/api/webhook-subscriptions/permissionless.test.ts', 'by its receivers alone'),
+  },
 ]

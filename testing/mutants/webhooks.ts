@@ -63,4 +63,10 @@ export const webhookMutants: readonly Mutant[] = [
     ],
     test: webhooks('reach the subscriptions of their entity'),
   },
+  {
+    name: 'webhooks-of-other-addresses',
+    about: 'an endpoint is told of addresses on chains that it does not watch',
+    edits: [edit('src/engines/webhooks/store/queue.ts', 'else n.domain = any(s.domains) and', 'else')],
+    test: proof('src/api/webhook-subscriptions/permissionless.test.ts', 'by its receivers alone'),
+  },
 ]
