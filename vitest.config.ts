@@ -43,6 +43,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: mode === 'deep' ? 3_600_000 : 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
+    // Its dependencies have TypeScript under the condition `source`, which Node does not load from packages.
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /\/eventsource/] } },
     execArgv: ['--conditions=source'],
     // A file loads in milliseconds when its worker has loaded others before. Nothing is mocked, and what a file opens it closes.
     isolate: false,

@@ -121,6 +121,10 @@ const commands: CommandTable = {
     summary: 'Show, make and retire the keys that sign cross-chain messages and unified balances.',
     load: async () => (await import('./attestation-keys.ts')).attestationKeysCommand,
   },
+  mcp: {
+    summary: 'Give agents tools for a running server, by the Model Context Protocol.',
+    load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
+  },
   completion: {
     summary: 'Print a script that completes commands, actions and options in bash, zsh or fish.',
     load: async () => (await import('./completion.ts')).completionOf(commands),

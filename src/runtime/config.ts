@@ -9,9 +9,9 @@ import { type AttesterSetting, parseAttesters, requireThreshold } from './attest
 import { parseCoinPrices } from './coin-prices.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
-import { settingOfFile, withSettingFiles } from './setting-files.ts'
+import { textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
 import { booleanOf, integerOf, wholeCoins } from './setting-values.ts'
-import { type Setting, settings } from './settings.ts'
+import type { Setting } from './settings.ts'
 import { parseSignInProvider, parseSocialProviders } from './social/providers.ts'
 import type { SignInProvider, SocialProvider } from './social/types.ts'
 
@@ -157,8 +157,12 @@ type OtherName =
   | 'BEZANT_OWN_NETWORKS_FILE'
   | 'BEZANT_FAILPOINT'
   | 'BEZANT_URL'
-  | 'BEZANT_API_KEY'
+  | 'BEZANT_TEST_SERVER'
+  | CommandSecret
   | 'npm_lifecycle_event'
+
+/** Secrets of commands that ask a running server, each given itself or as a file. */
+type CommandSecret = 'BEZANT_API_KEY' | 'BEZANT_API_KEY_FILE'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
@@ -166,7 +170,7 @@ export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): str
 
 /** The API key with which commands ask a running server; unset: that of a sandbox. */
 export const commandKeyOf = (variables: EnvironmentVariables = process.env): string | undefined =>
-  variables['BEZANT_API_KEY'] || undefined
+  textOrFile('BEZANT_API_KEY', variables['BEZANT_API_KEY'], variables['BEZANT_API_KEY_FILE'])
 
 /** The operator's list of networks, which is read when the program is loaded, and where it is from; unset: none. */
 export function givenNetworks(
@@ -248,7 +252,7 @@ export function readConfig(
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     failpoint: failpointPlanOf(environment),
     refusedEntityId: undefined,
-    unknownSettings: unknownIn(environment),
+    unknownSettings: unknownSettingsIn(environment),
     ...given,
   }
 }
@@ -284,20 +288,6 @@ const unifiedBalanceOf = (environment: EnvironmentVariables) => ({
   unifiedHourlyMaxAtomic: wholeCoins(environment, 'BEZANT_UNIFIED_BALANCE_HOURLY_MAX', '1000000'),
   paymentBatchMs: 1_000 * integerOf(environment, 'BEZANT_PAYMENT_BATCH_SECONDS', 10),
 })
-
-/** Finds misspelled settings, which would otherwise be ignored silently. */
-function unknownIn(environment: EnvironmentVariables): string[] {
-  return Object.keys(environment).filter(
-    (name) =>
-      name.startsWith('BEZANT_') &&
-      !(name in settings) &&
-      settingOfFile(name) === undefined &&
-      name !== 'BEZANT_FAILPOINT' &&
-      name !== 'BEZANT_URL' &&
-      name !== 'BEZANT_TEST_SERVER' &&
-      name !== 'BEZANT_API_KEY',
-  )
-}
 
 function callGasMaxOf(environment: EnvironmentVariables): number {
   const millions = integerOf(environment, 'BEZANT_CALL_MGAS', 30)

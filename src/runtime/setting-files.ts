@@ -4,7 +4,7 @@ import { type Setting, settings } from './settings.ts'
 const suffix = '_FILE'
 
 /** The setting whose value is in the file that the variable of this name gives. */
-export function settingOfFile(name: string): Setting | undefined {
+function settingOfFile(name: string): Setting | undefined {
   const setting = name.slice(0, -suffix.length)
   return name.endsWith(suffix) && setting in settings ? (setting as Setting) : undefined
 }
@@ -13,15 +13,26 @@ export function settingOfFile(name: string): Setting | undefined {
 export function withSettingFiles<Environment extends { [name in Setting]?: string | undefined }>(
   environment: Environment,
 ): Environment {
-  const read: { [name in Setting]?: string } = {}
+  const read: { [name in Setting]?: string | undefined } = {}
   for (const [name, path] of Object.entries(environment)) {
     const setting = settingOfFile(name)
-    if (!setting || !path) continue
-    if (environment[setting]) throw new Error(`${setting} and ${name} are both set: set one of them`)
-    read[setting] = textOf(name, path as string).replace(/\r?\n$/, '')
-    if (read[setting] === '') throw new Error(`${name} names an empty file: ${path}`)
+    if (setting && path) read[setting] = textOrFile(setting, environment[setting], path as string)
   }
   return { ...environment, ...read }
+}
+
+/** The text of a variable, or that of the file which the variable with _FILE at its end names. */
+export function textOrFile(
+  variable: string,
+  given: string | undefined,
+  path: string | undefined,
+): string | undefined {
+  if (!path) return given || undefined
+  const name = variable + suffix
+  if (given) throw new Error(`${variable} and ${name} are both set: set one of them`)
+  const text = textOf(name, path).replace(/\r?\n$/, '')
+  if (text === '') throw new Error(`${name} names an empty file: ${path}`)
+  return text
 }
 
 function textOf(name: string, path: string): string {
@@ -33,4 +44,24 @@ function textOf(name: string, path: string): string {
       { cause: error },
     )
   }
+}
+
+/** Names in the environment that are no settings of a server. */
+const noSettings = [
+  'BEZANT_FAILPOINT',
+  'BEZANT_URL',
+  'BEZANT_TEST_SERVER',
+  'BEZANT_API_KEY',
+  'BEZANT_API_KEY_FILE',
+]
+
+/** Names in the environment that look like settings but are not. */
+export function unknownSettingsIn(environment: object): string[] {
+  return Object.keys(environment).filter(
+    (name) =>
+      name.startsWith('BEZANT_') &&
+      !(name in settings) &&
+      settingOfFile(name) === undefined &&
+      !noSettings.includes(name),
+  )
 }

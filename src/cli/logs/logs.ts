@@ -1,6 +1,7 @@
+import { serverOptions } from '../ask-server.ts'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, UsageError } from '../command.ts'
 import { printList, printOne } from '../lab/print.ts'
-import { readAsOperator, serverOptions } from './operator-client.ts'
+import { readAsOperator } from './operator-client.ts'
 import { type LoggedRow, queryOf, requestsPath } from './requests.ts'
 import { tail } from './tail.ts'
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ServerAway } from '../ask-server.ts'
 import type { ParsedArgs } from '../command.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
-import { readAsOperator, ServerAway } from './operator-client.ts'
+import { readAsOperator } from './operator-client.ts'
 import { type LoggedRow, queryOf, requestsPath } from './requests.ts'
 
 const pollMs = 1_000
