@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { insertApiKey } from '#runtime/auth/store'
 import { sql } from '#runtime/db/db'
 import { makeWallet, type Wallet, worldOf } from '#testing/builders/world'
 import { urlOf } from '#testing/databases/database-clone'
@@ -74,6 +75,24 @@ describe('bezant policy', () => {
       expect(help).toContain(word)
   })
 
+  it('sets the policy of an API key, by its id or its middle part', async () => {
+    const { id, text } = await insertApiKey(harness.database, {
+      entityId: (await harness.newEntity()).entityId,
+      environment: 'TEST',
+      nowMs: Date.now(),
+    })
+    const path = await fileOf({ mode: 'rules', operations: ['transfer'] })
+    const [, middle] = text.split(':')
+    expect(await bezant('set', '--key', middle!, '--policy', path)).toMatchObject([
+      { scope: 'apiKey', subjectId: id, version: 1 },
+    ])
+    expect(await bezant('history', '--key', id)).toMatchObject([{ scope: 'apiKey', change: 'set' }])
+    await expect(bezant('set', '--key', randomUUID(), '--policy', path)).rejects.toThrow('no API key')
+    await expect(bezant('set', '--key', id, '--wallet', wallet.id, '--policy', path)).rejects.toThrow(
+      '--wallet-set, --wallet and --key exclude each other',
+    )
+  })
+
   it('sets and shows policies and their history, for every subject', async () => {
     const { entityId } = harness
     const path = await fileOf({ mode: 'rules', operations: ['transfer'] })
@@ -94,7 +113,7 @@ describe('bezant policy', () => {
     expect(await bezant('history', '--wallet', wallet.id, '--limit', '1')).toHaveLength(1)
     expect(await bezant('show', '--entity', entityId)).toHaveLength(3)
     const audit = await harness.database.all(
-      sql`select 1 from audit where action = 'policy.set' and actor = 'operator'`,
+      sql`select 1 from audit where action = 'policy.set' and actor = 'operator' and entity_id = ${entityId}`,
     )
     expect(audit).toHaveLength(2)
   })

@@ -8,8 +8,8 @@ import {
   setPolicy,
   type VersionRow,
 } from '#custody/policy/index'
-import { isUuid } from '#lib/ids'
-import { findEntity } from '#runtime/auth/store'
+import { isUuid, uuidIn } from '#lib/ids'
+import { findApiKeys, findEntity } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
@@ -20,13 +20,14 @@ import { jsonOption, printRow, printRows } from './table.ts'
 
 export const policyCommand: Command = {
   usage: `bezant policy show --entity ID
-       bezant policy set (--entity ID | --wallet-set ID | --wallet ID) --policy permissive|FILE
-       bezant policy history (--entity ID | --wallet-set ID | --wallet ID) [--limit N]
+       bezant policy set (--entity ID | --wallet-set ID | --wallet ID | --key ID) --policy permissive|FILE
+       bezant policy history (--entity ID | --wallet-set ID | --wallet ID | --key ID) [--limit N]
        bezant policy freeze (--entity ID | --wallet ID)
        bezant policy unfreeze (--entity ID | --wallet ID)
 
 A signature must be allowed by every policy that applies to the wallet: its own, its wallet set's
-and its entity's. An entity without a policy signs nothing. Freezing stops every signature at once;
+and its entity's; and by the policy of the API key that asks for it, where that has one: the budget of
+an agent. An entity without a policy signs nothing. Freezing stops every signature at once;
 accepted transactions wait until unfreeze.
 
 FILE is JSON, such as the following with full addresses:
@@ -50,6 +51,7 @@ delegateCall, upgrade, contractCreation, setCode (EIP-7702), rawHash, undecodabl
     entity: { type: 'string', value: 'ID', about: 'Entity.' },
     'wallet-set': { type: 'string', value: 'ID', about: 'Wallet set.' },
     wallet: { type: 'string', value: 'ID', about: 'Wallet.' },
+    key: { type: 'string', value: 'ID', about: 'API key: its middle part, or the id of bezant keys list.' },
     policy: { type: 'string', value: 'POLICY', about: 'permissive, or a JSON file of rules.' },
     limit: { type: 'string', value: 'N', about: 'Maximum number of changes to show.', default: '20' },
     ...jsonOption,
@@ -72,7 +74,8 @@ const freezeAction =
   (change: typeof freeze, word: string): PolicyAction =>
   async (database, args) => {
     const { entityId, scope, subjectId } = await subjectOf(database, args)
-    if (scope === 'walletSet') throw new UsageError(`only an entity or a wallet can be ${word}`)
+    if (scope === 'walletSet' || scope === 'apiKey')
+      throw new UsageError(`only an entity or a wallet can be ${word}`)
     const walletId = scope === 'wallet' ? subjectId : undefined
     const changed = await change(await operatorScope(database), { entityId, walletId })
     printRow(args, { [scope]: subjectId, [word]: true, changed })
@@ -116,10 +119,11 @@ const policyText = ({ scope, subjectId, version, rules, actor, createDate }: Ver
 
 /** The subject of the policy: the narrowest one that is named. */
 async function subjectOf(database: Database, args: ParsedArgs): Promise<PolicySubject> {
-  const [walletSet, wallet] = [textFlag(args, 'wallet-set'), textFlag(args, 'wallet')]
-  if (walletSet !== undefined && wallet !== undefined)
-    throw new UsageError('--wallet-set cannot be combined with --wallet')
+  const [walletSet, wallet, key] = ['wallet-set', 'wallet', 'key'].map((name) => textFlag(args, name))
   const named = textFlag(args, 'entity')
+  if ([walletSet, wallet, key].filter((each) => each !== undefined).length > 1)
+    throw new UsageError('--wallet-set, --wallet and --key exclude each other')
+  if (key !== undefined) return requireSubject(database, 'apiKey', uuidIn(key) ?? key, named)
   if (wallet !== undefined) return requireSubject(database, 'wallet', wallet, named)
   if (walletSet !== undefined) return requireSubject(database, 'walletSet', walletSet, named)
   const entityId = requireEntityId('policy', args)
@@ -134,10 +138,17 @@ async function requireSubject(
   id: string,
   named: string | undefined,
 ): Promise<PolicySubject> {
-  const owner = isUuid(id) ? await ownerOf(database, scope, id) : undefined
-  const kind = scope === 'wallet' ? 'wallet' : 'wallet set'
+  const owner = isUuid(id) ? await ownerOfSubject(database, scope, id) : undefined
+  const kind = { wallet: 'wallet', walletSet: 'wallet set', apiKey: 'API key' }[scope]
   if (!owner) throw new UsageError(`no ${kind} ${id}`)
   if (named !== undefined && named.toLowerCase() !== owner.entityId)
     throw new UsageError(`the ${kind} ${id} belongs to another entity than ${named}`)
   return { entityId: owner.entityId, scope, subjectId: id.toLowerCase() }
 }
+
+const ownerOfSubject = async (
+  database: Database,
+  scope: Exclude<PolicyScope, 'entity'>,
+  id: string,
+): Promise<{ entityId: string } | undefined> =>
+  scope === 'apiKey' ? (await findApiKeys(database, [id]))[0] : ownerOf(database, scope, id)

@@ -73,8 +73,16 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: 'no-policy-allows',
     about: 'without a policy everything is allowed',
-    edits: [edit(decide, 'if (policies.length === 0)', 'if (policies.length < 0)')],
+    edits: [
+      edit(decide, "if (policies.every(({ scope }) => scope === 'apiKey'))", 'if (policies.length < 0)'),
+    ],
     test: decided('is denied without a policy'),
+  },
+  {
+    name: 'keys-have-no-budget',
+    about: 'the policy of an API key does not bind what the key asks for',
+    edits: [edit(decide, 'lock, apiKeyId: apiKeyIdOf(ctx.actor) })', 'lock, apiKeyId: undefined })')],
+    test: proof('src/api/transactions/key-policy.test.ts', 'bounds what the key lets leave'),
   },
   {
     name: 'misspelt-rules-pass',

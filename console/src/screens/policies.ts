@@ -26,7 +26,9 @@ const columns: readonly Column<Policy>[] = [
 const stateOf = ({ inForce }: Policy) => (inForce ? 'in force' : 'replaced')
 
 function subjectOf({ scope, subjectId }: Policy) {
-  const folder = { entity: undefined, walletSet: '/wallet-sets', wallet: '/wallets' }[scope]
+  const folder = { entity: undefined, walletSet: '/wallet-sets', wallet: '/wallets', apiKey: undefined }[
+    scope
+  ]
   return id(subjectId, folder && `${folder}/${subjectId}`)
 }
 

@@ -36,6 +36,7 @@ export const businessTransferEndpoints = [
     errors: [
       'currencyUnsupportedForOperation',
       'sourceAccountUnknown',
+      'policyDenied',
       'addressUnverified',
       'addressUnpayable',
       'chainUnsupported',

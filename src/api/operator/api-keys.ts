@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid, notFound } from '#lib/errors'
+import { apiKeyIdOf } from '#runtime/auth/actor'
 import { apiKeysPage, findApiKey, insertApiKey, type ListedKey, revokeOwnKey } from '#runtime/auth/store'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -41,19 +42,15 @@ export async function createKey(ctx: Ctx, { scopes = ['api'] }: Static<typeof ap
 export async function revokeKey(ctx: Ctx, id: string): Promise<void> {
   if (!(await findApiKey(ctx.db, ctx.entity.id, id, { lock: true })))
     throw notFound('apiKey', id, 'apiKeyNotFound')
-  if (id === ownKeyId(ctx)) throw new ApiError('apiKeyInUse')
+  if (id === apiKeyIdOf(ctx.actor)) throw new ApiError('apiKeyInUse')
   const nowMs = ctx.clock.nowMs()
   if (await revokeOwnKey(ctx.db, ctx.entity.id, id, nowMs)) await record(ctx, nowMs, 'apiKey.revoked', id)
 }
 
-/** The id of the key that the request came with; undefined for the session of a member. */
-const ownKeyId = ({ actor, member }: Ctx): string | undefined =>
-  member ? undefined : actor.slice('key:'.length)
-
 /** The scopes of the member or key of the request, which cannot be revoked before the new key is there. */
 async function makerScopes(ctx: Ctx): Promise<readonly KeyScope[]> {
   if (ctx.member) return scopesOfRole[ctx.member.role]
-  const own = await findApiKey(ctx.db, ctx.entity.id, ownKeyId(ctx)!, { lock: true })
+  const own = await findApiKey(ctx.db, ctx.entity.id, apiKeyIdOf(ctx.actor)!, { lock: true })
   if (!own || own.revokedDate !== null) throw new ApiError('unauthorized')
   return own.scopes
 }
@@ -83,7 +80,7 @@ const record = (
 const showKey = (ctx: Ctx, { id, scopes, createDate, revokedDate }: ListedKey) => ({
   id,
   scopes,
-  isOwn: id === ownKeyId(ctx),
+  isOwn: id === apiKeyIdOf(ctx.actor),
   createDate,
   ...(revokedDate !== null && { revokedDate }),
 })

@@ -40,7 +40,7 @@ export const operatorPolicyEndpoints = [
     operationId: 'setOperatorPolicy',
     summary: 'Set a policy',
     description:
-      'Puts rules in force for the entity, a wallet set or a wallet, from the next decision on; accepted requests stay accepted. Every change is a new version. With replacesVersion, nothing is set where another version is in force meanwhile, nor when the request is repeated.',
+      'Puts rules in force for the entity, a wallet set, a wallet or an API key, from the next decision on; accepted requests stay accepted. Every change is a new version. With replacesVersion, nothing is set where another version is in force meanwhile, nor when the request is repeated.',
     tag,
     auth: 'operator:write',
     body: setPolicyBody,
@@ -56,7 +56,7 @@ export const operatorPolicyEndpoints = [
     operationId: 'tryOperatorPolicy',
     summary: 'Try a policy',
     description:
-      'Says which of the newest operations of the subject rules would have refused, and what they would say to a transfer or a call; nothing changes or counts against limits. A described operation is judged with the other policies over its wallet, and not by freezes, balances or screening. Past operations are judged by these rules alone; what came to nothing does not count. Those of a wallet set are searched in the newest 2,000 of the entity.',
+      'Says which of the newest operations of the subject rules would have refused, and what they would say to a transfer or a call; nothing changes or counts against limits. A described operation is judged with the other policies over its wallet, and not by freezes, balances or screening. Past operations are judged by these rules alone; what came to nothing does not count. Those of a wallet set and of an API key are searched in the newest 2,000 of the entity.',
     tag,
     auth: 'operator:read',
     body: tryPolicyBody,

@@ -4,13 +4,19 @@ import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
 const optional = Type.Optional
 
-export const policyScopeField = Type.Enum(['entity', 'walletSet', 'wallet'], {
+export const policyScopeField = Type.Enum(['entity', 'walletSet', 'wallet', 'apiKey'], {
   title: 'PolicyScope',
-  description: 'What a policy is about: the whole entity, a wallet set or a wallet.',
+  description:
+    'What a policy is about: the whole entity, a wallet set, a wallet, or what an API key asks for.',
 })
-export const policySubjectField = idField('The entity, wallet set or wallet that the policy is about.')
+export const policySubjectField = idField(
+  'The entity, wallet set, wallet or API key that the policy is about.',
+)
 const givenSubjectField = optional(
-  described(policySubjectField, 'The wallet set or wallet, or the entity by its id. Default: the entity.'),
+  described(
+    policySubjectField,
+    'The wallet set, wallet or API key, or the entity by its id. Default: the entity.',
+  ),
 )
 export const policyNumberField = Type.Integer({ description: 'The number of the version, from 1.' })
 

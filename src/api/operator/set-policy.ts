@@ -21,11 +21,11 @@ export const rulesOf = (rules: unknown) =>
 /** The subject of this id; the entity without one. */
 export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {
   const subject = await findSubject(db, entity.id, id.toLowerCase())
-  if (!subject) throw notFound('wallet or wallet set', id, 'policySubjectNotFound', 'subjectId')
+  if (!subject) throw notFound('wallet, wallet set or API key', id, 'policySubjectNotFound', 'subjectId')
   return subject
 }
 
-/** Puts rules in force for the entity, a wallet set or a wallet. */
+/** Puts rules in force for the entity, a wallet set, a wallet or an API key. */
 export async function setSubjectPolicy(ctx: Ctx, body: Static<typeof setPolicyBody>) {
   const rules = rulesOf(body.rules)
   const subject = await requirePolicySubject(ctx, body.subjectId)

@@ -66,6 +66,7 @@ export const paymentEndpoints = [
       'chainUnfitForCurrency',
       'chainNotStarted',
       'payoutFundsInsufficient',
+      'policyDenied',
     ],
     verb: (ctx: Ctx, input) => refundPaymentIntent(ctx, input),
   }),

@@ -29,6 +29,7 @@ export const payoutEndpoints = [
     },
     errors: [
       'payoutAmountNotPositive',
+      'policyDenied',
       'currencyUnsupportedForOperation',
       'sourceWalletUnknown',
       'identityTypeInvalid',

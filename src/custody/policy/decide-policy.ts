@@ -1,6 +1,7 @@
 /**
  * Policy before signature. A decision is made in the `tx` that accepts a request, and all signing for a wallet requires one.
- * Every policy over the wallet (entity, wallet set, wallet) must allow the operation; without any policy it is denied.
+ * Every policy over the wallet (entity, wallet set, wallet) and over the API key that asks must allow the operation; without any
+ * policy over the wallet it is denied.
  * Rolling limits are counted under a lock on the policies' rows and reserved in the same `tx`, so that they hold for
  * concurrent requests; requests that end without effect release their reservations.
  */
@@ -8,6 +9,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { apiKeyIdOf } from '#runtime/auth/actor'
 import type { Db } from '#runtime/db/db'
 import type { EntityScope } from '#runtime/scope'
 import type { CustodyScope } from '../custody.ts'
@@ -88,6 +90,7 @@ export async function decidePolicy(
     id,
     intentId,
     wallet,
+    apiKeyId: apiKeyIdOf(ctx.actor),
     operation: operation.kind,
     intentSha256: createHash('sha256').update(intent).digest(),
     versionIds: policies.map(({ versionId }) => versionId),
@@ -132,6 +135,7 @@ export async function repeatDecision(ctx: CustodyScope, signed: SignedIntent): P
     intentId,
     // The set is where spending counts, and this decision adds none.
     wallet: { id: signer.ownerId, walletSetId: signer.ownerId },
+    apiKeyId: undefined,
     operation: 'repeated',
     intentSha256: createHash('sha256').update(intent).digest(),
     versionIds: [],
@@ -156,8 +160,10 @@ async function allowing(
   operation: Operation,
   lock: boolean,
 ): Promise<Policy[]> {
-  const policies = await policiesFor(ctx, wallet, operation, { lock })
-  if (policies.length === 0) throw new ApiError('policyDenied', noPolicyText(ctx.entity.id))
+  const policies = await policiesFor(ctx, wallet, operation, { lock, apiKeyId: apiKeyIdOf(ctx.actor) })
+  // The policy of a key restricts it, and permits nothing by itself.
+  if (policies.every(({ scope }) => scope === 'apiKey'))
+    throw new ApiError('policyDenied', noPolicyText(ctx.entity.id))
   refuse(ctx, wallet, firstDenial(policies, operation))
   return policies
 }
@@ -170,14 +176,14 @@ function refuse(ctx: EntityScope, wallet: Signatory, denial: PolicyDenial | unde
     { entityId: ctx.entity.id, walletId: wallet.id, actor: ctx.actor, scope, subjectId, version, reason },
     'denied by policy',
   )
-  const entity = scope === 'entity' ? '' : ` --entity ${ctx.entity.id}`
+  const entity = ['entity', 'apiKey'].includes(scope) ? '' : ` --entity ${ctx.entity.id}`
   const where = `the policy of the ${subjects[scope]} ${subjectId} (version ${version})`
   const remedy = `To allow it, change that policy with: bezant policy set${entity} --${flags[scope]} ${subjectId}`
   throw new ApiError('policyDenied', `Denied by ${where}: ${reason}. ${remedy} --policy FILE`)
 }
 
-const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet' } as const
-const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet' } as const
+const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet', apiKey: 'key' } as const
+const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet', apiKey: 'API key' } as const
 
 /** Releases the reservations of intents that ended without effect, in the `tx` that ends them. */
 export async function releaseAllowance(tx: Db, nowMs: number, intents: readonly IntentRef[]): Promise<void> {

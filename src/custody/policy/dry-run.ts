@@ -24,7 +24,7 @@ export type OperationRefusal = {
   policy?: { scope: Policy['scope']; subjectId: string; version?: number }
 }
 
-const scopes = ['entity', 'walletSet', 'wallet'] as const
+const scopes = ['entity', 'walletSet', 'wallet', 'apiKey'] as const
 
 /** Says whether the policies over the wallet, with the candidate in place of that of its subject, would refuse an operation. */
 export async function tryOperation(
@@ -34,18 +34,19 @@ export async function tryOperation(
   { subject, rules }: CandidatePolicy,
 ): Promise<OperationRefusal | undefined> {
   const { scope, subjectId } = subject
-  if (![ctx.entity.id, wallet.walletSetId, wallet.id].includes(subjectId))
+  const apiKeyId = scope === 'apiKey' ? subjectId : undefined
+  if (![ctx.entity.id, wallet.walletSetId, wallet.id, apiKeyId].includes(subjectId))
     throw invalid({
       at: 'walletId',
       reason: `is of a wallet that the policy does not decide on: name one under ${subjectId}`,
       value: wallet.id,
     })
   const candidate: Policy = { scope, subjectId, version: 0, versionId: '', rules: compileRules(rules) }
-  const inForce = await policiesFor(ctx, wallet, operation, { lock: false })
+  const inForce = await policiesFor(ctx, wallet, operation, { lock: false, apiKeyId })
   const policies = [...inForce.filter((policy) => policy.subjectId !== subjectId), candidate].sort(
     (one, other) => scopes.indexOf(one.scope) - scopes.indexOf(other.scope),
   )
-  if (policies.length === 0) return { reason: noPolicyText(ctx.entity.id) }
+  if (policies.every((policy) => policy.scope === 'apiKey')) return { reason: noPolicyText(ctx.entity.id) }
   const denial = firstDenial(policies, operation) ?? (await firstFull(ctx, policies, spendsOf(operation)))
   if (!denial) return undefined
   const { version, versionId } = denial.policy

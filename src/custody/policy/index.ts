@@ -13,6 +13,7 @@ export {
 export {
   copySpending,
   decisionsAbout,
+  hasKeyPolicy,
   ownerOf,
   type PolicyDecision,
   type PolicyScope,

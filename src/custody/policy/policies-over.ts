@@ -21,16 +21,17 @@ export type PolicyDenial = { policy: Policy; reason: string }
 export const noPolicyText = (entityId: string): string =>
   `There is no policy, and without one nothing is signed. Choose one with: bezant policy set --entity ${entityId} --policy permissive|FILE`
 
-/** Returns the policies over the wallet, the widest first. */
+/** Returns the policies over the wallet and the API key that asks, the widest first. */
 export async function policiesFor(
   ctx: EntityScope,
   wallet: Signatory,
   operation: Operation,
-  { lock }: { lock: boolean },
+  { lock, apiKeyId }: { lock: boolean; apiKeyId: string | undefined },
 ): Promise<Policy[]> {
   const rows = await policiesOver(ctx.db, ctx.entity.id, wallet, {
     everywhere: isSignedAtOnce(operation),
     lock,
+    apiKeyId,
   })
   const compiled = await compiledOf(ctx, rows)
   return rows.map((row, index) => ({ ...row, rules: compiled[index]! }))

@@ -1,6 +1,7 @@
-import { ApiError } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { findApiKey } from '#runtime/auth/store'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { insertVersion, type PolicyScope } from '../store/policies.ts'
@@ -8,7 +9,7 @@ import { findWalletSet } from '../store/wallet-sets.ts'
 import { findWallet } from '../store/wallets.ts'
 import { parseRules, type Rules } from './rules.ts'
 
-/** The subject of a policy: the entity itself, or one of its wallet sets or wallets. */
+/** The subject of a policy: the entity itself, or one of its wallet sets, wallets or API keys. */
 export type PolicySubject = { entityId: string; scope: PolicyScope; subjectId: string }
 
 /** Rules that allow every operation. */
@@ -19,7 +20,8 @@ type SettingScope = { db: Db; clock: { nowMs(): number }; actor: string; request
 /**
  * Puts `rules`, as an operator writes them, in force from the next decision on; accepted requests stay accepted. Returns the
  * number of the version, from 1. With `replaces`, the number of the version that has to be in force, or 0 for none, throws
- * `policyChanged` where another one is. Throws an error that names each bad field, 156001 or 156005 when there is no such subject.
+ * `policyChanged` where another one is. Throws an error that names each bad field, 156001, 156005 or 404 when there is no such
+ * subject, and where the subject is a key that could change its own policy.
  */
 export async function setPolicy(
   scope: SettingScope,
@@ -36,11 +38,12 @@ export async function setPolicy(
   })
 }
 
-/** The subject with this id: the entity itself, or one of its wallet sets or wallets; undefined of another id. */
+/** The subject with this id: the entity itself, or one of its wallet sets, wallets or API keys; undefined of another id. */
 export async function findSubject(db: Db, entityId: string, id: string): Promise<PolicySubject | undefined> {
   if (id === entityId) return { entityId, scope: 'entity', subjectId: id }
   if (await findWallet(db, { entityId }, id)) return { entityId, scope: 'wallet', subjectId: id }
   if (await findWalletSet(db, entityId, id)) return { entityId, scope: 'walletSet', subjectId: id }
+  if (await findApiKey(db, entityId, id, { lock: false })) return { entityId, scope: 'apiKey', subjectId: id }
   return undefined
 }
 
@@ -74,4 +77,17 @@ async function requireSubject(tx: Db, { entityId, scope, subjectId }: PolicySubj
     throw new ApiError('walletSetNotFound')
   if (scope === 'wallet' && !(await findWallet(tx, { entityId }, subjectId)))
     throw new ApiError('walletNotFound')
+  if (scope === 'apiKey') await requireBoundKey(tx, entityId, subjectId)
+}
+
+async function requireBoundKey(tx: Db, entityId: string, id: string): Promise<void> {
+  const key = await findApiKey(tx, entityId, id, { lock: true })
+  if (!key) throw new ApiError('apiKeyNotFound')
+  if (key.scopes.includes('operator:write'))
+    throw invalid({
+      at: 'subjectId',
+      reason:
+        'is an API key with the scope operator:write, which could change its own policy: make a key without that scope',
+      value: id,
+    })
 }

@@ -118,7 +118,8 @@ const newestFirst = sql`order by d.create_date desc, d.id desc`
 
 /**
  * The newest decisions that the policy of a subject was asked about, or would have been, newest first. That of a wallet decides on
- * signatures made at once of the same key on other chains as well. Those of a wallet set are searched in the newest of the entity.
+ * signatures made at once of the same key on other chains as well. Those of a wallet set and of an API key are searched in the newest
+ * of the entity.
  */
 export function decisionsUnder(
   db: Db,
@@ -132,6 +133,7 @@ export function decisionsUnder(
     entity: ofEntity(limit),
     walletSet: sql`${ofEntity(searchedMax)}
       join wallets w on w.entity_id = ${entityId} and w.id = d.wallet_id and w.wallet_set_id = ${subjectId}`,
+    apiKey: sql`(select d.* from ${ofEntity(searchedMax)} where d.api_key_id = ${subjectId}) d`,
     wallet: sql`(select o.id from wallets w join wallets o on o.entity_id = w.entity_id and o.address = w.address
         where w.entity_id = ${entityId} and w.id = ${subjectId}) signing
       cross join lateral (select d.* from policy_decisions d

@@ -4,7 +4,7 @@ import type { Limit, Rules } from '../policy/rules.ts'
 import type { IntentRef } from './grants.ts'
 
 /** The kind of subject that a policy applies to. */
-export type PolicyScope = 'entity' | 'walletSet' | 'wallet'
+export type PolicyScope = 'entity' | 'walletSet' | 'wallet' | 'apiKey'
 
 /** The policy in force of one subject. */
 export type PolicyRow = { subjectId: string; scope: PolicyScope; version: number; versionId: string }
@@ -19,20 +19,25 @@ const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) 
 
 type PolicyWallet = { id: string; walletSetId: string; address: string }
 
+/** The widest policies first. */
+const byScope = sql`array_position(array['entity', 'walletSet', 'wallet', 'apiKey'], p.scope), p.subject_id`
+
 /**
- * Returns the policies that apply to a wallet: the entity's, its wallet set's and its own. `lock` locks their rows in that order until
- * the `tx` ends, so that decisions count limits one after another. `everywhere` adds those of the same address on other chains.
+ * Returns the policies that apply to a wallet: the entity's, its wallet set's, its own and that of the API key which asks. `lock` locks
+ * their rows in that order until the `tx` ends, so that decisions count limits one after another. `everywhere` adds those of the same
+ * address on other chains.
  */
 export const policiesOver = (
   db: Db,
   entityId: string,
   wallet: PolicyWallet,
-  { everywhere, lock }: { everywhere: boolean; lock: boolean },
+  { everywhere, lock, apiKeyId }: { everywhere: boolean; lock: boolean; apiKeyId: string | undefined },
 ) =>
   db.all<PolicyRow>(sql`with own as (${walletsOf(entityId, wallet, everywhere)})
     select ${columns} from policies p where p.entity_id = ${entityId} and p.subject_id in
-      (select ${entityId}::uuid union all select id from own union all select wallet_set_id from own)
-    order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id
+      (select ${entityId}::uuid union all select id from own union all select wallet_set_id from own
+        union all select ${apiKeyId ?? null}::uuid)
+    order by ${byScope}
     ${lock ? sql`for no key update of p` : sql``}`)
 
 export const rulesOfVersions = (db: Db, entityId: string, ids: readonly string[]) =>
@@ -88,12 +93,17 @@ export type VersionRow = {
 
 const versionColumns = sql`p.scope, v.subject_id, v.version, v.rules, v.actor, v.create_date`
 
-/** Returns the policies of an entity that are in force, up to `limit`: its own, then of wallet sets, then of wallets. */
+/** Whether the API key has a policy of its own. */
+export const hasKeyPolicy = async (db: Db, entityId: string, apiKeyId: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from policies p where p.entity_id = ${entityId} and p.subject_id = ${apiKeyId}
+    and p.scope = 'apiKey'`)) !== undefined
+
+/** Returns the policies of an entity that are in force, up to `limit`: its own, then of wallet sets, of wallets and of API keys. */
 export const policiesInForce = (db: Db, entityId: string, limit: number) =>
   db.all<VersionRow>(sql`select ${versionColumns} from policies p
     join policy_versions v on v.entity_id = p.entity_id and v.id = p.version_id
     where p.entity_id = ${entityId}
-    order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id limit ${limit}`)
+    order by ${byScope} limit ${limit}`)
 
 /** Returns the newest `limit` versions of policies, newest first: of one subject by its id, or of the whole entity. */
 export const versionsOf = (db: Db, entityId: string, subjectId: string | undefined, limit: number) =>
@@ -116,6 +126,7 @@ export type DecisionRow = {
   id: string
   intentId: string
   wallet: { id: string; walletSetId: string }
+  apiKeyId: string | undefined
   operation: string
   intentSha256: Buffer
   versionIds: readonly string[]
@@ -125,12 +136,13 @@ export type DecisionRow = {
 /** Stores a decision and reserves the outgoing amounts that it allows. */
 export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[]) =>
   tx.run(sql`with decision as (insert into policy_decisions (entity_id, id, intent_id, wallet_id, operation,
-        intent_sha256, version_ids, create_date)
+        intent_sha256, version_ids, create_date, api_key_id)
       values (${row.entityId}, ${row.id}, ${row.intentId}, ${row.wallet.id}, ${row.operation}, ${row.intentSha256},
-        ${row.versionIds}, ${row.createDate}))
-    insert into policy_spending (entity_id, intent_id, blockchain, token, wallet_set_id, wallet_id, amount, create_date)
+        ${row.versionIds}, ${row.createDate}, ${row.apiKeyId ?? null}))
+    insert into policy_spending (entity_id, intent_id, blockchain, token, wallet_set_id, wallet_id, amount, create_date,
+      api_key_id)
     select ${row.entityId}::uuid, ${row.intentId}::uuid, b, t, ${row.wallet.walletSetId}::uuid, ${row.wallet.id}::uuid,
-      a, ${row.createDate}::timestamptz
+      a, ${row.createDate}::timestamptz, ${row.apiKeyId ?? null}::uuid
     from unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
@@ -143,6 +155,7 @@ const spentUnder = (entityId: string, { scope, subjectId }: Pick<PolicyRow, 'sco
     wallet: sql`s.wallet_id in (select o.id from wallets w
       join wallets o on o.entity_id = w.entity_id and o.address = w.address
       where w.entity_id = ${entityId} and w.id = ${subjectId})`,
+    apiKey: sql`s.api_key_id = ${subjectId}`,
   })[scope]
 
 /**

@@ -10,7 +10,7 @@ export const operatorErrorKinds = {
   policySubjectNotFound: {
     code: 404,
     status: 404,
-    text: 'Not found: the id is neither that of the entity nor of one of its wallet sets or wallets.',
+    text: 'Not found: the id is neither that of the entity nor of one of its wallet sets, wallets or API keys.',
   },
   policyChanged: {
     code: 409,

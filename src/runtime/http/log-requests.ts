@@ -2,6 +2,7 @@ import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUuid, newId } from '#lib/ids'
 import { formatInstant, systemClock } from '#lib/time'
+import { apiKeyIdOf } from '#runtime/auth/actor'
 import type { Config, RequestLogSetting } from '#runtime/config'
 import type { LoggedRequest } from '#runtime/request-log/bounded-queue'
 import { type OperationLog, openOperationLog, resourceIdIn } from '#runtime/request-log/operation-log'
@@ -107,7 +108,7 @@ function loggedOf(
     entityId: caller.entityId,
     id: given === undefined && isUuid(request.id) ? request.id : newId(nowMs),
     requestId: given ?? null,
-    apiKeyId: caller.actor.startsWith('key:') ? caller.actor.slice('key:'.length) : null,
+    apiKeyId: apiKeyIdOf(caller.actor) ?? null,
     method: request.method,
     route: operation.route,
     path: operation.pathOf(params, request.query),

@@ -42,7 +42,12 @@ export const idempotencyLanes = (
     ],
   }))
 
-const scopes = { entity: 'the entity', walletSet: 'the wallet set', wallet: 'the wallet' } as const
+const scopes = {
+  entity: 'the entity',
+  walletSet: 'the wallet set',
+  wallet: 'the wallet',
+  apiKey: 'the API key',
+} as const
 
 export const policyLanes = (decisions: readonly PolicyDecision[]): TimelineLane[] =>
   decisions.length === 0

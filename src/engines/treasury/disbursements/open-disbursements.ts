@@ -1,9 +1,12 @@
+import { hasKeyPolicy } from '#custody/policy/index'
 import { managedAmong } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
 import { placeHolds } from '#engines/ledger/holds/index'
 import { announceWork } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { apiKeyIdOf } from '#runtime/auth/actor'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { insertRefund, type Payment } from '../deposits/store/payments.ts'
@@ -105,6 +108,7 @@ type Reserving = Pick<
 async function reserve(ctx: Ctx, kind: DisbursementKind, disbursement: Reserving): Promise<void> {
   const { entityId, id, walletId, blockchain, currency, amount } = disbursement
   const { actor, requestId } = ctx
+  await requireUnboundKey(ctx)
   const data = { status: 'pending', currency, amount: String(amount), toAddress: disbursement.toAddress }
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId, actor, requestId, type: eventOf(kind, 'pending'), resourceId: id, data },
@@ -114,6 +118,19 @@ async function reserve(ctx: Ctx, kind: DisbursementKind, disbursement: Reserving
     { entityId, address: walletId, currency, intentId: id, purpose: 'money', amountAtomic: amount },
   ])
   ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
+}
+
+/**
+ * Throws `policyDenied` for a key with a policy of its own: the treasury pays later, when no key asks, and the limits of the key would
+ * not count it.
+ */
+async function requireUnboundKey({ db, entity, actor }: Ctx): Promise<void> {
+  const apiKeyId = apiKeyIdOf(actor)
+  if (apiKeyId === undefined || !(await hasKeyPolicy(db, entity.id, apiKeyId))) return
+  throw new ApiError(
+    'policyDenied',
+    `The API key ${apiKeyId} has a policy of its own, which cannot count what the treasury pays later: use another key for payouts, transfers and refunds of the business account.`,
+  )
 }
 
 /** Whether no account would be credited with coins sent there: it is a treasury, or the sender's own deposit address. */
