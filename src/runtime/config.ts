@@ -158,19 +158,22 @@ type OtherName =
   | 'BEZANT_FAILPOINT'
   | 'BEZANT_URL'
   | 'BEZANT_TEST_SERVER'
-  | CommandSecret
+  | `${'BEZANT_API_KEY' | 'BEZANT_ENTITY_SECRET'}${'' | '_FILE'}`
   | 'npm_lifecycle_event'
-
-/** Secrets of commands that ask a running server, each given itself or as a file. */
-type CommandSecret = 'BEZANT_API_KEY' | 'BEZANT_API_KEY_FILE'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
   variables['BEZANT_URL'] || 'http://127.0.0.1:4020'
 
 /** The API key with which commands ask a running server; unset: that of a sandbox. */
-export const commandKeyOf = (variables: EnvironmentVariables = process.env): string | undefined =>
-  textOrFile('BEZANT_API_KEY', variables['BEZANT_API_KEY'], variables['BEZANT_API_KEY_FILE'])
+export const commandKeyOf = (
+  { BEZANT_API_KEY: text, BEZANT_API_KEY_FILE: path }: EnvironmentVariables = process.env,
+) => textOrFile('BEZANT_API_KEY', text, path)
+
+/** The entity secret with which commands act on a running server; unset: that of a sandbox. */
+export const commandSecretOf = (
+  { BEZANT_ENTITY_SECRET: text, BEZANT_ENTITY_SECRET_FILE: path }: EnvironmentVariables = process.env,
+) => textOrFile('BEZANT_ENTITY_SECRET', text, path)
 
 /** The operator's list of networks, which is read when the program is loaded, and where it is from; unset: none. */
 export function givenNetworks(

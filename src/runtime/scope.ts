@@ -73,6 +73,8 @@ export type RequestScope = Scope &
     requestDigest?: Buffer
     /** The source address of a request with a public key or without a key; absent for API keys. */
     page?: string | undefined
+    /** The tool of an agent that sent the request, as its header says. */
+    tool?: string | undefined
     /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
     /** Whether the client still waits for the answer, as far as its connection tells. */

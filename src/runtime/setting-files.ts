@@ -53,6 +53,8 @@ const noSettings = [
   'BEZANT_TEST_SERVER',
   'BEZANT_API_KEY',
   'BEZANT_API_KEY_FILE',
+  'BEZANT_ENTITY_SECRET',
+  'BEZANT_ENTITY_SECRET_FILE',
 ]
 
 /** Names in the environment that look like settings but are not. */

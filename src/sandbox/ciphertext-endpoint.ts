@@ -27,11 +27,12 @@ export const ciphertextEndpoint = endpoint<Ctx>({
   response: ciphertextSchema,
   errors: [],
   verb: async ({ custody }: Ctx) => ({
-    entitySecretCiphertext: encrypt(await transportPublicKey(custody), sandboxEntitySecret),
+    entitySecretCiphertext: encryptEntitySecret(await transportPublicKey(custody), sandboxEntitySecret),
   }),
 }) as Endpoint<never>
 
-function encrypt(key: string, secretHex: string): string {
+/** Encrypts an entity secret with the public key of its entity, as clients do. */
+export function encryptEntitySecret(key: string, secretHex: string): string {
   const padding = constants.RSA_PKCS1_OAEP_PADDING
   return publicEncrypt({ key, padding, oaepHash: 'sha256' }, Buffer.from(secretHex, 'hex')).toString('base64')
 }

@@ -6,6 +6,8 @@ type PlatformRequest = {
   path: string
   query?: Record<string, string | number | boolean | undefined>
   body?: object
+  /** Whether the body needs a ciphertext of the entity secret. */
+  needsSecret?: true
 }
 
 /** The content of `data`, and where a list goes on. */
@@ -22,7 +24,7 @@ export type Tool = {
   name: string
   title: string
   description: string
-  /** Whether it changes anything. Where acting is not allowed, such tools do not exist. */
+  /** Whether it changes anything. */
   acts: boolean
   input: TObject
   run(platform: Platform, input: Record<string, unknown>): Promise<unknown>

@@ -1,7 +1,7 @@
 import { idInput, inputOf, optional, pageInput, readList, readOne, textInput, tool } from './tool.ts'
 
 /** The fields that say what is paid. */
-const transferInput = {
+export const transferInput = {
   walletId: idInput('The wallet that pays, from list_wallets.'),
   destinationAddress: textInput('The address to pay, on the blockchain of the wallet.'),
   amount: textInput('The amount in whole tokens, as a decimal text such as "1.50".', 100),
@@ -12,7 +12,7 @@ const transferInput = {
 }
 
 /** The members of a transfer request, in the words of the API. */
-const transferRequest = <Fields extends { amount: string }>({ amount, ...fields }: Fields) => ({
+export const transferRequest = <Fields extends { amount: string }>({ amount, ...fields }: Fields) => ({
   ...fields,
   amounts: [amount],
 })

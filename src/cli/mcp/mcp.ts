@@ -1,32 +1,49 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { openBuyer } from '#api/mcp/purchases/buy'
 import { createToolServer } from '#api/mcp/server'
-import { commandKeyOf } from '#runtime/config'
-import { sandboxApiKey } from '#sandbox/credentials'
+import { commandKeyOf, commandSecretOf } from '#runtime/config'
+import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
+import { sandboxApiKey, sandboxEntitySecret } from '#sandbox/credentials'
 import { serverOptions } from '../ask-server.ts'
-import type { Command, ParsedArgs } from '../command.ts'
+import { type Command, type ParsedArgs, UsageError } from '../command.ts'
 import { serverAddress } from '../server-address.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
-import { askPlatform } from './ask-platform.ts'
+import { askPlatform, isSandbox, type PlatformAccess } from './ask-platform.ts'
 
 export const mcpCommand: Command = {
-  usage: `bezant mcp [--url URL]
+  usage: `bezant mcp [--allow-acts [--local-sellers]] [--url URL]
 
 Serves the Model Context Protocol on standard input and output: a host of agents starts this command,
-and its agents read wallets, balances, transactions, timelines and policies. It asks a running server,
-with the API key in BEZANT_API_KEY, or in the file that BEZANT_API_KEY_FILE names; without one with the
-public key of a sandbox.`,
-  options: serverOptions,
+and its agents read wallets, balances, transactions, timelines and policies. With --allow-acts they
+also create wallets, make transfers and pay for what they fetch (x402), within the policies of the API
+key: bezant policy set --key ID.
+
+It asks a running server, with the API key in BEZANT_API_KEY and, to act, the entity secret in
+BEZANT_ENTITY_SECRET, or in the files that BEZANT_API_KEY_FILE and BEZANT_ENTITY_SECRET_FILE name;
+without a key with the public credentials of a sandbox.`,
+  options: {
+    'allow-acts': { type: 'boolean', about: 'Give agents the tools that create, pay and buy.' },
+    'local-sellers': {
+      type: 'boolean',
+      about:
+        'Let agents fetch from this machine and its network; from this machine they may where the server is a sandbox.',
+    },
+    ...serverOptions,
+  },
   run,
 }
 
 async function run(args: ParsedArgs): Promise<number> {
-  const access = { url: serverAddress(args, 'server'), apiKey: commandKeyOf() ?? sandboxApiKey }
-  const transport = new StdioServerTransport()
+  const acts = args.flags['allow-acts'] === true
+  if (args.flags['local-sellers'] === true && !acts)
+    throw new UsageError('--local-sellers needs --allow-acts: without it nothing is fetched')
+  const access = accessOf(args, acts)
+  const actsOf = acts ? { buy: openBuyer(callerOfSellers(args, access)) } : undefined
   const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
   const served = serveStdio(
-    () => createToolServer({ acts: false, platformFor: (toolName) => askPlatform(access, toolName) }),
+    () => createToolServer({ acts: actsOf, platformFor: (toolName) => askPlatform(access, toolName) }),
     {
-      transport,
+      transport: new StdioServerTransport(),
       onerror: ({ message }) => process.stderr.write(`bezant mcp: ${message}\n`),
     },
   )
@@ -34,3 +51,25 @@ async function run(args: ParsedArgs): Promise<number> {
   await served.close()
   return 0
 }
+
+/** The server, and the credentials for it. Those of a sandbox are public, and only used together. */
+function accessOf(args: ParsedArgs, acts: boolean): PlatformAccess {
+  const url = serverAddress(args, 'server')
+  const apiKey = commandKeyOf()
+  const entitySecret = acts ? (commandSecretOf() ?? (apiKey ? undefined : sandboxEntitySecret)) : undefined
+  if (acts && entitySecret === undefined)
+    throw new UsageError(
+      '--allow-acts needs the entity secret: set BEZANT_ENTITY_SECRET_FILE to the path of a file that has it',
+    )
+  if (entitySecret !== undefined && !/^[0-9a-fA-F]{64}$/.test(entitySecret))
+    throw new UsageError('BEZANT_ENTITY_SECRET must be 64 hexadecimal digits')
+  return { url, apiKey: apiKey ?? sandboxApiKey, entitySecret }
+}
+
+/** Agents choose what is fetched: nothing near this machine is, unless its user says so or tries things out in a sandbox. */
+const callerOfSellers =
+  (args: ParsedArgs, access: PlatformAccess): OutboundCaller =>
+  async (call) => {
+    if (args.flags['local-sellers'] === true) return createCaller('private')(call)
+    return createCaller((await isSandbox(access)) ? 'loopback' : 'public')(call)
+  }

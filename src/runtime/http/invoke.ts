@@ -6,6 +6,7 @@ import { fingerprintOf } from '#lib/json'
 import { workLimits } from '#runtime/db/limits'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
 import { untilUnclaimed } from '#runtime/idempotency/wait'
+import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { RequestScope } from '#runtime/scope'
 import { type Endpoint, type Idempotent, type Input, isChanging, type Provisional } from './endpoint.ts'
@@ -48,7 +49,9 @@ export async function invoke(
       const claim = once ? await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs) : 'claimed'
       if (claim !== 'claimed') return { claim }
       const result = await run.verb(inTx, input, prepared)
-      if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
+      const resourceId = once && run.idempotent!.resourceIdOf(result as never)
+      if (once) await bindResource(inTx.db, once, resourceId!)
+      if (inTx.tool !== undefined) await recordTool(inTx, endpoint.operationId, resourceId)
       failpoint('before-request-commit')
       return { claim, result }
     })
@@ -60,6 +63,13 @@ export async function invoke(
     if (!mayClaim)
       throw new ApiError('unavailable', 'A duplicate of this request is in progress: try again in a moment.')
   }
+}
+
+/** Records that a tool of an agent acted, with the key and the request that the other entries of the act have. */
+function recordTool(ctx: RequestScope, operation: string, resourceId = ctx.entity.id): Promise<void> {
+  const { db, entity, actor, requestId, tool, receivedMs } = ctx
+  const change = { entityId: entity.id, actor, requestId, type: 'tool.used', resourceId }
+  return recordChanges(db, receivedMs, [{ ...change, data: { tool, operation } }])
 }
 
 /** Time that a request waits for its duplicates: longer than the server lets a frozen process hold the key. */

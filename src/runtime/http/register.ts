@@ -155,6 +155,7 @@ async function contextOf(
       db: scope.database.readingFor(caller.entity.id),
       requestId: request.id,
       ...(isPublic(auth) && { page: normalizeIP(request.ip) }),
+      tool: toolIn(request),
       receivedMs,
       isWaitedFor: () => request.raw.socket?.destroyed !== true,
       afterRollback: [],
@@ -170,6 +171,12 @@ async function contextOf(
   const ctx = scopeOf(auth === 'none' ? anonymous : callerOf(request))
   if (!userToken || (userToken === 'optional' && token === undefined)) return ctx
   return Object.assign(ctx, { user: await readUser!(ctx, requireUserToken(token)) })
+}
+
+/** The name in X-Bezant-Tool, for the audit trail alone: it opens nothing. */
+function toolIn({ headers }: FastifyRequest): string | undefined {
+  const name = headers['x-bezant-tool']
+  return typeof name === 'string' && /^[a-z][a-z_]{0,49}$/.test(name) ? name : undefined
 }
 
 /** Whether every visitor of a page can send such a request: the key is in pages, or there is none. */

@@ -13,6 +13,8 @@ export type OutboundCall = {
   timeoutMs: number
   /** The number of bytes of the answer that are kept. Default: the beginning, for a log. */
   keptBytes?: number
+  /** The length up to which the value of a header is kept. Default: that of a log. */
+  headerLengthMax?: number
   signal?: AbortSignal | undefined
   /**
    * Uses a connection that an earlier such call to the same name and addresses left, and leaves it for the next. Rejects with
@@ -39,7 +41,7 @@ export type OutboundCaller = (call: OutboundCall) => Promise<Answered>
 const answerBytesMax = 65_536
 const keptMax = 300
 const headersMax = 30
-const headerLengthMax = 300
+const loggedLengthMax = 300
 
 /** Returns the certificate that a server at this address may have made for itself, where one is trusted. */
 type Trusts = (url: URL) => string | undefined
@@ -105,7 +107,7 @@ function send(
       (response) => {
         // From here on the status is known; a broken connection only ends the reading of the body.
         sent.removeListener('error', fail).on('error', () => undefined)
-        void read(response, call.keptBytes ?? keptMax).then(resolve)
+        void read(response, call).then(resolve)
       },
     )
     sent.on('error', fail)
@@ -114,12 +116,15 @@ function send(
 }
 
 /** Reads the status and the beginning of the body; an early end of the body is no error. */
-function read(response: IncomingMessage, keptBytes: number): Promise<Answered> {
+function read(
+  response: IncomingMessage,
+  { keptBytes = keptMax, headerLengthMax = loggedLengthMax }: OutboundCall,
+): Promise<Answered> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
   let bytes = 0
   return new Promise((resolve) => {
-    const headers = headersOf(response)
+    const headers = headersOf(response, headerLengthMax)
     const end = () => {
       const text = Buffer.concat(kept).toString('utf8', 0, keptBytes)
       resolve({ status, headers, text, isWhole: response.complete && bytes <= keptBytes })
@@ -134,13 +139,13 @@ function read(response: IncomingMessage, keptBytes: number): Promise<Answered> {
   })
 }
 
-const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+const headersOf = ({ headers }: IncomingMessage, lengthMax: number): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers)
       .slice(0, headersMax)
       .map(([name, value]) => [
-        name.slice(0, headerLengthMax),
-        String(value).replaceAll('\0', '').slice(0, headerLengthMax),
+        name.slice(0, loggedLengthMax),
+        String(value).replaceAll('\0', '').slice(0, lengthMax),
       ]),
   )
 

@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  decodePaymentSignatureHeader,
+  encodePaymentRequiredHeader,
+  encodePaymentResponseHeader,
+  HTTPFacilitatorClient,
+} from '@x402/core/http'
+import type { PaymentRequirements, SettleResponse } from '@x402/core/types'
+import type { Harness } from '#testing/platform/harness'
+
+export type Seller = {
+  url: string
+  /** The headers with payments that came, newest last. */
+  payments: string[]
+  /** Requests without a payment. */
+  asked(): number
+  price: PaymentRequirements
+  settle(header: string): Promise<SettleResponse>
+}
+
+/** Answers a request that carries a payment. */
+type Deliver = (
+  seller: Seller,
+  header: string,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => Promise<unknown>
+
+/** Settles, and delivers with the receipt. */
+export const deliverOnce: Deliver = async (seller, header, response) => {
+  const settled = await seller.settle(header)
+  const receipt = { 'PAYMENT-RESPONSE': encodePaymentResponseHeader(settled) }
+  if (!settled.success) return response.writeHead(402, receipt).end(settled.errorReason)
+  return response.writeHead(200, { ...receipt, 'content-type': 'text/plain' }).end('it will be sunny')
+}
+
+/** A paid server by the published packages, whose facilitator is the harness. */
+export async function openSeller(
+  harness: Harness,
+  { payTo, amount = '100000', deliver = deliverOnce }: { payTo: string; amount?: string; deliver?: Deliver },
+): Promise<Seller> {
+  const headers = { authorization: `Bearer ${harness.apiKey}` }
+  const facilitator = new HTTPFacilitatorClient({
+    url: `${harness.url}/v1/facilitator/x402`,
+    createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
+  })
+  let asked = 0
+  const seller: Seller = {
+    url: '',
+    payments: [],
+    asked: () => asked,
+    price: {
+      scheme: 'exact',
+      network: 'eip155:84532',
+      asset: harness.chain().tokens.USDC,
+      amount,
+      payTo,
+      maxTimeoutSeconds: 60,
+      extra: { name: 'USDC', version: '2' },
+    },
+    settle: (header) => facilitator.settle(decodePaymentSignatureHeader(header), seller.price),
+  }
+  const server = createServer((request, response) => {
+    const header = request.headers['payment-signature']
+    if (typeof header === 'string') {
+      seller.payments.push(header)
+      void deliver(seller, header, response, request)
+      return
+    }
+    asked += 1
+    const required = { x402Version: 2, resource: { url: seller.url }, accepts: [seller.price] }
+    response.writeHead(402, { 'PAYMENT-REQUIRED': encodePaymentRequiredHeader(required as never) }).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  harness.atClose(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  seller.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/forecast`
+  return seller
+}
