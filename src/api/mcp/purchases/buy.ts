@@ -30,7 +30,7 @@ type Bought = { paid: Paid } & Record<string, unknown>
 type Remembered = {
   fingerprint: string
   payment?: PurchasePayment
-  /** The answer that was paid for. */
+  /** The answer that was paid for, once it is there. */
   bought?: Bought
   underWay?: Promise<Bought>
 }
@@ -54,7 +54,9 @@ export function openBuyer(call: OutboundCaller): Buyer {
     const name = purchase.idempotencyKey
     const { maxAmount: _, ...terms } = purchase
     const fingerprint = fingerprintOf(terms).toString('hex')
-    const entry: Remembered = known.get(name) ?? { fingerprint }
+    const before = known.get(name)
+    // A call that signed nothing binds its key to nothing.
+    const entry: Remembered = before?.payment || before?.underWay ? before : { fingerprint }
     if (entry.fingerprint !== fingerprint)
       throw new ToolProblem(
         'idempotencyKey is of another purchase: choose a new one for this, and keep the old one to repeat the other',
@@ -84,7 +86,7 @@ async function buy(
   }
   const payment = entry.payment!
   const bought = await deliver(platform, call, { purchase, payer, payment })
-  if (bought.paid === 'yes') entry.bought = bought
+  if (bought.paid === 'yes' && bought['problem'] === undefined) entry.bought = bought
   return bought
 }
 
