@@ -75,16 +75,19 @@ export async function waitFor(what, read) {
   throw new Error(`${what} did not come within 30 seconds`)
 }
 
-/** Starts a command of `bezant` against the same sandbox: from its source where that is, or else from the package. */
-export function startBezant(args) {
+/** The program and the arguments of a command of `bezant`: from its source where that is, or else from the package. */
+export function bezantCommand(args) {
   const at = (path) => fileURLToPath(new URL(path, import.meta.url))
   const source = at('../src/main.ts')
   const program = existsSync(source)
     ? ['--conditions=source', '--import', 'tsx', source]
     : [at('../dist/main.js')]
-  return spawn(process.execPath, [...program, ...args], {
-    cwd: at('..'),
-    env: { ...process.env, BEZANT_URL },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  return { command: process.execPath, args: [...program, ...args], cwd: at('..') }
+}
+
+/** Starts a command of `bezant` against the same sandbox. */
+export function startBezant(asked) {
+  const { command, args, cwd } = bezantCommand(asked)
+  const env = { ...process.env, BEZANT_URL }
+  return spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
 }

@@ -48,7 +48,7 @@ const refused = (args: string[]) =>
   )
 
 /** One example of each product at the usual size. */
-const businessExample = drawnTests(1, 5)
+const businessExample = drawnTests(1, 6)
 const walletsExample = drawnTests(1, 12)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
@@ -226,6 +226,12 @@ describe('the examples run against a sandbox with the chains that they name', ()
     )
   })
 
+  businessExample('agent-buys: a key with a budget, and the tools of an agent that spends it', async () => {
+    expect(await example('agent-buys.mjs')).toMatch(
+      /has 15 tools\nMonday: it will be sunny, for 0\.1 USDC\nTuesday: .*\nWednesday: refused: Denied by the policy of the API key/,
+    )
+  })
+
   businessExample(
     'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
     async () => {
@@ -303,7 +309,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(18)
+    expect(names).toHaveLength(19)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
