@@ -9,7 +9,6 @@ import {
   type OfferedUnifiedPayment,
   tokenSymbol,
   type UnifiedChain,
-  type UnifiedPaymentRefusal,
   unifiedChains,
   unifiedRefusal,
   verifyUnifiedPayment,
@@ -47,7 +46,9 @@ export async function verifyBatchedPayment(ctx: Ctx, body: OfferedBody) {
   return refusal ? { ...invalidVerdict(refusal), payer } : { isValid: true, payer }
 }
 
-const invalidVerdict = ({ reason, message }: UnifiedPaymentRefusal) => ({
+type BatchRefusal = ReturnType<typeof unifiedRefusal>
+
+const invalidVerdict = ({ reason, message }: BatchRefusal) => ({
   isValid: false,
   invalidReason: reason,
   invalidMessage: message,
@@ -56,7 +57,7 @@ const invalidVerdict = ({ reason, message }: UnifiedPaymentRefusal) => ({
 /** Accepts a payment for one delivery. */
 export async function settleBatchedPayment(ctx: Ctx, body: AcceptedBody) {
   const { network } = body.paymentRequirements
-  const refused = ({ reason, message }: UnifiedPaymentRefusal) => ({
+  const refused = ({ reason, message }: BatchRefusal) => ({
     success: false,
     errorReason: reason,
     errorMessage: message,
@@ -75,7 +76,7 @@ export async function settleBatchedPayment(ctx: Ctx, body: AcceptedBody) {
 function readOffered(
   ctx: Ctx,
   { x402Version, paymentPayload, paymentRequirements }: OfferedBody,
-): OfferedUnifiedPayment | UnifiedPaymentRefusal {
+): OfferedUnifiedPayment | BatchRefusal {
   const offer = paymentPayload.accepted ?? paymentPayload
   const { scheme, network, asset, extra } = paymentRequirements as typeof paymentRequirements & {
     extra?: Record<string, unknown>

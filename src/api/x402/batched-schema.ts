@@ -104,11 +104,13 @@ const stateField = Type.Enum(['received', 'batched', 'confirmed', 'completed', '
     'Accepted, part of a batch, in a block, final and credited, or expired before it was part of a batch.',
 })
 
+const tokenField = Type.Enum(['USDC'], { title: 'BatchedPaymentToken', description: 'The token.' })
+
 export const batchedTransferSchema = Type.Object(
   {
     id: idField('The id of the transfer.'),
     status: stateField,
-    token: Type.Literal('USDC', { description: 'The token.' }),
+    token: tokenField,
     sendingNetwork: Type.String({ description: 'The network of the payer, as an id of CAIP-2.' }),
     recipientNetwork: Type.String({ description: 'The network of the payee: the same.' }),
     fromAddress: payerField,
@@ -142,6 +144,6 @@ export const batchedTransfersQuery = Type.Object({
   ),
   network: Type.Optional(Type.String({ maxLength: 200, description: 'A network, as an id of CAIP-2.' })),
   status: Type.Optional(stateField),
-  token: Type.Optional(Type.Literal('USDC', { description: 'The token.' })),
+  token: Type.Optional(tokenField),
 })
 export type BatchedTransfersQuery = Static<typeof batchedTransfersQuery>
