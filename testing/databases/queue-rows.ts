@@ -158,6 +158,7 @@ export const signedPayment = (made: NumberedRow): Row => ({
   signature: '\\x00',
   of_key: true,
   gas_max: 1,
+  send_by: '2100-01-01T00:00:00.000Z',
   create_date: earlier,
 })
 
