@@ -19,7 +19,7 @@ alter table notifications add column domain integer;
 
 -- The entities that are told of an address.
 create view notification_watchers as
-  select entity_id, addresses, domains from notification_subscriptions where domains is not null and removed_date is null;
+  select entity_id, addresses, domains from notification_subscriptions where domains is not null and removed_date is null and enabled;
 
 -- Events of unified balances that entities are told of: once for each deposit, and for each receiver of a transfer that is
 -- minted. The balances themselves belong to none.

@@ -13,9 +13,12 @@ create table unified_batches (
   block_hash text,
   block_number bigint,
   tx_hash text,
+  -- In the time of the database, by which the next one waits.
+  made_at timestamptz(3) not null default now(),
   create_date timestamptz(3) not null,
   check ((block_hash is null) = (state in ('sent', 'failed')))
 );
+create index unified_batches_newest on unified_batches (blockchain, made_at);
 create index unified_batches_sent on unified_batches (blockchain, id) where state = 'sent';
 create index unified_batches_confirmed on unified_batches (blockchain, block_number) where state = 'confirmed';
 create index unified_batches_of_blocks on unified_batches (blockchain, block_hash) where block_hash is not null;
@@ -48,9 +51,14 @@ create table unified_payments (
 );
 create index unified_payments_waiting on unified_payments (blockchain, due_at, id) where state = 'received';
 create index unified_payments_of_batches on unified_payments (batch_id) where batch_id is not null;
-create index unified_payments_by_payer on unified_payments (payer, create_date, id);
-create index unified_payments_by_payee on unified_payments (payee, create_date, id);
-create index unified_payments_by_date on unified_payments (create_date, id);
+create index unified_payments_expiring on unified_payments (blockchain, valid_before, id) where state = 'received';
+-- Lists are read chain by chain; ids begin with the date. Nearly all payments are completed: other states are found in a part.
+create index unified_payments_by_chain on unified_payments (blockchain, id);
+create index unified_payments_by_payer on unified_payments (payer, blockchain, id);
+create index unified_payments_by_payee on unified_payments (payee, blockchain, id);
+create index unified_payments_open_by_payer on unified_payments (payer, blockchain, id) where state <> 'completed';
+create index unified_payments_open_by_payee on unified_payments (payee, blockchain, id) where state <> 'completed';
+create index unified_payments_by_nonce on unified_payments (nonce);
 revoke delete on unified_payments from bezant_runtime;
 
 -- Sums that the contract moved in batches: the part that came out of a withdrawing balance counts, and all of them in batches of another server.

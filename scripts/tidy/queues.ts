@@ -17,6 +17,7 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/disbursements/store/disbursements.ts resumeWaiting': 'one tenant',
   'src/engines/unified-balance/store/payments.ts claimPayments':
     'payments belong to no tenant, and a batch takes a thousand',
+  'src/engines/unified-balance/store/payments.ts countWaiting': 'payments of one payer',
   'src/engines/unified-balance/store/payments.ts expirePayments': 'payments belong to no tenant',
   'src/engines/unified-balance/store/payments.ts lockFailedBatches': 'batches belong to no tenant',
   'src/engines/unified-balance/store/movements.ts heldDeposits': 'of no tenant, the longest held first',

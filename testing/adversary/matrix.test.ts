@@ -57,6 +57,7 @@ describe('property 227: the crash matrix, with wallets of three families and buy
       if (runs < matrixPoints.length) return
       expect(sum(({ reached }) => reached)).toBeGreaterThan(runs / 4)
       expect(sum(({ deaths }) => deaths)).toBeGreaterThan(0)
+      expect(sum(({ delivered }) => delivered)).toBeGreaterThan(sum(({ payments }) => payments) / 4)
     },
   )
 

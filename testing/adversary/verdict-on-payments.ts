@@ -40,6 +40,10 @@ export async function wrongPayments(
   return defects
 }
 
+/** Refusals of a payment that is of a duplicate delivery, expired, sent by hand, or not sent in time. */
+const refusals =
+  /^(duplicate_settlement|invalid_exact_evm_(nonce_already_used|transaction_failed|transaction_simulation_failed|payload_authorization_valid_before))$/
+
 function wrongDeliveries(
   { planned, delivered, refused }: AskedPayment,
   paid: number,
@@ -47,7 +51,9 @@ function wrongDeliveries(
 ): string[] {
   const isLong = planned.validSeconds > 60
   const isDuplicate = refused.includes('duplicate_settlement')
+  const strange = refused.filter((reason) => !refusals.test(reason))
   return [
+    ...(strange.length > 0 ? [`was refused: ${strange}`] : []),
     ...(delivered.length > 1 ? [`was delivered ${delivered.length} times`] : []),
     // Blocks that are taken back are made again too late for an authorization that has expired meanwhile.
     ...(delivered.length > paid && (isLong || !hasReorg) ? ['was delivered unpaid'] : []),

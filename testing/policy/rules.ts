@@ -33,7 +33,7 @@ export const strictRules = {
   typedData: [
     { contract: `${blockchain}:${usdc}`, primaryTypes: 'any' },
     { contract: `${blockchain}:${permit2}`, primaryTypes: 'any' },
-    { contract: `${blockchain}:${vault}`, primaryTypes: ['Vote'] },
+    { contract: `${blockchain}:${vault}`, primaryTypes: ['Vote', 'TransferWithAuthorization'] },
   ],
   limits: [
     { tokens: [`${blockchain}:${usdc}`], perTransactionAtomic: '1000' },

@@ -41,12 +41,21 @@ const oldPermit = (allowed: unknown) =>
 
 const authorizationFields =
   'address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce'
-const authorization = (primaryType: string, to: Hex, value: string) =>
+const authorization = (primaryType: string, to: Hex, value: string, domain?: Record<string, unknown>) =>
   data(
     primaryType,
     { [primaryType]: authorizationFields },
     { from: own, to, value, validAfter: 0, validBefore: 1, nonce: `0x${'00'.repeat(32)}` },
+    domain,
   )
+/** Of coins that a wallet contract of unified balances holds. */
+const batched = (to: Hex, value: string) =>
+  authorization('TransferWithAuthorization', to, value, {
+    name: 'GatewayWalletBatched',
+    version: '1',
+    chainId,
+    verifyingContract: vault,
+  })
 
 const domain2 = { name: 'Permit2', chainId, verifyingContract: permit2 }
 const allowanceTypes = {
@@ -212,6 +221,9 @@ const typed: [string, DecodableTypedData, Needs][] = [
       [`${name} of too much`, authorization(name, friend, '1001'), 'never'],
     ],
   ),
+  ['a payment of a unified balance', batched(friend, '900'), ['transferAuthorization']],
+  ['a payment of a unified balance to a stranger', batched(stranger, '900'), 'never'],
+  ['a payment of a unified balance of too much', batched(friend, '1001'), 'never'],
   ...shapes.map(([primaryType, types, name, needs]): [string, DecodableTypedData, Needs] => [
     name,
     data(primaryType, types, {}),

@@ -110,6 +110,7 @@ async function open(given: WorkerOptions): Promise<void> {
         notificationTargets: 'loopback',
         crosschainEnvironment: 'TEST',
         crosschainEntity: sandboxEntity.id,
+        paymentBatchMs: 100,
         ...(options.dataDir && { dataDir: options.dataDir }),
         ...options.settings,
       },

@@ -16,8 +16,11 @@ import {
 import type { AcceptedBody, OfferedBody } from './batched-schema.ts'
 import { assetOf, readAuthorization, readRequired } from './read-payment.ts'
 
+/** The chains on which payments are settled, by the treasury of an entity. */
 const batchingChains = (ctx: Ctx): UnifiedChain[] =>
-  unifiedChains(ctx).filter(({ chain }) => hasFacet(chain, 'authorizations'))
+  ctx.config.crosschainEntity === undefined
+    ? []
+    : unifiedChains(ctx).filter(({ chain }) => hasFacet(chain, 'authorizations'))
 
 const idOfNetwork = ({ blockchain }: UnifiedChain) => networkIdOf(blockchain as Blockchain)
 
@@ -67,7 +70,7 @@ export async function settleBatchedPayment(ctx: Ctx, body: AcceptedBody) {
   const offered = readOffered(ctx, body)
   if ('reason' in offered) return refused(offered)
   const payer = offered.signed.from
-  const accepted = await acceptUnifiedPayment(ctx, offered, body.deliveryId ?? randomUUID())
+  const accepted = await acceptUnifiedPayment(ctx, offered, body.deliveryId?.toLowerCase() ?? randomUUID())
   if ('reason' in accepted) return { ...refused(accepted), payer }
   return { success: true, transaction: accepted.id, network, payer }
 }
@@ -86,10 +89,9 @@ function readOffered(
   if (!unified || (offer.network ?? network) !== network) return unifiedRefusal('unsupported_network')
   const { chain, blockchain, token, wallet } = unified
   if (assetOf(chain, asset) !== token) return unifiedRefusal('unsupported_asset')
-  const contract = String(extra?.['verifyingContract'] ?? wallet).toLowerCase()
-  const name = extra?.['name'] ?? batchedPaymentsDomain.name
-  if (name !== batchedPaymentsDomain.name || contract !== wallet.toLowerCase())
-    return unifiedRefusal('unsupported_domain')
+  const { name = batchedPaymentsDomain.name, verifyingContract = wallet } = extra ?? {}
+  const isOfWallet = typeof verifyingContract === 'string' && verifyingContract.toLowerCase() === wallet
+  if (name !== batchedPaymentsDomain.name || !isOfWallet) return unifiedRefusal('unsupported_domain')
   const { signature, ...signed } = readAuthorization(chain, paymentPayload.payload)
   const required = readRequired(chain, x402Version ?? 2, paymentRequirements)
   return { unified, blockchain, signed, signature, required }

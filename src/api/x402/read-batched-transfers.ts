@@ -36,24 +36,24 @@ export async function listBatchedTransfers(
       reason: 'needs one of from, to and nonce beside it',
       value: status,
     })
-  const blockchain = unifiedChains(ctx).find((each) => networkIdOf(each.blockchain as Blockchain) === network)
-  if (network !== undefined && !blockchain)
+  const chains = unifiedChains(ctx).map(({ blockchain }) => blockchain)
+  const asked =
+    network === undefined
+      ? chains
+      : chains.filter((blockchain) => networkIdOf(blockchain as Blockchain) === network)
+  if (asked.length === 0)
     throw invalid({
       at: 'network',
       reason: 'is no network of GET /v1/x402/supported',
       value: network,
     })
-  const found = await pageUnifiedPayments(
-    ctx.db,
-    {
-      payer: from && canonicalAddress(from),
-      payee: to && canonicalAddress(to),
-      nonce: nonce === undefined ? undefined : hexAt('nonce', nonce, 32),
-      blockchain: blockchain?.blockchain,
-      state: status,
-    },
-    page,
-  )
+  const filters = {
+    payer: from && canonicalAddress(from),
+    payee: to && canonicalAddress(to),
+    nonce: nonce === undefined ? undefined : hexAt('nonce', nonce, 32),
+    state: status,
+  }
+  const found = await pageUnifiedPayments(ctx.db, asked, filters, page)
   return { found, items: found.rows.map(shown) }
 }
 

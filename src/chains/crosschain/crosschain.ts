@@ -138,6 +138,8 @@ export type Crosschain = {
   paymentsPayload(batch: PaymentBatch): Hex
   /** The call that settles a batch of payments, with the burn signer's signature of 65 bytes. */
   settlePaymentsCall(payload: Hex, signature: Hex): ContractCall
+  /** Whether the wallet contract settles payments now by the signature of this account. Throws when the node is unreachable. */
+  settlesPayments(signer: Address): Promise<boolean>
   /** The domain (EIP-712) for which payers sign payments of their unified balances on this chain. */
   paymentsSeparator(): Hex
   /** The accounts that a transfer of a unified balance concerns, each on its chain: also those that its hook names. */

@@ -8,15 +8,20 @@ const longestPauseMs = 500
 /** Most requests of a process that wait at once; others are answered at once that their payment is pending. */
 const waitingMax = 1_000
 
+const nameOf = ({ entityId, id }: PaymentRef) => `${entityId} ${id}`
+
 /** Requests of a process that wait: one statement at a time reads the payments of all of them. */
 const waitersOf = oncePer(({ reading }: Database) => {
   const asked: PaymentRef[] = []
-  const read = shareNext(() => findSignedPayments(reading, asked.splice(0)))
+  const read = shareNext(async () => {
+    const found = await findSignedPayments(reading, asked.splice(0))
+    return new Map(found.map((payment) => [nameOf(payment), payment]))
+  })
   return {
     count: 0,
-    look: (ref: PaymentRef) => {
+    look: async (ref: PaymentRef) => {
       asked.push(ref)
-      return read()
+      return (await read()).get(nameOf(ref))
     },
   }
 })
@@ -37,8 +42,7 @@ export async function waitForPayment(
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) break
       await sleep(Math.min(pauseMs, leftMs))
-      const read = await waiters.look(payment).catch(() => [])
-      found = read.find(({ entityId, id }) => entityId === payment.entityId && id === payment.id) ?? found
+      found = (await waiters.look(payment).catch(() => undefined)) ?? found
     }
     return found
   } finally {

@@ -4,6 +4,7 @@
  */
 import type { Address } from '#chains/addresses/types'
 import { authorizationsOn } from '#chains/facets/optional'
+import { attestationKeyInUse } from '#custody/installation/index'
 import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -13,13 +14,16 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
+import { keptFor } from '#runtime/scheduling/memoize'
 import { tokenSymbol, type UnifiedChain } from './networks.ts'
 import { type UnifiedPaymentRefusal, unifiedRefusal } from './payment-refusals.ts'
 import { addChange, availableOf, type Changes, takeAvailable } from './store/balances.ts'
 import {
   type AuthorizedPayment,
+  countWaiting,
   findPaymentFor,
   insertUnifiedPayment,
+  paymentsAreLate,
   type UnifiedPayment,
 } from './store/payments.ts'
 
@@ -40,6 +44,7 @@ export async function verifyUnifiedPayment(
   const refusal = (await refusedTerms(ctx, offered)) ?? (await denialOf(ctx, offered))
   if (refusal) return refusal
   if (await findPaymentFor(ctx.db, offered)) return unifiedRefusal('nonce_already_used')
+  await requireSettling(ctx, offered.unified)
   const { blockchain, signed } = offered
   const [balance] = await availableOf(ctx.db, [{ blockchain, depositor: signed.from }])
   const availableAtomic = balance?.availableAtomic ?? 0n
@@ -59,6 +64,7 @@ export async function acceptUnifiedPayment(
   if (known) return answerTo(known, offered, deliveryId)
   const refused = await refusedTerms(ctx, offered)
   if (refused) return refused
+  await requireSettling({ ...ctx, db: database }, offered.unified)
   if (!(await askUntilKnown(ctx, partiesOf(offered))))
     throw new ApiError(
       'unavailable',
@@ -74,6 +80,33 @@ export async function acceptUnifiedPayment(
   if (refusal) return refusal
   await announceWork(database, offered.blockchain)
   return answerTo((await findPaymentFor(database, offered))!, offered, deliveryId)
+}
+
+/** Contracts and keys change rarely, and every payment asks for them. */
+const settling = keptFor<object, boolean>(60_000)
+/** The most payments of a payer that wait for a batch, and the longest that any may have waited: more would expire unsettled. */
+const waitingMax = 1_000
+const latenessMaxMs = 300_000
+
+/** Throws `unavailable` unless this server settles payments on the chain now, and is not behind with them. */
+async function requireSettling({ db, config }: EngineCtx & { db: Db }, unified: UnifiedChain): Promise<void> {
+  const { blockchain, chain, crosschain } = unified
+  const key = config.crosschainEntity === undefined ? undefined : await attestationKeyInUse(db, 'balance')
+  const isReady =
+    key !== undefined &&
+    (await settling(chain.shared, () => crosschain.settlesPayments(key.address as Address)).catch(
+      () => false,
+    ))
+  if (!isReady)
+    throw new ApiError(
+      'unavailable',
+      `This server does not settle payments of unified balances on ${blockchain} now. Nothing was accepted.`,
+    )
+  if (await paymentsAreLate(db, blockchain, latenessMaxMs))
+    throw new ApiError(
+      'unavailable',
+      `Payments of unified balances on ${blockchain} wait for their settlement too long: ask again later. Nothing was accepted.`,
+    )
 }
 
 /** Rolls a `tx` back with its refusal. */
@@ -99,6 +132,11 @@ async function record(
   const denial = await denialOf(ctx, offered)
   if (denial) return denial
   const nowMs = ctx.clock.nowMs()
+  if ((await countWaiting(tx, offered, waitingMax)) >= waitingMax)
+    throw new ApiError(
+      'unavailable',
+      `${waitingMax} payments of this payer wait for their settlement: ask again in a moment. Nothing was accepted.`,
+    )
   const row = { id: newId(nowMs), deliveryId, dueInMs: config.paymentBatchMs }
   // Of two requests at once the second one finds the payment of the first.
   if (!(await insertUnifiedPayment(tx, nowMs, row, offered))) return undefined

@@ -23,7 +23,7 @@ import {
   type UnifiedMovement,
   waitingMovements,
 } from './store/movements.ts'
-import { completeBatches, confirmBatch, isOwnBatch, reopenBatches } from './store/payments.ts'
+import { completeBatches, confirmBatch, isCountedBatch, reopenBatches } from './store/payments.ts'
 import {
   lockExpired,
   lockIntents,
@@ -134,11 +134,11 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
 }
 
 /**
- * Records what a batch of payments moved. The payments of an own batch are reserved, and credited when its block is final; what
- * another server settled with the same contract is counted as the chain moved it.
+ * Records what a batch of payments moved. The payments of an own batch are reserved, and credited when its block is final. What another
+ * server settled with the same contract, or a batch that had failed before, is counted as the chain moved it.
  */
 async function followPayments(tx: Db, event: PaymentsEvent, changes: Changes): Promise<void> {
-  const isOwn = await isOwnBatch(tx, batchIdOf(event.batch))
+  const isOwn = await isCountedBatch(tx, batchIdOf(event.batch))
   const isDebit = event.kind === 'paymentsDebited'
   const takenAtomic = isDebit ? -event.fromAvailableAtomic : null
   const movement: UnifiedMovement = {

@@ -20,12 +20,12 @@ import { failpoint } from '#runtime/scheduling/failpoints'
 import type { UnifiedChain } from './networks.ts'
 import { applyChanges } from './store/balances.ts'
 import {
+  batchIsDue,
   claimPayments,
   expirePayments,
   failBatch,
   insertBatch,
   lockFailedBatches,
-  paymentsAreDue,
   type WaitingPayment,
 } from './store/payments.ts'
 
@@ -44,10 +44,10 @@ export async function settleUnifiedPayments(
 ): Promise<boolean> {
   const { blockchain, chain } = unified
   await takeUpFailed(ctx, blockchain)
-  if (!(await paymentsAreDue(ctx.database, blockchain))) return false
   await ctx.database.tx(async (tx) =>
     applyChanges(tx, await expirePayments(tx, ctx.clock.nowMs(), blockchain, expiredMax)),
   )
+  if (!(await batchIsDue(ctx.database, blockchain, ctx.config.paymentBatchMs))) return false
   const treasury = await openPlatformPayer(ctx, chain, gasFaucet, () =>
     raiseAlarm(
       ctx.log,
@@ -96,17 +96,22 @@ async function sendBatch(
   return true
 }
 
-/** The payments that go together. One whose batch failed goes alone, so that it takes no others down with it. */
+/**
+ * The payments that go together: as many as failed alike, ever fewer of them, so that what fails is found. Those of a payer whom the
+ * chain took more from than it had go alone.
+ */
 function batchOfPayments(due: readonly WaitingPayment[]): readonly WaitingPayment[] {
-  if (due[0] && due[0].failures > 0) return [due[0]]
+  const [first] = due
+  if (!first || first.isOverdrawn) return due.slice(0, 1)
   const accounts = new Set<string>()
-  return due.filter(({ payer, payee, failures }) => {
-    if (failures > 0) return false
+  const alike = due.filter(({ payer, payee, failures, isOverdrawn }) => {
+    if (failures !== first.failures || isOverdrawn) return false
     const added = [payer, payee].filter((account) => !accounts.has(account))
     if (accounts.size + added.length > accountsMax) return false
     for (const account of added) accounts.add(account)
     return true
   })
+  return alike.slice(0, Math.max(1, batchMax >> (2 * Math.min(first.failures, 8))))
 }
 
 /** The sums of a batch: of each account, how much more it pays than it receives, or the reverse; in the order of addresses. */
@@ -143,6 +148,6 @@ async function takeUpFailed(ctx: EngineCtx, blockchain: string): Promise<void> {
       ctx.log,
       'payments-failed',
       { blockchain, transactionId: id, state, reason: errorDetails },
-      'a batch of accepted payments failed: they are tried again, each alone',
+      'a batch of accepted payments failed: they are tried again, in ever smaller batches',
     )
 }

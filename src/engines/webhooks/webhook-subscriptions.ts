@@ -19,7 +19,7 @@ import {
 const webhookSubscriptionsMax = 20
 
 /**
- * Subscribes an endpoint to the types. One that is enabled for the same types is returned instead: clients send no idempotency
+ * Subscribes an endpoint to the types. One for the same types, enabled alike, is returned instead: clients send no idempotency
  * key, and a repeated request must not double every notification.
  */
 export async function subscribeWebhook(
@@ -36,7 +36,10 @@ export async function subscribeWebhook(
   const present = await listWebhookSubscriptions(db, entity.id)
   const filters = { notificationTypes: plainTypes(types), ...plainWatch(watch) }
   const same = present.find(
-    (each) => each.enabled && each.endpoint === endpoint && textOfFilters(each) === textOfFilters(filters),
+    (each) =>
+      each.enabled === (given.enabled ?? true) &&
+      each.endpoint === endpoint &&
+      textOfFilters(each) === textOfFilters(filters),
   )
   if (same) return same
   if (present.length >= webhookSubscriptionsMax)

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry, removeEntry } from '#engines/compliance/lists/index'
 import { proveUnifiedBalances } from '#engines/unified-balance/index'
+import { sql } from '#runtime/db/db'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
 import {
   batchedTerms,
@@ -236,6 +237,7 @@ describe('property 250: a payment of a unified balance', () => {
       [good, { ...required, network: 'eip155:1' }, 'unsupported_network'],
       [good, { ...required, asset: freshAddress() }, 'unsupported_asset'],
       [good, { ...required, extra: { ...required.extra, verifyingContract: usdc() } }, 'unsupported_domain'],
+      [good, { ...required, extra: { verifyingContract: { toString: null } } }, 'unsupported_domain'],
       [good, { ...required, payTo: freshAddress() }, 'address_mismatch'],
       [good, { ...required, amount: '1' }, 'amount_mismatch'],
       [changed({ value: '0' }), { ...required, amount: '0' }, 'invalid_amount'],
@@ -316,14 +318,18 @@ describe('property 250: a payment of a unified balance', () => {
     }
   })
 
-  it('is paid out of a withdrawal that its payer began afterwards', async () => {
+  it('is paid out of a withdrawal that its payer began afterwards, also where that is seen first', async () => {
     const payTo = freshAddress()
     await unified.fund(harness.chain(), carol.address, 1_000_000n, '1')
-    await harness.stopEngines()
+    const { config } = harness.ctx
+    const { paymentBatchMs } = config
+    Object.assign(config, { paymentBatchMs: 3_000 })
     const { transaction } = await settle(await paymentOf(carol, requiring(payTo, '600000')))
     await unified.callWallet(harness.chain(), carol.address, 'initiateWithdrawal', [usdc(), 1_000_000n])
-    harness.startEngines()
+    await unified.shows(harness.chain(), carol.address, '0')
+    expect(await transferOf(transaction)).toMatchObject({ status: 'received' })
     await untilStatus(transaction, 'completed')
+    Object.assign(config, { paymentBatchMs })
     expect(await held(payTo)).toBe(600_000n)
     expect(await unified.read(harness.chain(), wallet, 'withdrawingBalance', [usdc(), carol.address])).toBe(
       400_000n,
@@ -350,15 +356,17 @@ describe('property 250: a payment of a unified balance', () => {
     await proves()
   })
 
-  it('waits while the contract is paused, and is settled alone then', async () => {
+  it('waits while the contract is paused, and is settled then', async () => {
     const payTo = freshAddress()
     const { rpc } = harness.chain()
     await rpc('anvil_impersonateAccount', [issuerAccount.address])
-    await unified.callWallet(harness.chain(), issuerAccount.address, 'pause', [])
-    const failed = countAlarm('payments-failed')
+    await harness.stopEngines()
     const answers = await Promise.all(
       [1, 2].map(async () => settle(await paymentOf(alice, requiring(payTo)))),
     )
+    await unified.callWallet(harness.chain(), issuerAccount.address, 'pause', [])
+    const failed = countAlarm('payments-failed')
+    harness.startEngines()
     await until(async () => {
       await harness.chain().mine()
       return failed() > 0
@@ -367,6 +375,45 @@ describe('property 250: a payment of a unified balance', () => {
     for (const { transaction } of answers) await untilStatus(transaction, 'completed')
     expect(await held(payTo)).toBe(500_000n)
     await proves()
+  })
+
+  it('is not accepted where nothing settles it, or for more than a payer may have waiting', async () => {
+    const { config, database } = harness.ctx
+    const { crosschainEntity } = config
+    const payment = await paymentOf(alice, requiring(freshAddress()))
+    Object.assign(config, { crosschainEntity: undefined })
+    expect((await unified.http('GET', '/v1/x402/supported')).body.kinds).toEqual([])
+    expect(await settle(payment)).toMatchObject({ errorReason: 'unsupported_network' })
+    Object.assign(config, { crosschainEntity })
+    await harness.stopEngines()
+    const row = (
+      index: number,
+    ) => sql`select gen_random_uuid(), 'BASE-SEPOLIA', ${alice.address.toLowerCase()},
+      ${freshAddress()}, 1, decode(lpad(to_hex(${index} + n), 64, '0'), 'hex'), 0, 99999999999, decode(repeat('00', 65), 'hex'), now(),
+      gen_random_uuid(), now(), now() from generate_series(1, 1000) n`
+    await database.run(sql`insert into unified_payments (id, blockchain, payer, payee, amount, nonce, valid_after, valid_before,
+      signature, due_at, delivery_id, create_date, update_date) ${row(0)}`)
+    const full = await settle(payment)
+    expect(full).toMatchObject({ message: expect.stringContaining('1000 payments of this payer wait') })
+    await database.run(
+      sql`update unified_payments set due_at = now() - interval '10 minutes' where amount = 1 and state = 'received'`,
+    )
+    const late = await settle(await paymentOf(bob, requiring(freshAddress(), '1000')))
+    expect(late).toMatchObject({ message: expect.stringContaining('wait for their settlement too long') })
+    await database.tx(async (tx) => {
+      await tx.script('set local role none')
+      await tx.run(sql`delete from unified_payments where amount = 1 and state = 'received'`)
+    })
+    harness.startEngines()
+    expect(await settle(payment)).toMatchObject({ success: true })
+  })
+
+  it('is accepted by a delivery whose id is written in capitals', async () => {
+    const deliveryId = randomUUID().toUpperCase()
+    const payment = await paymentOf(alice, requiring(freshAddress()))
+    const first = await settle(payment, deliveryId)
+    expect(first).toMatchObject({ success: true })
+    expect(await settle(payment, deliveryId.toLowerCase())).toEqual(first)
   })
 
   it('that expires before it is part of a batch is returned', async () => {

@@ -26,6 +26,11 @@ abstract contract BatchedPayments is Burns {
     error MismatchedPayments();
     error PaymentsExceedBalance(address depositor, uint256 value, uint256 balance);
 
+    /// @notice Tells services that this contract settles payments, which earlier versions do not.
+    function paymentsVersion() external pure returns (uint256) {
+        return 1;
+    }
+
     /// @notice Settles a batch of payments, all or none, and once.
     /// @param calldataBytes abi.encode(uint32 domain, address wallet, bytes32 batch, address token, address[] payers, uint256[] debits,
     /// address[] payees, uint256[] credits): what each payer pays more than it receives, and each payee receives more than it pays

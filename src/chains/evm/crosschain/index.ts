@@ -28,7 +28,7 @@ import {
   paymentsSeparator,
   settlePaymentsCall,
 } from '../unified-balance/calls.ts'
-import { signsForContracts } from '../unified-balance/contract-signatures.ts'
+import { settlesPayments, signsForContracts } from '../unified-balance/contract-signatures.ts'
 import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
@@ -97,6 +97,7 @@ export function crosschainAt(
     burnPayload,
     paymentsPayload: (batch) => paymentsPayload(network.domain, walletContract(), batch),
     settlePaymentsCall: (payload, signature) => call(wallet, settlePaymentsCall(payload, signature)),
+    settlesPayments: (signer) => settlesPayments(read.agreed, walletContract() as Address, signer),
     paymentsSeparator: () => paymentsSeparator(network.chainId, walletContract()),
     partiesOf: (spec) => partiesOfSpec(network.blockchain, spec),
     signerOf: recoverSigner,

@@ -4,9 +4,11 @@
  */
 import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
+import { batchedPaymentsDomain } from '../../crosschain/batched-payments.ts'
 import type { Effects } from '../../facets/call-effects.ts'
 import { messageEffects } from '../../facets/message-effects.ts'
-import { networks } from '../../networks/index.ts'
+import { tokenAddress } from '../../network.ts'
+import { networkOf, networks } from '../../networks/index.ts'
 import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'
 import { addOuterCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
@@ -75,7 +77,8 @@ function addTypedData(
   if (blockchain === '*' || !contract) found.dangers.add('undecodable')
   const read = readers[primaryType]
   const fields = types[primaryType] ?? []
-  const understood = read && contract && read({ found, blockchain, contract, message, fields, types })
+  const understood =
+    read && contract && read({ found, blockchain, contract, name: bound('name'), message, fields, types })
   if (!understood) found.dangers.add('undecodable')
 }
 
@@ -103,6 +106,8 @@ type Reading = {
   found: FoundEffects
   blockchain: string
   contract: Address
+  /** The name in the domain. */
+  name: unknown
   message: Record<string, unknown>
   fields: StructFields
   types: Record<string, StructFields>
@@ -139,11 +144,20 @@ const permit: TypedDataReader = (reading) => {
   return add(reading, 'approval', contract, spender, allowed ? everything : 0n)
 }
 
-/** EIP-3009: its holder can move the tokens. */
+/**
+ * EIP-3009: its holder can move the tokens. One for the wallet contract of unified balances, whose domain has a name of its own, moves
+ * the USDC that the contract holds for the signer.
+ */
 const transferAuthorization: TypedDataReader = (reading) => {
-  const { message, fields, contract } = reading
+  const { message, fields, contract, name, blockchain } = reading
   if (!namesAre(fields, 'from,to,value,validAfter,validBefore,nonce')) return false
-  return add(reading, 'transfer', contract, addressOf(message['to']), naturalOf(message['value']))
+  const token = name === batchedPaymentsDomain.name ? usdcOn(blockchain) : contract
+  return add(reading, 'transfer', token, addressOf(message['to']), naturalOf(message['value']))
+}
+
+function usdcOn(blockchain: string): Address | undefined {
+  const usdc = networkOf(blockchain)?.tokens.find(({ symbol }) => symbol === 'USDC')
+  return usdc && tokenAddress(usdc)
 }
 
 /** Permit2, whose data names the tokens, in `member` of the type `within`. */

@@ -25,19 +25,37 @@ const gasMax = 2_000_000n
 /** The contract is of a stranger: it decides how long a node works on the answer, and how long that is. */
 const limits = { timeoutMs: 5_000, answerBytesMax: 64 * 1024 }
 
+type ReadAgreed = (to: Address, data: Hex) => Promise<unknown>
+
 /** Whether the wallet contract burns by what `signer` signs in the name of contracts. One of an earlier version by nothing. */
-export async function signsForContracts(
-  read: (to: Address, data: Hex) => Promise<unknown>,
-  wallet: Address,
-  signer: Address,
-): Promise<boolean> {
-  const data = encodeFunctionData({
-    abi: gatewayWalletAbi,
-    functionName: 'isContractSignatureSigner',
-    args: [signer as Hex],
-  })
+export const signsForContracts = (read: ReadAgreed, wallet: Address, signer: Address): Promise<boolean> =>
+  isTold(
+    read,
+    wallet,
+    encodeFunctionData({
+      abi: gatewayWalletAbi,
+      functionName: 'isContractSignatureSigner',
+      args: [signer as Hex],
+    }),
+  )
+
+/** Whether the wallet contract settles payments by the signature of `signer`, and is not paused. */
+export async function settlesPayments(read: ReadAgreed, wallet: Address, signer: Address): Promise<boolean> {
+  const abi = gatewayWalletAbi
+  const hasFunction = encodeFunctionData({ abi, functionName: 'paymentsVersion' })
+  const isSigner = encodeFunctionData({ abi, functionName: 'isBurnSigner', args: [signer as Hex] })
+  const isPaused = encodeFunctionData({ abi, functionName: 'paused' })
+  return (
+    (await isTold(read, wallet, hasFunction)) &&
+    (await isTold(read, wallet, isSigner)) &&
+    !(await isTold(read, wallet, isPaused))
+  )
+}
+
+/** Whether a contract answers with anything but zero; one that lacks the function does not. */
+async function isTold(read: ReadAgreed, contract: Address, data: Hex): Promise<boolean> {
   try {
-    return quantity(await read(wallet, data), 'role of a signer') !== 0n
+    return quantity(await read(contract, data), 'answer of a contract') !== 0n
   } catch (error) {
     if (error instanceof RpcError && isRevert(error)) return false
     throw error

@@ -2,7 +2,7 @@ import type { Address } from '#chains/addresses/types'
 import type { TimedAuthorization } from '#chains/facets/authorizations'
 import { bytesOf, type Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
+import { readMergedPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 import { addChange, type Changes } from './balances.ts'
@@ -48,31 +48,31 @@ type UnifiedPaymentFilters = {
   payer: string | undefined
   payee: string | undefined
   nonce: Hex | undefined
-  blockchain: string | undefined
   state: UnifiedPaymentState | undefined
 }
 
-/** A page of the payments that pass all filters. */
+/** A page of the payments on these chains, one at least, that pass all filters. Each chain is read from its own part of an index. */
 export const pageUnifiedPayments = (
   db: Db,
-  { payer, payee, nonce, blockchain, state }: UnifiedPaymentFilters,
+  blockchains: readonly string[],
+  { payer, payee, nonce, state }: UnifiedPaymentFilters,
   page: PageQuery,
 ) =>
-  readPage<UnifiedPayment>(
+  readMergedPage<UnifiedPayment>(
     db,
-    {
+    blockchains.map((blockchain) => ({
       columns,
       from,
       alias: 'p',
-      scope: sql`true`,
+      scope: sql`p.blockchain = ${blockchain}`,
       filters: [
         payer === undefined ? undefined : sql`p.payer = ${payer}`,
         payee === undefined ? undefined : sql`p.payee = ${payee}`,
         nonce === undefined ? undefined : sql`p.nonce = ${bytesOf(nonce)}`,
-        blockchain === undefined ? undefined : sql`p.blockchain = ${blockchain}`,
         state === undefined ? undefined : sql`p.state = ${state}`,
       ],
-    },
+      hasDatedIds: true,
+    })),
     page,
   )
 
@@ -94,10 +94,30 @@ export const insertUnifiedPayment = async (
   return count === 1
 }
 
-/** Whether a payment is due for a batch. */
-export const paymentsAreDue = async (db: Db, blockchain: string): Promise<boolean> =>
-  (await db.maybe(sql`select 1 from unified_payments
-    where blockchain = ${blockchain} and state = 'received' and due_at <= now() limit 1`)) !== undefined
+/** Number of payments of a payer that wait for a batch, up to a limit. */
+export const countWaiting = async (
+  db: Db,
+  { blockchain, signed: { from } }: AuthorizedPayment,
+  limit: number,
+): Promise<number> =>
+  Number(
+    (
+      await db.one<{ count: bigint }>(sql`select count(*) from (select 1 from unified_payments
+        where payer = ${from} and blockchain = ${blockchain} and state = 'received' limit ${limit}) waiting`)
+    ).count,
+  )
+
+/** Whether a payment has waited for its first batch for longer than this. */
+export const paymentsAreLate = async (db: Db, blockchain: string, ms: number): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from unified_payments where blockchain = ${blockchain} and state = 'received'
+    and due_at < now() - ${ms} * interval '1 millisecond' limit 1`)) !== undefined
+
+/** Whether a payment is due for a batch, and the batch before is old enough: each costs gas. */
+export const batchIsDue = async (db: Db, blockchain: string, pauseMs: number): Promise<boolean> =>
+  (await db.maybe(sql`select 1 where
+    exists (select 1 from unified_payments where blockchain = ${blockchain} and state = 'received' and due_at <= now())
+    and not exists (select 1 from unified_batches where blockchain = ${blockchain}
+      and made_at > now() - ${pauseMs} * interval '1 millisecond')`)) !== undefined
 
 export type WaitingPayment = {
   id: string
@@ -105,17 +125,23 @@ export type WaitingPayment = {
   payee: Address
   amountAtomic: bigint
   failures: number
+  /** The chain took more from its payer than that had: out of a withdrawal the payment may be covered still. */
+  isOverdrawn: boolean
 }
 
 /**
- * Claims payments for a batch until the `tx` ends, those that are due longest first. A payer from whom the chain took more than it had
- * waits: what it lacks would let the whole batch fail.
+ * Claims payments for a batch until the `tx` ends: those that did not fail first, and payers in turn, so that none of them fills
+ * the batches of others.
  */
 export const claimPayments = (tx: Db, blockchain: string, limit: number) =>
-  tx.all<WaitingPayment>(sql`select p.id, p.payer, p.payee, p.amount as amount_atomic, p.failures from unified_payments p
-    where p.blockchain = ${blockchain} and p.state = 'received' and (p.failures = 0 or p.due_at <= now())
-      and not exists (select 1 from unified_balances b where b.blockchain = p.blockchain and b.depositor = p.payer and b.overdrawn > 0)
-    order by p.due_at, p.id limit ${limit} for update of p skip locked`)
+  tx.all<WaitingPayment>(sql`with waiting as (
+      select id, failures, due_at, row_number() over (partition by payer order by due_at, id) as turn from unified_payments
+      where blockchain = ${blockchain} and state = 'received' and (failures = 0 or due_at <= now())),
+    chosen as (select id from waiting order by failures, turn, due_at, id limit ${limit})
+    select p.id, p.payer, p.payee, p.amount as amount_atomic, p.failures, coalesce(b.overdrawn > 0, false) as is_overdrawn
+    from unified_payments p left join unified_balances b on b.blockchain = p.blockchain and b.depositor = p.payer
+    where p.id in (select id from chosen) and p.state = 'received'
+    order by p.failures, p.due_at, p.id for update of p skip locked`)
 
 /** Records a batch with its payments. */
 export async function insertBatch(
@@ -140,7 +166,7 @@ export async function expirePayments(
 ): Promise<Changes> {
   const rows = await tx.all<{ payer: Address; amountAtomic: bigint }>(sql`with late as (
       select id from unified_payments where blockchain = ${blockchain} and state = 'received'
-        and valid_before <= ${Math.floor(nowMs / 1000)} order by due_at, id limit ${limit} for update skip locked)
+        and valid_before <= ${Math.floor(nowMs / 1000)} order by valid_before, id limit ${limit} for update skip locked)
     update unified_payments p set state = 'failed', update_date = ${formatInstant(nowMs)} from late where p.id = late.id
     returning p.payer, p.amount as amount_atomic`)
   const returned: Changes = new Map()
@@ -149,9 +175,9 @@ export async function expirePayments(
   return returned
 }
 
-/** Whether this server made a batch. */
-export const isOwnBatch = async (db: Db, id: string): Promise<boolean> =>
-  (await db.maybe(sql`select 1 from unified_batches where id = ${id}`)) !== undefined
+/** Whether the payments of a batch count by it: it is of this server, and did not fail, which puts its payments into another one. */
+export const isCountedBatch = async (db: Db, id: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from unified_batches where id = ${id} and state <> 'failed'`)) !== undefined
 
 type BatchPlace = { blockHash: string; blockNumber: number; txHash: string }
 
