@@ -31,6 +31,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
   attestations: async () => (await import('./attestations.ts')).attestationsBench,
   'transfer-intents': async () => (await import('./transfer-intents.ts')).transferIntentsBench,
+  x402: async () => (await import('./x402.ts')).x402Bench,
 }
 
 /** The benches that `--offline` leaves out, and why. */
@@ -73,6 +74,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   attestations  cross-chain burns from their blocks to their attestations, against the same signatures and rows alone
   transfer-intents  transfers of unified balances attested over HTTP, against the same signatures verified and the same rows
             inserted by bare SQL
+  x402      payments by x402 verified and settled; small ones accepted, and a thousand until they are settled
 
   --quick   fewer rounds and smaller loads: to see what figures to expect
   --smallest  as little as possible: to see that each bench works, without figures, which would mean nothing

@@ -3,8 +3,10 @@ import type { Database } from '#runtime/db/db'
 import { oncePer, shareNext } from '#runtime/scheduling/memoize'
 import { findSignedPayments, type PaymentRef, type SettledPayment } from './store.ts'
 
-const firstPauseMs = 15
+const shortestPauseMs = 10
 const longestPauseMs = 500
+/** Part of the time waited so far after which a payment is looked for again: an answer is late by no more than this part. */
+const lateness = 1 / 5
 /** Most requests of a process that wait at once; others are answered at once that their payment is pending. */
 const waitingMax = 1_000
 
@@ -38,10 +40,12 @@ export async function waitForPayment(
   waiters.count += 1
   try {
     let found = payment
-    for (let pauseMs = firstPauseMs; !isOver(found); pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      const leftMs = endMs - performance.now()
-      if (leftMs <= 0) break
-      await sleep(Math.min(pauseMs, leftMs))
+    const startedMs = performance.now()
+    while (!isOver(found)) {
+      const nowMs = performance.now()
+      if (nowMs >= endMs) break
+      const pauseMs = Math.max(shortestPauseMs, (nowMs - startedMs) * lateness)
+      await sleep(Math.min(pauseMs, longestPauseMs, endMs - nowMs))
       found = (await waiters.look(payment).catch(() => undefined)) ?? found
     }
     return found
