@@ -396,7 +396,6 @@ function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters
   return { attesters, attestationThreshold: requireThreshold(threshold, attesters) }
 }
 
-/** A number of whole coins, in millionths. */
 function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
