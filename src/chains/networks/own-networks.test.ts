@@ -103,6 +103,14 @@ it.each([
     { nativeCoin: { name: 'Celo', symbol: 'CELO' } },
     /nativeCoin\.decimals is missing: give a whole number from 1 to 18/,
   ],
+  [
+    { nativeCoin: { ...row.nativeCoin, symbol: 'USDC' } },
+    /nativeCoin\.symbol USDC is that of a stablecoin, .*: choose another one, such as USDC-GAS/,
+  ],
+  [
+    { environment: 'LIVE', nativeCoin: { ...row.nativeCoin, symbol: 'EURC' } },
+    /nativeCoin\.symbol EURC is that of a stablecoin/,
+  ],
   [{ usdc: wrongSum }, /usdc must be the address of a contract: .*checksum of EIP-55, not "0x01c5/],
   [{ usdc: row.usdc.toUpperCase().replace('0X', '0x') }, /usdc must be the address/],
   [{ usdc: `0x${'0'.repeat(40)}` }, /usdc must be the address of a contract/],

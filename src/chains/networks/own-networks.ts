@@ -3,7 +3,7 @@
  * returned, not thrown: they are read when the program is loaded, and its commands say it.
  */
 import { businessCodes } from '../business-codes.ts'
-import type { Environment, NetworkOf } from '../network.ts'
+import type { Environment, NetworkOf, TokenSymbol } from '../network.ts'
 import { screenedOnly } from '../screened-only.ts'
 import { type EvmRow, evmNetwork } from './evm-network.ts'
 import { fieldProblem } from './row-fields.ts'
@@ -102,7 +102,11 @@ function clash(row: GivenRow, taken: readonly TakenNetwork[]): string | undefine
   return lacking(row)
 }
 
+/** Symbols of a network that its native coin cannot have: a coin is known by its symbol. */
+const stablecoins: ReadonlySet<string> = new Set<TokenSymbol>(['USDC', 'EURC'])
+
 function lacking({
+  nativeCoin: { symbol },
   domain,
   fastConfirmations,
   unifiedBalance,
@@ -110,6 +114,8 @@ function lacking({
   usdc,
   eurc,
 }: GivenRow): string | undefined {
+  if (stablecoins.has(symbol))
+    return `nativeCoin.symbol ${symbol} is that of a stablecoin, by which the two could not be told apart: choose another one, such as ${symbol}-GAS`
   if (domain === undefined && unifiedBalance)
     return 'unifiedBalance needs a domain: give it, or leave both out'
   if (domain === undefined && contracts) return 'contracts needs a domain: give it, or leave both out'
