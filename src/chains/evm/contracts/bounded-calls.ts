@@ -7,7 +7,7 @@ import type { Address } from '../../addresses/types.ts'
 import { decimalsMax } from '../../facets/tokens.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
-import { isLimitCode } from '../rpc/rpc-errors.ts'
+import { isLimitCode, type RpcCall } from '../rpc/rpc-errors.ts'
 import { isRevert } from './revert.ts'
 
 const readGas = 500_000n
@@ -25,14 +25,16 @@ export async function askAll(
 ): Promise<(Hex | undefined | RpcError)[]> {
   const answers: (Hex | undefined | RpcError)[] = []
   for (let from = 0; from < calls.length; from += callsMax) {
-    const asked = calls.slice(from, from + callsMax).map(({ to, data }) => ({
-      method: 'eth_call',
-      params: [{ to, data, gas: toQuantity(readGas) }, at],
-    }))
+    const asked = calls.slice(from, from + callsMax).map((call) => boundedCall(call, at))
     for (const answer of await rpc.batch<unknown>(asked, limits)) answers.push(answerOf(answer))
   }
   return answers
 }
+
+export const boundedCall = ({ to, data }: Asked, at: unknown = 'latest'): RpcCall => ({
+  method: 'eth_call',
+  params: [{ to, data, gas: toQuantity(readGas) }, at],
+})
 
 function answerOf(answer: unknown): Hex | undefined | RpcError {
   if (isHex(answer)) return answer
@@ -45,7 +47,8 @@ function answerOf(answer: unknown): Hex | undefined | RpcError {
 const faults =
   /out ?of ?gas|invalid (opcode|jump)|opcode|stack (under|over)flow|execution (error|halted)|evm error/i
 
-const isFaultOfContract = (error: RpcError) => isRevert(error) || faults.test(error.message)
+/** Whether a contract gives no answer, rather than the node. */
+export const isFaultOfContract = (error: RpcError) => isRevert(error) || faults.test(error.message)
 
 /** The first word of an answer: contracts return more than they should, and it is not read. */
 export const wordIn = (answer: Hex | undefined): bigint | undefined =>

@@ -1,42 +1,64 @@
+import { encodeFunctionData } from 'viem'
 import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
+import { tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
-import { readInteger } from './quantities.ts'
+import { stablecoinAbi } from '../abi/stablecoin.ts'
+import { boundedCall, decimalsIn, isFaultOfContract } from '../contracts/bounded-calls.ts'
+import { bytes, readInteger } from './quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from './rpc.ts'
 
 const timeoutMs = 5_000
+const decimalsCall = encodeFunctionData({ abi: stablecoinAbi, functionName: 'decimals' })
 
 /**
- * Checks the chain id of an endpoint, and that there is a contract at the address of each listed token of the network and at each
- * address that the configuration names for cross-chain messages and unified balances. Returns the mismatch, if there is one.
- * Throws `NodeUnreachable` when the endpoint gives no answer: it may only be down.
+ * Checks the chain id of an endpoint, that there is a contract at the address of each listed token of the network and at each
+ * address that the configuration names for cross-chain messages and unified balances, and that each token has the decimals by which
+ * its amounts are read. Returns the mismatch, if there is one. Throws `NodeUnreachable` when the endpoint gives no answer: it may
+ * only be down.
  */
 export async function inspectEndpoint(
   rpc: Rpc,
   network: Network,
   crosschain?: CrosschainAddresses,
 ): Promise<RefusedEndpoint | undefined> {
-  const { blockchain, chainId } = network
+  const { blockchain, chainId, tokens } = network
   const expected = expectedContracts(network, crosschain)
-  const answers = await rpc.batch<unknown>(
+  const [id, ...answers] = await rpc.batch<unknown>(
     [
       { method: 'eth_chainId', params: [] },
       ...expected.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+      ...tokens.map((token) => boundedCall({ to: tokenAddress(token), data: decimalsCall })),
     ],
     { timeoutMs },
   )
-  const refusal = answers.find((answer) => answer instanceof RpcError)
+  const codes = answers.splice(0, expected.length)
+  const refusal = [id, ...codes].find((answer) => answer instanceof RpcError)
   if (refusal) throw new NodeUnreachable(`${rpc.host} does not tell which chain it is of: ${refusal.message}`)
-  const [id, ...codes] = answers
   const given = readInteger(id, 'chain id')
   const of = { blockchain, endpoint: rpc.host }
   if (given !== chainId)
     return { ...of, reason: `it is a node of chain ${given}, and ${blockchain} is chain ${chainId}` }
   const missing = expected.find((_, index) => codes[index] === '0x')
-  if (!missing) return undefined
-  const reason = `it has no contract where ${missing.token ?? missing.contract} of ${blockchain} is`
-  return { ...of, reason, ...missing }
+  if (missing) {
+    const reason = `it has no contract where ${missing.token ?? missing.contract} of ${blockchain} is`
+    return { ...of, reason, ...missing }
+  }
+  const told = answers.map((answer) => decimalsOf(rpc, answer))
+  const wrong = tokens.findIndex(({ decimals }, index) => told[index] !== decimals)
+  const token = tokens[wrong]
+  if (!token) return undefined
+  const { symbol, address, decimals } = token
+  const reason = `${symbol} of ${blockchain} has ${told[wrong] ?? 'no'} decimals there, and its amounts are read with ${decimals}: correct its address if it is from BEZANT_OWN_NETWORKS, or take ${blockchain} out of BEZANT_NETWORKS`
+  return { ...of, reason, token: symbol, address }
+}
+
+/** The decimals that a contract tells; `undefined` where it tells none. */
+function decimalsOf({ host }: Rpc, answer: unknown): number | undefined {
+  if (!(answer instanceof RpcError)) return decimalsIn(bytes(answer, 'decimals of a token'))
+  if (isFaultOfContract(answer)) return undefined
+  throw new NodeUnreachable(`${host} does not tell the decimals of a token: ${answer.message}`)
 }
 
 type ExpectedContract = { address: string; token?: string; contract?: string }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { entryPoint } from '#chains/entry-point'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import type { Network } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { faults, type HostileRpc, mutate, mutations, openHostileRpc, seedsOf } from '#testing/adversary/index'
+import { type LyingNode, openLyingNode } from '#testing/nodes/lying-node'
 import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { until } from '#testing/platform/until'
 import type { Address } from '../../addresses/types.ts'
@@ -188,6 +191,38 @@ describe('reads from several endpoints', () => {
       expect(await missing.inspect()).toEqual([refusal, refusal, refusal])
       missing.close()
     }
+  })
+
+  it('property 68: never go to a node where a token has other decimals, or none, and wait for one that does not tell them', async () => {
+    const inspected = async (answer: (node: LyingNode) => void, network: Network = baseSepolia) => {
+      const node = await openLyingNode(chain.rpcUrl)
+      answer(node)
+      const inspection = { refused: () => {}, accepted: () => {} }
+      const asked = createEndpoints({ urls: [node.url], network, inspection })
+      const refused = await asked.inspect()
+      asked.close()
+      await node.close()
+      return refused
+    }
+    const [usdc] = baseSepolia.tokens
+    const telling = (told: unknown) => (node: LyingNode) =>
+      node.lie((method, result, [call]) =>
+        method === 'eth_call' && call.to === usdc!.address.toLowerCase() ? told : result,
+      )
+    const refusal = (decimals: string) => ({
+      reason: `USDC of BASE-SEPOLIA has ${decimals} decimals there, and its amounts are read with 6: correct its address if it is from BEZANT_OWN_NETWORKS, or take BASE-SEPOLIA out of BEZANT_NETWORKS`,
+      token: 'USDC',
+      address: usdc!.address,
+    })
+    expect(await inspected(() => {})).toEqual([])
+    expect(await inspected(telling(`0x${'12'.padStart(64, '0')}`))).toMatchObject([refusal('18')])
+    expect(await inspected(telling('0x'))).toMatchObject([refusal('no')])
+    expect(await inspected(telling('none'))).toEqual([])
+    // The entry point of smart accounts, a contract that is no token, reverts.
+    const tokens = [{ ...usdc!, address: entryPoint }]
+    expect(await inspected(() => {}, { ...baseSepolia, tokens })).toMatchObject([
+      { ...refusal('no'), address: entryPoint },
+    ])
   })
 
   it('prefer a head that is not far behind', async () => {
