@@ -5,6 +5,7 @@ import { erc1155Template } from '#api/contracts/templates/artifacts/erc1155-temp
 import type { Chain } from '#chains/chain'
 import type { NetworkToken } from '#chains/network'
 import { seedTokens, unlistedTokenId } from '#engines/ledger/tokens/index'
+import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
 import { feeOnTransferTokenAbi, feeOnTransferTokenBytecode } from '#testing/artifacts/fee-on-transfer-token'
 import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
@@ -80,6 +81,8 @@ export async function whileListed<Result>(
     return await act(id, own)
   } finally {
     tokens.pop()
+    // A process does not start on books with a listed token that its network lacks.
+    await database.run(sql`update tokens set listed = false where id = ${id}`)
   }
 }
 

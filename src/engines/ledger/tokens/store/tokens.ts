@@ -57,27 +57,53 @@ export async function seedTokens(
     on conflict do nothing`)
 }
 
+type BookedCoin = Pick<Token, 'id' | 'blockchain' | 'symbol' | 'decimals' | 'address'>
+
 /**
- * Throws where the books have coins of a network that this program does not know any more, or whose address is another one now: the
- * operator's list of networks was changed under them.
+ * Throws where the books have coins of a network that this program does not know any more, or that it knows otherwise: the operator's
+ * list of networks was changed under them.
  */
 export async function requireNetworksOfBooks(db: Db): Promise<void> {
-  const listed = await db.all<Pick<Token, 'id' | 'blockchain' | 'symbol' | 'address'>>(
-    sql`select t.id, t.blockchain, t.symbol, t.address from tokens t where t.listed`,
+  const listed = await db.all<BookedCoin>(
+    sql`select t.id, t.blockchain, t.symbol, t.decimals, t.address from tokens t where t.listed`,
   )
-  for (const { id, blockchain, symbol, address } of listed) {
-    const network = networkOf(blockchain)
+  for (const coin of listed) {
+    const network = networkOf(coin.blockchain)
     if (!network)
       throw new Error(
-        `the database has ${symbol} of ${blockchain}, and BEZANT_OWN_NETWORKS has no such network: name it there again, and take its nodes out of BEZANT_NETWORKS if it is not to be used`,
+        `the database has ${coin.symbol} of ${coin.blockchain}, and BEZANT_OWN_NETWORKS has no such network: name it there again, and take its nodes out of BEZANT_NETWORKS if it is not to be used`,
       )
-    const token = network.tokens.find((each) => each.id === id)
-    if (token && tokenAddress(token) !== address)
+    const change = changeOf(coin, network)
+    if (change !== undefined)
       throw new Error(
-        `${symbol} of ${blockchain} is ${address} in the database, and ${token.address} in BEZANT_OWN_NETWORKS: correct it there, or give the other contract a network of its own`,
+        `${change} in BEZANT_OWN_NETWORKS: correct it there, or begin anew with an empty database, which a sandbox has in another --data-dir`,
       )
   }
 }
+
+/** The difference between a coin of the books and that of its network. */
+function changeOf(booked: BookedCoin, { nativeToken, tokens: others }: Network): string | undefined {
+  const { id, blockchain, symbol, decimals, address } = booked
+  const coins: KnownCoin[] = [
+    { ...nativeToken, address: null },
+    ...others.map((token) => ({ ...token, address: tokenAddress(token) })),
+  ]
+  // A token that a wallet had before it was listed keeps the id that it had, and is found by its address.
+  const coin = coins.find((each) => each.id === id) ?? coins.find((each) => each.address === address)
+  const isElsewhere = coin !== undefined && coin.address !== address
+  const named = `${symbol} of ${blockchain}`
+  if (!coin || (isElsewhere && coin.localOnly)) return `${named} is ${address} in the database, and missing`
+  if (isElsewhere) return `${named} is ${placeOf(booked)} in the database, and ${placeOf(coin)}`
+  if (coin.address === null && coin.id !== id)
+    return `the native coin of ${blockchain} is ${symbol} in the database, and ${coin.symbol}`
+  if (coin.decimals !== decimals)
+    return `${named} has ${decimals} decimals in the database, and ${coin.decimals}`
+  return undefined
+}
+
+type KnownCoin = Pick<Token, 'id' | 'symbol' | 'decimals' | 'address'> & { localOnly?: true }
+
+const placeOf = ({ address }: Pick<Token, 'address'>) => address ?? 'the native coin'
 
 /** A request knows no token before its decimals: its amounts could mean anything. */
 const isNameable = sql`t.item_id is null and t.decimals_known`
