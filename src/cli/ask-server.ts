@@ -46,7 +46,7 @@ export async function askServer(
     },
     ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(30_000),
-  }).catch(away(url))
+  }).catch(away(url, method))
   const answer = (await response.json().catch(() => ({}))) as { data?: unknown; message?: string }
   const { status } = response
   if (response.ok ? answer.data === undefined : answer.message === undefined && ![401, 403].includes(status))
@@ -61,8 +61,16 @@ function nextOf(url: string, { headers }: Response): string | undefined {
   return link === undefined ? undefined : url + link.replace(/^https?:\/\/[^/]+/, '')
 }
 
-const away = (url: string) => (error: unknown) => {
+/** Errors of a request that the server may have read before its answer was lost. */
+const lostAnswers = ['TimeoutError', 'UND_ERR_SOCKET', 'ECONNRESET']
+
+const away = (url: string, method: string) => (error: unknown) => {
   const { cause, name } = error as Error & { cause?: NodeJS.ErrnoException }
+  const reason = cause?.code ?? name
+  if (method === 'POST' && lostAnswers.includes(reason))
+    throw new ServerAway(
+      `the answer of ${url} was lost (${reason}), and the request may have been accepted: repeat the call with the same idempotencyKey`,
+    )
   const remedy = 'start one with bezant sandbox or bezant serve, or give its address with --url'
-  throw new ServerAway(`no server answers at ${url} (${cause?.code ?? name}): ${remedy}`)
+  throw new ServerAway(`no server answers at ${url} (${reason}): ${remedy}`)
 }

@@ -1,5 +1,7 @@
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { insertApiKey } from '#runtime/auth/store'
+import type { Harness } from '#testing/platform/harness'
 import { programFile } from './programs.ts'
 
 export type ToolClient = {
@@ -13,6 +15,18 @@ export type ToolClient = {
   stderr(): string
   client: Client
   close(): Promise<void>
+}
+
+/** Makes a key for an agent, and the environment of its command. */
+export async function newAgent(harness: Harness) {
+  const own = { entityId: harness.entityId, environment: 'TEST', nowMs: Date.now() } as const
+  const { id, text } = await insertApiKey(harness.database, own)
+  const env = {
+    BEZANT_URL: harness.url,
+    BEZANT_API_KEY: text,
+    BEZANT_ENTITY_SECRET: harness.entitySecret,
+  }
+  return { id, env }
 }
 
 /** Starts `bezant mcp` as a host of agents does, and speaks with it by the published client. */

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
@@ -8,6 +7,7 @@ import {
 } from '@x402/core/http'
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types'
 import type { Harness } from '#testing/platform/harness'
+import { serveUntilEnd } from './serve.ts'
 
 export type Seller = {
   url: string
@@ -16,6 +16,10 @@ export type Seller = {
   /** Requests without a payment. */
   asked(): number
   price: PaymentRequirements
+  /** Other ways to pay that are offered before it. */
+  otherPrices: PaymentRequirements[]
+  /** The answer to a request without a payment; 0 closes its connection. */
+  unpaidStatus: number
   settle(header: string): Promise<SettleResponse>
 }
 
@@ -34,6 +38,14 @@ export const deliverOnce: Deliver = async (seller, header, response) => {
   if (!settled.success) return response.writeHead(402, receipt).end(settled.errorReason)
   return response.writeHead(200, { ...receipt, 'content-type': 'text/plain' }).end('it will be sunny')
 }
+
+/** Settles, and answers in its own way. */
+export const settleThen =
+  (answer: (response: ServerResponse) => unknown): Deliver =>
+  async ({ settle }, header, response) => {
+    await settle(header)
+    answer(response)
+  }
 
 /** A paid server by the published packages, whose facilitator is the harness. */
 export async function openSeller(
@@ -59,24 +71,25 @@ export async function openSeller(
       maxTimeoutSeconds: 60,
       extra: { name: 'USDC', version: '2' },
     },
+    otherPrices: [],
+    unpaidStatus: 402,
     settle: (header) => facilitator.settle(decodePaymentSignatureHeader(header), seller.price),
   }
-  const server = createServer((request, response) => {
+  const origin = await serveUntilEnd(harness, (request, response) => {
     const header = request.headers['payment-signature']
     if (typeof header === 'string') {
       seller.payments.push(header)
-      void deliver(seller, header, response, request)
-      return
+      return void deliver(seller, header, response, request)
     }
     asked += 1
-    const required = { x402Version: 2, resource: { url: seller.url }, accepts: [seller.price] }
-    response.writeHead(402, { 'PAYMENT-REQUIRED': encodePaymentRequiredHeader(required as never) }).end()
+    if (seller.unpaidStatus === 0) return response.destroy()
+    if (seller.unpaidStatus !== 402) return response.writeHead(seller.unpaidStatus).end('without a price')
+    const accepts = [...seller.otherPrices, seller.price]
+    const required = { x402Version: 2, resource: { url: seller.url }, accepts }
+    return response
+      .writeHead(402, { 'PAYMENT-REQUIRED': encodePaymentRequiredHeader(required as never) })
+      .end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  harness.atClose(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  seller.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/forecast`
+  seller.url = `${origin}/forecast`
   return seller
 }

@@ -120,7 +120,7 @@ const purchaseTool = (buy: Buyer): Tool =>
     name: 'fetch_with_payment',
     title: 'Fetch, and pay if asked to',
     description:
-      'Sends a request to a URL. If the answer is 402, pays what it asks in USDC by x402 from a wallet on the same blockchain, up to maxAmount, asks again and returns the answer with the receipt. "paid" is yes, no or pending. Redirects are not followed.',
+      'Sends a request to a URL. If the answer is 402, pays what it asks in USDC by x402 from a wallet on the same blockchain, up to maxAmount, asks again and returns the answer with the receipt. "paid" is yes, no or pending, for all calls with the idempotencyKey. Redirects are not followed.',
     acts: true,
     input: inputOf({
       url: textInput('The URL.', 2_048),
@@ -128,7 +128,10 @@ const purchaseTool = (buy: Buyer): Tool =>
       body: optional(Type.String({ maxLength: 65_536, description: 'The body of a POST.' })),
       contentType: optional(textInput('The media type of the body. Default: application/json.', 100)),
       walletId: idInput('The wallet that pays, from list_wallets.'),
-      maxAmount: textInput('The most that may be paid, in USDC, as a decimal text such as "0.10".', 100),
+      maxAmount: textInput(
+        'The most that may be paid, in USDC, as a decimal text such as "0.10". Ask the user before you raise it.',
+        100,
+      ),
       idempotencyKey: keyInput,
     }),
     run: (platform, { method = 'GET', contentType = 'application/json', ...input }) =>

@@ -18,7 +18,7 @@ export const oversightTools = [
       'Shows the rules and limits that signatures of this account have to pass. The API key needs the scope operator:read.',
     acts: false,
     input: inputOf({
-      subjectId: optional(idInput('The policy of this wallet or wallet set alone.')),
+      subjectId: optional(idInput('The policy of this wallet, wallet set or API key alone.')),
       ...pageInput,
     }),
     run: (platform, input) =>

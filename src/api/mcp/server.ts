@@ -105,13 +105,20 @@ const textLengthMax = 100_000
 
 /** The result as JSON, in which long texts that others wrote are shortened. */
 function shownText(result: unknown): string {
-  const text = JSON.stringify(result, (name, value: unknown) => {
-    const lengthMax = name === 'content' ? contentLengthMax : valueLengthMax
+  for (let contentMax = contentLengthMax; ; contentMax = Math.floor(contentMax / 2)) {
+    const text = shortened(result, contentMax)
+    if (text.length <= textLengthMax) return text
+    // What was paid for is never withheld: without its content, the answer to a purchase fits.
+    if (contentMax === 0)
+      throw new ToolProblem(
+        `the answer has ${text.length} characters, and ${textLengthMax} are shown at most: ask for less, such as by a smaller pageSize`,
+      )
+  }
+}
+
+const shortened = (result: unknown, contentMax: number): string =>
+  JSON.stringify(result, (name, value: unknown) => {
+    const lengthMax = name === 'content' ? contentMax : valueLengthMax
     if (typeof value !== 'string' || value.length <= lengthMax) return value
     return `${value.slice(0, lengthMax)}… (${value.length - lengthMax} more characters)`
   })
-  if (text.length <= textLengthMax) return text
-  throw new ToolProblem(
-    `the answer has ${text.length} characters, and ${textLengthMax} are shown at most: ask for less, such as by a smaller pageSize`,
-  )
-}

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type World, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { runCommand } from '#testing/processes/command'
+import { runProgram } from '#testing/processes/program'
 import { programFile } from '#testing/processes/programs'
 import { openTools, type ToolClient } from '#testing/processes/tool-client'
 
@@ -128,6 +129,13 @@ describe('bezant mcp', () => {
     const exited = once(child, 'exit')
     child.stdin.end('no message\n{"jsonrpc":"2.0","id":1,"method":"none"}\n')
     expect(await exited).toEqual([0, null])
+  })
+
+  it('refuses a wrong list of own networks before it serves', async () => {
+    const env = { BEZANT_OWN_NETWORKS_FILE: '/none.json' }
+    const { code, stderr } = await runProgram({ command: 'mcp', env })
+    expect(code).toBe(1)
+    expect(stderr).toContain('BEZANT_OWN_NETWORKS_FILE names a file that cannot be read')
   })
 
   it('refuses a wrong address before it serves', async () => {

@@ -1,6 +1,8 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { openBuyer } from '#api/mcp/purchases/buy'
 import { createToolServer } from '#api/mcp/server'
+import { requireOwnNetworks } from '#chains/networks/index'
+import { isLoopback } from '#lib/web-origin'
 import { commandKeyOf, commandSecretOf } from '#runtime/config'
 import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { sandboxApiKey, sandboxEntitySecret } from '#sandbox/credentials'
@@ -20,7 +22,8 @@ key: bezant policy set --key ID.
 
 It asks a running server, with the API key in BEZANT_API_KEY and, to act, the entity secret in
 BEZANT_ENTITY_SECRET, or in the files that BEZANT_API_KEY_FILE and BEZANT_ENTITY_SECRET_FILE name;
-without a key with the public credentials of a sandbox.`,
+without a key with the public credentials of a sandbox. Networks of the operator are those of
+BEZANT_OWN_NETWORKS_FILE.`,
   options: {
     'allow-acts': { type: 'boolean', about: 'Give agents the tools that create, pay and buy.' },
     'local-sellers': {
@@ -34,6 +37,7 @@ without a key with the public credentials of a sandbox.`,
 }
 
 async function run(args: ParsedArgs): Promise<number> {
+  requireOwnNetworks()
   const acts = args.flags['allow-acts'] === true
   if (args.flags['local-sellers'] === true && !acts)
     throw new UsageError('--local-sellers needs --allow-acts: without it nothing is fetched')
@@ -55,6 +59,10 @@ async function run(args: ParsedArgs): Promise<number> {
 /** The server, and the credentials for it. Those of a sandbox are public, and only used together. */
 function accessOf(args: ParsedArgs, acts: boolean): PlatformAccess {
   const url = serverAddress(args, 'server')
+  if (acts && new URL(url).protocol === 'http:' && !isLoopback(new URL(url)))
+    throw new UsageError(
+      `--allow-acts needs https: over http to ${new URL(url).host}, the key that encrypts the entity secret could be replaced on the way. Give an address with https, or that of a tunnel on this machine`,
+    )
   const apiKey = commandKeyOf()
   const entitySecret = acts ? (commandSecretOf() ?? (apiKey ? undefined : sandboxEntitySecret)) : undefined
   if (acts && entitySecret === undefined)

@@ -1,7 +1,7 @@
 /**
  * Paying a 402 once. A purchase has a key that the agent chooses. Its payment has a number that follows from the key, so that the chain
  * executes one payment of the key, whatever is asked again, by whichever process, and at whatever price. What was signed is sent again
- * while it is valid, and nothing is called unpaid that a seller may still settle.
+ * while it is valid, and the chain is asked before anything is called unpaid.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAmount } from '#lib/amounts'
@@ -11,8 +11,14 @@ import { formatInstant, systemClock } from '#lib/time'
 import type { Answered, OutboundCaller } from '#runtime/outbound/call'
 import { TargetRefused } from '#runtime/outbound/target'
 import { type Platform, ToolProblem } from '../tool.ts'
-import { parsed, priceOf, readOffer, recordOf } from './read-offers.ts'
-import { type PayingWallet, type PurchasePayment, signPayment, wasPaid } from './sign-payment.ts'
+import { type Offer, paidTokenOf, parsed, priceOf, readOffer, recordOf } from './read-offers.ts'
+import {
+  type PayingWallet,
+  type PurchasePayment,
+  signPayment,
+  validMaxSeconds,
+  wasPaid,
+} from './sign-payment.ts'
 
 type Purchase = {
   url: string
@@ -29,6 +35,8 @@ type Bought = { paid: Paid } & Record<string, unknown>
 
 type Remembered = {
   fingerprint: string
+  /** Until when a payment of the key may be valid that this process does not know. */
+  unknownUntilMs: number
   payment?: PurchasePayment
   /** The answer that was paid for, once it is there. */
   bought?: Bought
@@ -50,18 +58,24 @@ export type Buyer = (platform: Platform, purchase: Purchase) => Promise<Bought>
 /** Makes a buyer, with a memory of its purchases. `call` is how sellers are reached. */
 export function openBuyer(call: OutboundCaller): Buyer {
   const known = new Map<string, Remembered>()
+  let wholeSinceMs = systemClock.nowMs()
   return async (platform, purchase) => {
     const name = purchase.idempotencyKey
     const { maxAmount: _, ...terms } = purchase
     const fingerprint = fingerprintOf(terms).toString('hex')
     const before = known.get(name)
     // A call that signed nothing binds its key to nothing.
-    const entry: Remembered = before?.payment || before?.underWay ? before : { fingerprint }
+    const unknownUntilMs = wholeSinceMs + validMaxSeconds * 1_000
+    const entry: Remembered = before?.payment || before?.underWay ? before : { fingerprint, unknownUntilMs }
     if (entry.fingerprint !== fingerprint)
       throw new ToolProblem(
         'idempotencyKey is of another purchase: choose a new one for this, and keep the old one to repeat the other',
       )
-    if (!known.has(name) && known.size >= rememberedMax) known.delete(known.keys().next().value!)
+    if (!known.has(name) && known.size >= rememberedMax) {
+      const [oldest, { payment }] = known.entries().next().value!
+      known.delete(oldest)
+      if (payment) wholeSinceMs = systemClock.nowMs()
+    }
     known.set(name, entry)
     if (entry.bought) return entry.bought
     entry.underWay ??= buy(platform, call, purchase, entry).finally(() => {
@@ -78,11 +92,18 @@ async function buy(
   entry: Remembered,
 ): Promise<Bought> {
   const payer = await payerOf(platform, purchase.walletId)
+  const maxAtomic = maxOf(payer, purchase)
   const isValid = entry.payment && entry.payment.validUntilMs > systemClock.nowMs()
   if (!isValid) {
-    const first = await reach(call, purchase)
-    if (first.status !== 402) return { paid: 'no', ...shownAnswer(first) }
-    entry.payment = await pay(platform, payer, first, purchase)
+    const asked = await ask(call, purchase, payer, maxAtomic)
+    const key = purchase.idempotencyKey
+    const before = await wasPaid(platform, payer, key)
+    if (before !== false || !asked.offer) return withoutPayment(before, asked, entry)
+    const memo = `x402 ${new URL(purchase.url).host}`.slice(0, 100)
+    const signed = signPayment(platform, payer, asked.offer, { key, memo })
+    entry.payment = await signed.catch((error) => {
+      throw error instanceof ToolProblem ? new ToolProblem(error.message + cautionOf(entry)) : error
+    })
   }
   const payment = entry.payment!
   const bought = await deliver(platform, call, { purchase, payer, payment })
@@ -91,42 +112,79 @@ async function buy(
 }
 
 async function payerOf(platform: Platform, walletId: string): Promise<PayingWallet> {
-  const { data } = await platform<{ wallet: PayingWallet }>({
+  const { data } = await platform<{ wallet: Omit<PayingWallet, 'token'> }>({
     method: 'GET',
     path: `/v1/w3s/wallets/${walletId}`,
   })
   const { id, blockchain, address } = data.wallet
-  return { id, blockchain, address }
+  const token = paidTokenOf(blockchain)
+  if (token) return { id, blockchain, address, token }
+  throw new ToolProblem(
+    `a wallet on ${blockchain} cannot pay by x402: take one on a chain with signed payments. If ${blockchain} is a network of the operator, start bezant mcp with the BEZANT_OWN_NETWORKS_FILE of the server`,
+  )
 }
 
-/** Signs what the seller asks for, if it is within the maximum and the key has paid nothing before. */
-async function pay(
-  platform: Platform,
-  payer: PayingWallet,
-  asked: Answered,
-  { url, maxAmount, idempotencyKey: key }: Purchase,
-): Promise<PurchasePayment> {
-  const offer = readOffer(asked, payer.blockchain)
-  const max = parseAmount(maxAmount, offer.token.decimals)
-  if (typeof max !== 'bigint')
-    throw new ToolProblem(
-      `maxAmount must be a decimal text with up to ${offer.token.decimals} decimals, such as "0.10", not "${maxAmount}"`,
-    )
-  if (offer.amountAtomic > max)
-    throw new ToolProblem(
-      `nothing was paid: the seller asks ${priceOf(offer)}, more than maxAmount ${maxAmount}: ask the user before you repeat the call with a higher one`,
-    )
-  const before = await wasPaid(platform, payer, offer.tokenAddress, key)
-  if (before)
-    throw new ToolProblem(
-      'nothing more was paid: this idempotencyKey has paid already, and the seller asks again: list_transactions shows the payment, and a new idempotencyKey makes another one',
-    )
-  if (before === undefined)
-    throw new ToolProblem(
-      'nothing was paid: the node does not tell whether this idempotencyKey has paid before: repeat the call with the same key in a moment',
-    )
-  return signPayment(platform, payer, offer, { key, memo: `x402 ${new URL(url).host}`.slice(0, 100) })
+function maxOf({ token }: PayingWallet, { maxAmount }: Purchase): bigint {
+  const max = parseAmount(maxAmount, token.decimals)
+  if (typeof max === 'bigint') return max
+  throw new ToolProblem(
+    `maxAmount must be a decimal text with up to ${token.decimals} decimals, such as "0.10", not "${maxAmount}"`,
+  )
 }
+
+/** How a seller answers a request without a payment: with an offer within the maximum, or the reason why there is none. */
+type Unpaid = { answer?: Answered; offer?: Offer; refusal?: string }
+
+async function ask(
+  call: OutboundCaller,
+  purchase: Purchase,
+  payer: PayingWallet,
+  maxAtomic: bigint,
+): Promise<Unpaid> {
+  const asked: Unpaid = {}
+  try {
+    asked.answer = await reach(call, purchase)
+    if (asked.answer.status !== 402) return asked
+    const offer = readOffer(asked.answer, payer.blockchain)
+    if (offer.amountAtomic <= maxAtomic) return { ...asked, offer }
+    const refusal = `the seller asks ${priceOf(offer)}, more than maxAmount ${purchase.maxAmount}`
+    return { ...asked, refusal }
+  } catch (error) {
+    if (error instanceof ToolProblem) return { ...asked, refusal: error.message }
+    throw error
+  }
+}
+
+/** Tells what is known of a purchase where this call sends no payment: an earlier one under its key may have. */
+function withoutPayment(before: boolean | undefined, { answer, refusal }: Unpaid, entry: Remembered): Bought {
+  const shown = answer && shownAnswer(answer)
+  const why = refusal ?? `the seller answers ${answer!.status}`
+  if (before && isDelivery(answer)) return { paid: 'yes', ...shown }
+  if (before)
+    return {
+      paid: 'yes',
+      ...shown,
+      problem: `An earlier call with this idempotencyKey has paid already, and this one gets nothing: ${why}. Choose a new key only to buy a second time.`,
+    }
+  if (before === undefined)
+    return {
+      paid: 'pending',
+      ...shown,
+      problem: `This call paid nothing (${why}), and the node does not tell whether an earlier one with this idempotencyKey has paid. Repeat the call with the same key in a moment: it pays once. Another key could pay twice.`,
+    }
+  const caution = cautionOf(entry)
+  if (refusal !== undefined) throw new ToolProblem(`nothing was paid: ${refusal}${caution}`)
+  return { paid: 'no', ...shown, ...(caution !== '' && { caution: `This call paid nothing${caution}` }) }
+}
+
+/** Qualifies a text that calls a purchase unpaid, while a payment may be valid that this process does not know. */
+const cautionOf = ({ unknownUntilMs }: Remembered): string =>
+  unknownUntilMs <= systemClock.nowMs()
+    ? ''
+    : ` (an earlier call with this idempotencyKey, if there was one, may still be settled until ${formatInstant(unknownUntilMs)}: repeat with the same key, which pays once)`
+
+const isDelivery = (answer: Answered | undefined): boolean =>
+  answer !== undefined && answer.status >= 200 && answer.status < 300
 
 type PaidRequest = { purchase: Purchase; payer: PayingWallet; payment: PurchasePayment }
 
@@ -137,12 +195,11 @@ async function deliver(platform: Platform, call: OutboundCaller, delivery: PaidR
   const { answer, failure } = await send(call, purchase, payment)
   const receipt = answer && receiptIn(answer)
   const isSettled = receipt?.['success'] === true
-  const used = isSettled || (await wasPaid(platform, payer, offer.tokenAddress, purchase.idempotencyKey))
+  const used = isSettled || (await wasPaid(platform, payer, purchase.idempotencyKey))
   const terms = { price: priceOf(offer), payTo: offer.payTo, blockchain: payer.blockchain }
   const shown = { ...terms, ...(receipt && { receipt }), ...(answer && shownAnswer(answer)) }
-  const isDelivered = answer !== undefined && answer.status >= 200 && answer.status < 300
   if (used) {
-    if (isDelivered) return { paid: 'yes', ...shown }
+    if (isDelivery(answer)) return { paid: 'yes', ...shown }
     const why = failure ?? `the seller answers ${answer!.status}`
     return {
       paid: 'yes',
@@ -175,7 +232,7 @@ async function send(
   }
 }
 
-/** Reaches the seller; redirects are not followed, so that a payment goes to the origin which asked for it. */
+/** Reaches the seller, or throws a ToolProblem; redirects are not followed, so that a payment goes to the origin which asked for it. */
 async function reach(
   call: OutboundCaller,
   { url, method, body, contentType }: Purchase,
@@ -188,9 +245,10 @@ async function reach(
   const asked = { method, url, headers, ...(body !== undefined && { body }) }
   const limits = { timeoutMs: payment ? paidMs : unpaidMs, keptBytes: bytesMax, headerLengthMax }
   return call({ ...asked, ...limits }).catch((error: Error) => {
-    if (error instanceof TargetRefused)
-      throw new ToolProblem(`nothing was sent: the address ${error.message}`)
-    throw payment ? error : new ToolProblem(`nothing was paid: ${url} does not answer: ${error.message}`)
+    const isRefused = error instanceof TargetRefused
+    throw new ToolProblem(
+      isRefused ? `the address ${error.message}` : `${url} does not answer: ${error.message}`,
+    )
   })
 }
 

@@ -1,9 +1,10 @@
 import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import { networkIdOf } from '#chains/chain-ids'
 import { type NetworkToken, tokenAddress } from '#chains/network'
-import { networks } from '#chains/networks/index'
+import { networkOf } from '#chains/networks/index'
 import { formatAmount } from '#lib/amounts'
 import { parseBase64 } from '#lib/base64'
 import type { Answered } from '#runtime/outbound/call'
@@ -16,7 +17,7 @@ export type Offer = {
   written: Record<string, unknown>
   resource: unknown
   token: NetworkToken
-  /** The name and the version of the token in its signatures, as the seller wrote them. */
+  /** The name and the version of the token in its signatures; the seller says which version. */
   domain: { name: string; version: string }
   tokenAddress: Address
   payTo: Address
@@ -29,6 +30,13 @@ const offersMax = 20
 /** One token for each blockchain, so that the contract of the token executes one payment of a key, whatever a seller asks for next. */
 const paidIn = 'USDC'
 
+/** The token in which a wallet on this blockchain pays, if it can. */
+export const paidTokenOf = (blockchain: string): NetworkToken | undefined => {
+  const network = networkOf(blockchain)
+  const isPayable = network && capabilitiesOf(network.blockchain).signedPayments
+  return isPayable ? network.tokens.find(({ symbol }) => symbol === paidIn) : undefined
+}
+
 /** The cheapest way to pay of those that an answer 402 has and a wallet on this blockchain can take. Throws a ToolProblem without one. */
 export function readOffer(answer: Answered, blockchain: string): Offer {
   const required = requiredIn(answer)
@@ -37,9 +45,11 @@ export function readOffer(answer: Answered, blockchain: string): Offer {
   const [first, ...others] = offers
   if (first)
     return others.reduce((one, other) => (other.amountAtomic < one.amountAtomic ? other : one), first)
-  const shown = written.map((each) => ['scheme', 'network', 'asset'].map((name) => recordOf(each)[name]))
+  const shown = written
+    .map(recordOf)
+    .map(({ scheme, network, asset, extra }) => [scheme, network, asset, recordOf(extra)['name']])
   throw new ToolProblem(
-    `nothing was paid: a wallet on ${blockchain} pays by the scheme exact (EIP-3009) in USDC of its blockchain, and the seller asks for ${JSON.stringify(shown).slice(0, 500)}`,
+    `a wallet on ${blockchain} pays by the scheme exact (EIP-3009) in USDC of its blockchain, by the contract and the name of the token, and the seller asks for ${JSON.stringify(shown).slice(0, 500)}`,
   )
 }
 
@@ -49,7 +59,7 @@ function requiredIn({ headers, text }: Answered): Record<string, unknown> {
   const json = header === undefined ? text : parseBase64(header)?.toString('utf8')
   const required = recordOf(parsed(json ?? ''))
   if (required['x402Version'] === 1 || required['x402Version'] === 2) return required
-  throw new ToolProblem('nothing was paid: the answer 402 does not say by x402 what is required')
+  throw new ToolProblem('the answer 402 does not say by x402 what is required')
 }
 
 function offerOf(
@@ -58,18 +68,19 @@ function offerOf(
   blockchain: string,
 ): Offer | undefined {
   const x402Version = required['x402Version'] as 1 | 2
-  const network = networks.find((each) => each.blockchain === blockchain)
+  const network = networkOf(blockchain)
   const asked = x402Version === 1 ? network?.x402Name : network && networkIdOf(blockchain as Blockchain)
   if (!network || written['scheme'] !== 'exact' || written['network'] !== asked) return undefined
-  const { name, version, assetTransferMethod = 'eip3009' } = recordOf(written['extra'])
+  const { name, version, verifyingContract, assetTransferMethod = 'eip3009' } = recordOf(written['extra'])
   const address = addressOf(blockchain, written['asset'])
-  const token = network.tokens.find((each) => each.symbol === paidIn && tokenAddress(each) === address)
+  const token = paidTokenOf(blockchain)
   const payTo = addressOf(blockchain, written['payTo'])
   const amount = written[x402Version === 1 ? 'maxAmountRequired' : 'amount']
-  const isPayable = token !== undefined && address !== undefined && payTo !== undefined
-  if (!isPayable || assetTransferMethod !== 'eip3009') return undefined
-  if (typeof name !== 'string' || typeof version !== 'string' || name.length + version.length > 100)
+  if (!token || tokenAddress(token) !== address || payTo === undefined) return undefined
+  // Other contracts, such as those of batched payments, take signatures that the token does not: they would cost budget and pay nothing.
+  if (assetTransferMethod !== 'eip3009' || verifyingContract !== undefined || name !== token.name)
     return undefined
+  if (typeof version !== 'string' || version.length > 100) return undefined
   if (typeof amount !== 'string' || !/^[1-9]\d{0,77}$/.test(amount)) return undefined
   const seconds = written['maxTimeoutSeconds']
   return {
@@ -77,7 +88,7 @@ function offerOf(
     written,
     resource: required['resource'],
     token,
-    domain: { name, version },
+    domain: { name: token.name, version },
     tokenAddress: address,
     payTo,
     amountAtomic: BigInt(amount),

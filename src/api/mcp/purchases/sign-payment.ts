@@ -2,19 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Address } from '#chains/addresses/types'
 import { type AuthorizationTerms, authorizationData } from '#chains/authorization-data'
 import type { Blockchain } from '#chains/blockchains'
+import { type NetworkToken, tokenAddress } from '#chains/network'
 import { type Hex, hexOf } from '#lib/hex'
 import { systemClock } from '#lib/time'
 import type { Platform } from '../tool.ts'
 import type { Offer } from './read-offers.ts'
 
-/** The wallet that pays. */
-export type PayingWallet = { id: string; blockchain: string; address: Address }
+/** The wallet that pays, and the token in which it does. */
+export type PayingWallet = { id: string; blockchain: string; address: Address; token: NetworkToken }
 
 /** A payment that was signed: sending it again pays nothing more. */
 export type PurchasePayment = { offer: Offer; header: [name: string, value: string]; validUntilMs: number }
 
 /** The longest time for which an authorization is valid, whatever the seller asks for. */
-const validMaxSeconds = 600
+export const validMaxSeconds = 600
 
 /**
  * The number by which the chain tells an authorization of a payer from others, and executes it once. It follows from the key of the
@@ -68,11 +69,10 @@ function headerOf({ x402Version, written, resource }: Offer, payload: object): [
 export async function wasPaid(
   platform: Platform,
   payer: PayingWallet,
-  token: Address,
   key: string,
 ): Promise<boolean | undefined> {
   const query = {
-    address: token,
+    address: tokenAddress(payer.token),
     blockchain: payer.blockchain,
     abiFunctionSignature: 'authorizationState(address,bytes32)',
     abiParameters: [payer.address, paymentNumber(payer, key)],
