@@ -31,8 +31,8 @@ export async function insertTransactions(
 }
 
 const insertToken = (database: Database) =>
-  database.run(sql`insert into tokens (id, blockchain, name, symbol, decimals, is_native, standard, address, create_date)
-    values (${token}, 'BASE-SEPOLIA', 'USDC', 'USDC', 6, false, 'ERC20', '0x01', '2026-01-01T00:00:00Z')
+  database.run(sql`insert into tokens (id, blockchain, name, symbol, decimals, is_native, standard, address, listed, create_date)
+    values (${token}, 'BASE-SEPOLIA', 'USDC', 'USDC', 6, false, 'ERC20', '0x01', false, '2026-01-01T00:00:00Z')
     on conflict do nothing`)
 
 const insertTransactionsBetween = (database: Database, entityId: string, from: number, to: number) =>
