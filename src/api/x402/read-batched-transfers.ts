@@ -9,7 +9,7 @@ import {
   type UnifiedPayment,
   unifiedChains,
 } from '#engines/unified-balance/index'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -19,7 +19,13 @@ import { hexAt } from './read-payment.ts'
 /** Throws `unifiedTransferNotFound`. */
 export async function getBatchedTransfer(ctx: Ctx, id: string) {
   const payment = await findUnifiedPayment(ctx.db, id)
-  if (!payment) throw new ApiError('unifiedTransferNotFound')
+  if (!payment)
+    throw invalid({
+      at: 'id',
+      reason: 'matches no transfer of this server',
+      value: id,
+      kind: 'unifiedTransferNotFound',
+    })
   return shown(payment)
 }
 

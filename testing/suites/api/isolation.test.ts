@@ -109,7 +109,10 @@ describe.each(drawnThird(known))('$name', ({ endpoint, name }) => {
   it('shows nothing of another tenant', async () => {
     if (endpoint.method !== 'GET') return
     // These show the ids and addresses that our own requests named: a third tenant asks.
-    const isEcho = /^GET \/operator\/(requests|movements|events)$/.test(name)
+    const isEcho =
+      /^GET (\/operator\/(requests|movements|events)|\/v2\/notifications\/subscriptions\/permissionless)$/.test(
+        name,
+      )
     const asker = isEcho ? await harness.newEntity() : ours.tenant
     const { text } = await send(endpoint, await sampleRequests[name]!.request(ours), asker)
     for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
