@@ -42,7 +42,7 @@ export async function makePermissionlessSubscription(world: World, name: string)
   return world.call('POST', path, await permissionlessBody(world, name))
 }
 
-/** What such a subscription is made of. */
+/** The body of a request for such a subscription. */
 export const permissionlessBody = async ({ harness }: World, name: string) => ({
   environment: 'TEST',
   endpoint: await webhookEndpoint(name),

@@ -108,7 +108,7 @@ function shownText(result: unknown): string {
   for (let contentMax = contentLengthMax; ; contentMax = Math.floor(contentMax / 2)) {
     const text = shortened(result, contentMax)
     if (text.length <= textLengthMax) return text
-    // What was paid for is never withheld: without its content, the answer to a purchase fits.
+    // The answer to a purchase is never withheld: without its content it fits.
     if (contentMax === 0)
       throw new ToolProblem(
         `the answer has ${text.length} characters, and ${textLengthMax} are shown at most: ask for less, such as by a smaller pageSize`,

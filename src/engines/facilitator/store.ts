@@ -137,7 +137,8 @@ export const refuseUnsent = (db: Db, { entityId, id }: PaymentRef, refusal: stri
   db.run(sql`update x402_payments p set refusal = ${refusal}
     where p.entity_id = ${entityId} and p.id = ${id} and ${isUnsent}`)
 
-const unsentInTime =
+/** The refusal of a payment that nothing sent while its seller waited. */
+export const unsentInTime =
   'it was not sent in time: look whether the treasury has gas, and whether the workers of this server run'
 
 /** Refuses a payment for good that has no transaction although its time is over. */

@@ -25,8 +25,8 @@ import {
   type PaymentRef,
   type PaymentRow,
   postponePayments,
-  refuseLate,
   refuseUnsent,
+  unsentInTime,
 } from './store.ts'
 import { isExpiring } from './verify.ts'
 
@@ -81,12 +81,12 @@ async function submitOwn(
     const isSent = await ctx.database.tx(async (tx) => {
       const payment = await lockDue(tx, { entityId, id })
       if (!payment) return false
-      const isRefused = payment.isLate || isExpiring(ctx, chain, payment)
-      if (payment.isLate) await refuseLate(tx, payment)
-      else if (isRefused) await refuseUnsent(tx, payment, 'it was not sent before it expired')
+      const expired = isExpiring(ctx, chain, payment) ? 'it was not sent before it expired' : undefined
+      const refusal = payment.isLate ? unsentInTime : expired
+      if (refusal !== undefined) await refuseUnsent(tx, payment, refusal)
       else if (treasury) await submitOne(ctx, tx, chain, treasury, payment)
       failpoint('before-payment-commit')
-      return !isRefused && treasury !== undefined
+      return refusal === undefined && treasury !== undefined
     })
     if (isSent) count += 1
     if (isSent) failpoint('after-payment-commit')

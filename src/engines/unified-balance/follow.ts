@@ -140,7 +140,6 @@ async function followWallet(tx: Db, event: WalletEvent, changes: Changes): Promi
 async function followPayments(tx: Db, event: PaymentsEvent, changes: Changes): Promise<void> {
   const isOwn = await isCountedBatch(tx, batchIdOf(event.batch))
   const isDebit = event.kind === 'paymentsDebited'
-  const takenAtomic = isDebit ? -event.fromAvailableAtomic : null
   const movement: UnifiedMovement = {
     ...placeOf(event),
     kind: isDebit ? 'paid' : 'received',
@@ -150,7 +149,7 @@ async function followPayments(tx: Db, event: PaymentsEvent, changes: Changes): P
     fromWithdrawingAtomic: isDebit ? event.fromWithdrawingAtomic : 0n,
     specHash: null,
     sender: null,
-    countedAtomic: isOwn === isDebit ? null : isOwn ? 0n : takenAtomic,
+    countedAtomic: isDebit ? (isOwn ? null : -event.fromAvailableAtomic) : isOwn ? 0n : null,
   }
   if (movement.countedAtomic) addChange(changes, movement, movement.countedAtomic)
   await insertMovement(tx, movement)
@@ -167,15 +166,11 @@ async function count(
   const intents = new Map((await lockIntents(tx, burned)).map((intent) => [intent.specHash, intent]))
   for (const movement of movements) {
     const { kind, amountAtomic, feeAtomic, fromWithdrawingAtomic, specHash } = movement
-    if (kind === 'deposited' || kind === 'received') {
-      await setCounted(tx, movement, amountAtomic)
-      addChange(changes, movement, amountAtomic)
-      continue
-    }
-    // Of an own payer, whose whole payments are reserved: a part of them came out of its withdrawal.
-    if (kind === 'paid') {
-      await setCounted(tx, movement, fromWithdrawingAtomic)
-      addChange(changes, movement, fromWithdrawingAtomic)
+    if (kind !== 'burned') {
+      // The payments of an own payer are reserved as a whole: a part of them came out of its withdrawal.
+      const countedAtomic = kind === 'paid' ? fromWithdrawingAtomic : amountAtomic
+      await setCounted(tx, movement, countedAtomic)
+      addChange(changes, movement, countedAtomic)
       continue
     }
     const intent = intents.get(specHash!)

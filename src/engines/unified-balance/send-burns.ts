@@ -4,7 +4,6 @@
  */
 
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { signWithKeyInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
@@ -20,6 +19,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { UnifiedChain } from './networks.ts'
+import { signAsBurnSigner } from './sign.ts'
 import {
   burnsWait,
   claimBurns,
@@ -75,7 +75,7 @@ async function sendBatch(
   const batch = batchOf(first, due)
   const id = newId(nowMs)
   const payload = await payloadOf(ctx, tx, unified, batch)
-  const signature = await signed(ctx, tx, `burn:${id}`, payloadDigest(bytesOf(payload)))
+  const signature = await signAsBurnSigner(ctx, tx, `burn:${id}`, payloadDigest(bytesOf(payload)))
   await submitPlatformCall(ctx, tx, unified.chain, treasury, {
     actor: 'unified-balance',
     requestId: id,
@@ -99,12 +99,6 @@ function batchOf(first: DueBurn, due: readonly DueBurn[]): readonly DueBurn[] {
   })
 }
 
-async function signed(ctx: EngineCtx, tx: Db, subject: string, digest: Hex): Promise<Buffer> {
-  const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [{ subject, digest }])
-  if (!signatures) throw new Error('there is no attestation key for unified balances')
-  return signatures[0]!
-}
-
 async function payloadOf(
   ctx: EngineCtx,
   tx: Db,
@@ -122,7 +116,7 @@ async function payloadOf(
 /** The signature that the wallet contract takes. It asks no contract, so one that changed its mind stops no burn. */
 async function signatureOf(ctx: EngineCtx, tx: Db, { signature, digest }: DueBurn): Promise<Hex> {
   if (!digest) return hexOf(signature)
-  return hexOf(await signed(ctx, tx, `intents:${hexOf(digest)}`, hexOf(digest)))
+  return hexOf(await signAsBurnSigner(ctx, tx, `intents:${hexOf(digest)}`, hexOf(digest)))
 }
 
 /** Takes up the burns of transactions that ended without effect. */

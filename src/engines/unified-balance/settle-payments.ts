@@ -3,7 +3,6 @@
  * batch, the signature and the treasury's transaction commit in one `tx`: a restart neither loses nor repeats one.
  */
 import { payloadDigest } from '#chains/crosschain/payload-digest'
-import { signWithKeyInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork } from '#engines/transactions/index'
 import {
@@ -18,12 +17,14 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { UnifiedChain } from './networks.ts'
+import { signAsBurnSigner } from './sign.ts'
 import { applyChanges } from './store/balances.ts'
 import {
   batchIsDue,
   claimPayments,
   expirePayments,
   failBatch,
+  hasOpenPayments,
   insertBatch,
   lockFailedBatches,
   type WaitingPayment,
@@ -43,6 +44,8 @@ export async function settleUnifiedPayments(
   gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
   const { blockchain, chain } = unified
+  // Each followed block comes here, and mostly nothing is open.
+  if (!(await hasOpenPayments(ctx.database, blockchain))) return false
   await takeUpFailed(ctx, blockchain)
   await ctx.database.tx(async (tx) =>
     applyChanges(tx, await expirePayments(tx, ctx.clock.nowMs(), blockchain, expiredMax)),
@@ -75,9 +78,7 @@ async function sendBatch(
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
   const payload = crosschain.paymentsPayload({ id: batchNumber(id), token, ...netOf(batch) })
-  const request = { subject: `payments:${id}`, digest: payloadDigest(bytesOf(payload)) }
-  const signatures = await signWithKeyInUse({ ...ctx, db: tx }, 'balance', [request])
-  if (!signatures) throw new Error('there is no attestation key for unified balances')
+  const signature = await signAsBurnSigner(ctx, tx, `payments:${id}`, payloadDigest(bytesOf(payload)))
   const row = { id, blockchain, payerEntityId: treasury.entityId }
   await insertBatch(
     tx,
@@ -90,7 +91,7 @@ async function sendBatch(
     requestId: id,
     id,
     refId: `payments ${id}`,
-    call: crosschain.settlePaymentsCall(payload, hexOf(signatures[0]!)),
+    call: crosschain.settlePaymentsCall(payload, hexOf(signature)),
   })
   failpoint('before-payments-commit')
   return true

@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 const usdc = () => harness.chain().tokens.USDC
-/** What the contract says that a depositor may spend or withdraw. */
+/** The balance that a depositor may spend or withdraw, as the contract says. */
 const held = (address: string) => unified.read(harness.chain(), wallet, 'availableBalance', [usdc(), address])
 
 const requiring = (payTo: string, amount = '250000') => batchedTerms(harness.chain(), payTo, amount)
@@ -194,7 +194,7 @@ describe('property 250: a payment of a unified balance', () => {
     ])
     const accepted = answers.filter(({ success }) => success)
     expect(new Set(accepted.map(({ transaction }) => transaction)).size).toBe(1)
-    // Those of one delivery are answered alike.
+    // Requests of one delivery get the same answer.
     expect(accepted.length).toBe(answers[0].success ? 2 : 1)
     expect(answers[0]).toEqual(answers[1])
     const others = answers.flatMap(({ errorReason }) => errorReason ?? [])

@@ -1,4 +1,4 @@
-/** What this program knows of each network, compared with the tables that the published kits and wallet clients carry. */
+/** The facts that this program has of each network, compared with the tables that the published kits and wallet clients carry. */
 import * as kitChains from '@circle-fin/bridge-kit/chains'
 import { Blockchain } from '@circle-fin/developer-controlled-wallets'
 import { getAddress } from 'viem'

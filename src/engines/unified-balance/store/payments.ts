@@ -94,6 +94,13 @@ export const insertUnifiedPayment = async (
   return count === 1
 }
 
+/** Whether a payment waits for a batch, or a batch for its block. */
+export const hasOpenPayments = async (db: Db, blockchain: string): Promise<boolean> =>
+  (await db.maybe(sql`select 1 where
+    exists (select 1 from unified_payments where blockchain = ${blockchain} and state = 'received')
+    or exists (select 1 from unified_batches where blockchain = ${blockchain} and state = 'sent')`)) !==
+  undefined
+
 /** Number of payments of a payer that wait for a batch, up to a limit. */
 export const countWaiting = async (
   db: Db,
