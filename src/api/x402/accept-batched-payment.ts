@@ -15,6 +15,7 @@ import {
 } from '#engines/unified-balance/index'
 import type { AcceptedBody, OfferedBody } from './batched-schema.ts'
 import { assetOf, readAuthorization, readRequired } from './read-payment.ts'
+import { failedSettlement, invalidVerdict } from './verdicts.ts'
 
 /** The chains on which payments are settled, by the treasury of an entity. */
 const batchingChains = (ctx: Ctx): UnifiedChain[] =>
@@ -49,29 +50,14 @@ export async function verifyBatchedPayment(ctx: Ctx, body: OfferedBody) {
   return refusal ? { ...invalidVerdict(refusal), payer } : { isValid: true, payer }
 }
 
-type BatchRefusal = ReturnType<typeof unifiedRefusal>
-
-const invalidVerdict = ({ reason, message }: BatchRefusal) => ({
-  isValid: false,
-  invalidReason: reason,
-  invalidMessage: message,
-})
-
 /** Accepts a payment for one delivery. */
 export async function settleBatchedPayment(ctx: Ctx, body: AcceptedBody) {
   const { network } = body.paymentRequirements
-  const refused = ({ reason, message }: BatchRefusal) => ({
-    success: false,
-    errorReason: reason,
-    errorMessage: message,
-    transaction: '',
-    network,
-  })
   const offered = readOffered(ctx, body)
-  if ('reason' in offered) return refused(offered)
+  if ('reason' in offered) return { ...failedSettlement(offered), network }
   const payer = offered.signed.from
   const accepted = await acceptUnifiedPayment(ctx, offered, body.deliveryId?.toLowerCase() ?? randomUUID())
-  if ('reason' in accepted) return { ...refused(accepted), payer }
+  if ('reason' in accepted) return { ...failedSettlement(accepted), network, payer }
   return { success: true, transaction: accepted.id, network, payer }
 }
 
@@ -79,7 +65,7 @@ export async function settleBatchedPayment(ctx: Ctx, body: AcceptedBody) {
 function readOffered(
   ctx: Ctx,
   { x402Version, paymentPayload, paymentRequirements }: OfferedBody,
-): OfferedUnifiedPayment | BatchRefusal {
+): OfferedUnifiedPayment | ReturnType<typeof unifiedRefusal> {
   const offer = paymentPayload.accepted ?? paymentPayload
   const { scheme, network, asset, extra } = paymentRequirements as typeof paymentRequirements & {
     extra?: Record<string, unknown>

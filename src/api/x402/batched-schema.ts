@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { dateField, idField } from '#api/fields'
 import { unifiedPaymentReasons } from '#engines/unified-balance/index'
-import { paymentBody, settlementBody } from './schema.ts'
+import { messageField, payerField, paymentBody, settlementBody } from './schema.ts'
 
 export const offeredBody = Type.Object(
   { ...paymentBody.properties, x402Version: Type.Optional(paymentBody.properties.x402Version) },
@@ -27,8 +27,6 @@ const reasonField = Type.Enum(Object.keys(unifiedPaymentReasons), {
   title: 'BatchedPaymentReason',
   description: 'Why the payment is refused.',
 })
-const messageField = Type.String({ description: 'What the reason means, and what to do.' })
-const payerField = Type.String({ description: 'The address that pays.' })
 
 export const batchedVerdictSchema = Type.Object(
   {

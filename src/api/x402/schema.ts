@@ -66,8 +66,8 @@ const reasonField = Type.Enum(Object.keys(refusedReasons), {
   title: 'X402Reason',
   description: 'Why the payment is refused.',
 })
-const messageField = Type.String({ description: 'What the reason means, and what to do.' })
-const payerField = Type.String({ description: 'The address that pays.' })
+export const messageField = Type.String({ description: 'What the reason means, and what to do.' })
+export const payerField = Type.String({ description: 'The address that pays.' })
 
 export const verifiedSchema = Type.Object(
   {

@@ -4,7 +4,6 @@ import { networkIdOf } from '#chains/chain-ids'
 import type { Ctx } from '#engines/ctx'
 import {
   findSignedPayment,
-  type PaymentRefusal,
   type Settlement,
   settlePayment,
   shownSettlement,
@@ -15,6 +14,7 @@ import { notFound } from '#lib/errors'
 import { namesOf, settlingChains } from './networks.ts'
 import { readPayment } from './read-payment.ts'
 import type { PaymentBody, SettlementBody } from './schema.ts'
+import { failedSettlement, invalidVerdict } from './verdicts.ts'
 
 export async function verifyX402(ctx: Ctx, body: PaymentBody) {
   const offered = readPayment(ctx, body)
@@ -24,27 +24,14 @@ export async function verifyX402(ctx: Ctx, body: PaymentBody) {
   return 'reason' in verified ? { ...invalidVerdict(verified), payer } : { isValid: true, payer }
 }
 
-const invalidVerdict = ({ reason, message }: PaymentRefusal) => ({
-  isValid: false,
-  invalidReason: reason,
-  invalidMessage: message,
-})
-
 export async function settleX402(ctx: Ctx, body: SettlementBody) {
   const { network } = body.paymentRequirements
   const offered = readPayment(ctx, body)
-  if ('reason' in offered) return { ...failed(offered), network }
+  if ('reason' in offered) return { ...failedSettlement(offered), network }
   const payer = offered.signed.from
   const deliveryId = body.deliveryId ?? randomUUID()
   return { ...shown(await settlePayment(ctx, offered, deliveryId)), network, payer }
 }
-
-const failed = ({ reason, message }: PaymentRefusal) => ({
-  success: false,
-  errorReason: reason,
-  errorMessage: message,
-  transaction: '',
-})
 
 const pending =
   'The payment is recorded, and may be settled yet: ask again with the same payment, and do not ask its payer for another one.'
@@ -65,7 +52,7 @@ function shown(settlement: Settlement): ShownPayment {
   if (settlement.state === 'settled') return { success: true, transaction: settlement.txHash, ...named }
   if (settlement.state === 'refused') {
     const { refusal, txHash: transaction = '' } = settlement
-    return { ...failed(refusal), transaction, ...named }
+    return { ...failedSettlement(refusal), transaction, ...named }
   }
   const { txHash: transaction = '' } = settlement
   return { success: false, errorReason: 'settlement_pending', errorMessage: pending, transaction, ...named }

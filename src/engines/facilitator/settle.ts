@@ -1,8 +1,7 @@
-import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
+import { requireKnownParties, ruleAgainst } from '#engines/compliance/payments/index'
 import type { Ctx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
-import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
@@ -56,11 +55,7 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   const verified = await verifyPayment(ctx, offered)
   if ('reason' in verified) return verified
   const { blockchain } = verified
-  if (!(await askUntilKnown(ctx, partiesOf(verified))))
-    throw new ApiError(
-      'unavailable',
-      'Screening has no answer of its provider about the payer or payee yet: ask again in a moment.',
-    )
+  await requireKnownParties(ctx, verified)
   const { id: entityId } = ctx.entity
   const nowMs = ctx.clock.nowMs()
   const denied = await ctx.database.tx(async (tx) => {
@@ -74,16 +69,11 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   return denied
 }
 
-const partiesOf = ({ blockchain, from, to }: SignedPayment) =>
-  [from, to].map((address) => ({ blockchain, address }))
-
 /** The refusal of a payment whose payer or payee screening denies. No list changes before the `tx` ends. */
 async function denialOf(ctx: Ctx, tx: Db, payment: SignedPayment): Promise<PaymentRefusal | undefined> {
   await shareLists(tx)
-  const [decision] = await screenRecipients({ ...ctx, db: tx }, [partiesOf(payment)])
-  return decision!.actions.includes('APPROVE')
-    ? undefined
-    : refusedFor('screening_denied', decision!.ruleName)
+  const rule = await ruleAgainst({ ...ctx, db: tx }, payment)
+  return rule && refusedFor('screening_denied', rule.name)
 }
 
 /** The settlement of a recorded payment, once a block has it or the time of a request is over. */

@@ -5,8 +5,8 @@
 import type { Address } from '#chains/addresses/types'
 import { authorizationsOn } from '#chains/facets/optional'
 import { attestationKeyInUse } from '#custody/installation/index'
-import { askUntilKnown, screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
+import { requireKnownParties, ruleAgainst } from '#engines/compliance/payments/index'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -65,11 +65,7 @@ export async function acceptUnifiedPayment(
   const refused = await refusedTerms(ctx, offered)
   if (refused) return refused
   await requireSettling({ ...ctx, db: database }, offered.unified)
-  if (!(await askUntilKnown(ctx, partiesOf(offered))))
-    throw new ApiError(
-      'unavailable',
-      'Screening has no answer of its provider about the payer or payee yet: ask again in a moment.',
-    )
+  await requireKnownParties(ctx, termsOf(offered))
   const refusal = await database
     .tx((tx) => record({ ...ctx, db: tx }, offered, deliveryId))
     .catch((error) => {
@@ -186,16 +182,13 @@ async function refusedTerms(
   return signer === signed.from ? undefined : unifiedRefusal('invalid_signature')
 }
 
-const partiesOf = ({ blockchain, signed: { from, to } }: OfferedUnifiedPayment) =>
-  [from, to].map((address) => ({ blockchain, address }))
+const termsOf = ({ blockchain, signed: { from, to } }: OfferedUnifiedPayment) => ({ blockchain, from, to })
 
 /** The refusal of a payment whose payer or payee screening denies. */
 async function denialOf(
   ctx: EngineCtx & { db: Db },
   offered: OfferedUnifiedPayment,
 ): Promise<UnifiedPaymentRefusal | undefined> {
-  const [decision] = await screenRecipients(ctx, [partiesOf(offered)])
-  return decision!.actions.includes('APPROVE')
-    ? undefined
-    : unifiedRefusal('screening_denied', decision!.ruleName)
+  const rule = await ruleAgainst(ctx, termsOf(offered))
+  return rule && unifiedRefusal('screening_denied', rule.name)
 }
