@@ -6,6 +6,11 @@ import { recoverSigner } from '#chains/evm/signing/recover-signer'
 import { unifiedBalanceContracts } from '#chains/evm/unified-balance/deployed-contracts'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { hexOf } from '#lib/hex'
+import {
+  type AuthorizationDomain,
+  signedX402Payment,
+  typedAuthorization,
+} from '#testing/builders/token-authorizations'
 import { rpc } from '#testing/platform/json-rpc'
 import { broadcast, devAccount, fund, type Node, nonceOf } from './chain.ts'
 import type { Figure } from './figures.ts'
@@ -23,17 +28,6 @@ const abi = parseAbi([
   'function approve(address spender, uint256 amount)',
   'function deposit(address token, uint256 value)',
 ])
-const types = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
 export const x402Bench: Bench = {
   name: 'x402',
   about: 'payments by x402: verified, settled one by one, and accepted and settled in batches',
@@ -153,9 +147,7 @@ async function batched(run: Run, shop: Shop): Promise<Figure[]> {
 }
 
 type Transfer = { status: string; txHash: string }
-type SigningDomain = { name: string; version: string; chainId: number; verifyingContract: `0x${string}` }
-
-const ofToken = ({ chainId, usdc }: Node): SigningDomain => ({
+const ofToken = ({ chainId, usdc }: Node): AuthorizationDomain => ({
   name: 'USDC',
   version: '2',
   chainId,
@@ -164,36 +156,18 @@ const ofToken = ({ chainId, usdc }: Node): SigningDomain => ({
 
 type Payment = Awaited<ReturnType<typeof paymentOf>>
 
-const paymentsOf = (shop: Shop, count: number, domain: SigningDomain): Promise<Payment[]> =>
+const paymentsOf = (shop: Shop, count: number, domain: AuthorizationDomain): Promise<Payment[]> =>
   Promise.all(Array.from({ length: count }, () => paymentOf(shop, domain)))
 
-async function paymentOf({ node, payer }: Shop, domain: SigningDomain) {
-  const message = {
+const paymentOf = ({ node, payer }: Shop, domain: AuthorizationDomain) =>
+  signedX402Payment(payer, domain, node.usdc, {
     from: payer.address,
     to: seller,
     value: 1_000n,
     validAfter: 0n,
     validBefore: BigInt(Math.floor(Date.now() / 1_000) + 3_600),
     nonce: hexOf(randomBytes(32)),
-  }
-  const typed = { domain, types, primaryType: 'TransferWithAuthorization', message } as const
-  const signature = await payer.signTypedData(typed)
-  const required = {
-    scheme: 'exact',
-    network: `eip155:${node.chainId}`,
-    asset: node.usdc,
-    payTo: seller,
-    amount: '1000',
-    maxTimeoutSeconds: 60,
-    extra: { name: domain.name, version: domain.version, verifyingContract: domain.verifyingContract },
-  }
-  const authorization = Object.fromEntries(
-    Object.entries(message).map(([name, value]) => [name, String(value)]),
-  )
-  const paymentPayload = { x402Version: 2, accepted: required, payload: { signature, authorization } }
-  const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: required })
-  return { message, signature, body }
-}
+  })
 
 const seller = privateKeyToAccount(`0x${'5e'.repeat(32)}`).address
 
@@ -203,7 +177,7 @@ async function ask(
   { body }: Payment,
 ): Promise<{ success: boolean; errorMessage?: string; transaction: string }> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` }
-  const answer = await fetch(`${url}/v1/${path}`, { method: 'POST', headers, body })
+  const answer = await fetch(`${url}/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   if (answer.status !== 200) throw new Error(`POST /v1/${path}: ${answer.status} ${await answer.text()}`)
   return answer.json() as never
 }
@@ -215,8 +189,8 @@ async function simulate({ url, usdc }: Node, { message, signature }: Payment): P
   await rpc(url, 'eth_estimateGas', [{ from: to, to: usdc, data }])
 }
 
-async function recover({ message, signature }: Payment, domain: SigningDomain): Promise<void> {
-  const digest = hashTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message })
+async function recover({ message, signature }: Payment, domain: AuthorizationDomain): Promise<void> {
+  const digest = hashTypedData(typedAuthorization(domain, message))
   if ((await recoverSigner(digest, signature)) !== message.from.toLowerCase())
     throw new Error('another account signed')
 }

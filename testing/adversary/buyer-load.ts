@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFunctionData, keccak256, parseAbi, toHex } from 'viem'
+import { signedX402Payment } from '#testing/builders/token-authorizations'
 import type { TestChain } from '#testing/platform/chain'
 import { buyers } from './buyers.ts'
 import { askAnyApi } from './client-load.ts'
@@ -15,18 +16,6 @@ export type AskedPayment = { planned: PlannedPayment; delivered: string[]; refus
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ])
-const primaryType = 'TransferWithAuthorization'
-const types = {
-  [primaryType]: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
 /** Signs the payments and asks for all of them, until each delivery has an answer that decides about it. */
 export function openBuyerLoad({ chain }: RunNode, slots: readonly Slot[]) {
   const asked: AskedPayment[] = []
@@ -45,7 +34,7 @@ export function openBuyerLoad({ chain }: RunNode, slots: readonly Slot[]) {
   /** One delivery of a seller, who asks again under its number until it knows whether to deliver. */
   async function deliver(payment: AskedPayment, signed: SignedByBuyer): Promise<void> {
     const { api, hangUpMs } = payment.planned
-    const body = { ...requestOf(chain, payment.planned, signed), deliveryId: randomUUID() }
+    const body = { ...signed.body, deliveryId: randomUUID() }
     for (;;) {
       const { body: told, text } = await askAnyApi(slots, api, hangUpMs, (url) =>
         tenantAt(url).http('POST', '/v1/facilitator/x402/settle', { body }),
@@ -63,42 +52,17 @@ export function openBuyerLoad({ chain }: RunNode, slots: readonly Slot[]) {
 
 type SignedByBuyer = Awaited<ReturnType<typeof signedBy>>
 
-async function signedBy(
-  { chainId, tokens }: TestChain,
-  { buyer, to, amountAtomic, validSeconds }: PlannedPayment,
-) {
+function signedBy({ chainId, tokens }: TestChain, { buyer, to, amountAtomic, validSeconds }: PlannedPayment) {
   const account = buyers[buyer]!
-  const message = {
+  const verifyingContract = tokens.USDC as `0x${string}`
+  return signedX402Payment(account, { name: 'USDC', version: '2', chainId, verifyingContract }, tokens.USDC, {
     from: account.address,
     to: to as `0x${string}`,
     value: amountAtomic,
     validAfter: 0n,
     validBefore: BigInt(Math.floor(Date.now() / 1000) + validSeconds),
     nonce: keccak256(toHex(to)),
-  }
-  const verifyingContract = tokens.USDC as `0x${string}`
-  const domain = { name: 'USDC', version: '2', chainId, verifyingContract }
-  return { message, signature: await account.signTypedData({ domain, types, primaryType, message }) }
-}
-
-function requestOf(
-  { chainId, tokens }: TestChain,
-  { to, amountAtomic }: PlannedPayment,
-  signed: SignedByBuyer,
-) {
-  const network = `eip155:${chainId}`
-  const asset = tokens.USDC
-  const amount = String(amountAtomic)
-  const required = { scheme: 'exact', network, asset, payTo: to, amount, maxTimeoutSeconds: 60 }
-  const authorization = Object.fromEntries(
-    Object.entries(signed.message).map(([name, value]) => [name, String(value)]),
-  )
-  const payload = { signature: signed.signature, authorization }
-  return {
-    x402Version: 2,
-    paymentPayload: { x402Version: 2, accepted: required, payload },
-    paymentRequirements: required,
-  }
+  })
 }
 
 /** Sends the authorization past the program. The node may refuse it, or lose it. */
