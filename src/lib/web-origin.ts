@@ -11,4 +11,4 @@ export function parseOrigin(text: string): URL | undefined {
   return url.origin === text && hostPattern.test(url.hostname) ? url : undefined
 }
 
-export const isLoopback = ({ hostname }: URL): boolean => loopbackHosts.includes(hostname)
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loopbackHosts.includes(hostname)

@@ -1,4 +1,4 @@
-import { Client } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { insertApiKey } from '#runtime/auth/store'
 import type { Harness } from '#testing/platform/harness'
@@ -44,6 +44,18 @@ export async function openTools(
   transport.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
+  return connectTools(transport, () => stderr)
+}
+
+/** Speaks over HTTP with a command that listens at this address, as the host of an agent with this key. */
+export const openToolsAt = (url: string, apiKey: string): Promise<ToolClient> =>
+  connectTools(
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { authorization: `Bearer ${apiKey}` } },
+    }),
+  )
+
+async function connectTools(transport: Transport, stderr = () => ''): Promise<ToolClient> {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
   const answered = async (name: string, input: Record<string, unknown> = {}) => {
@@ -63,7 +75,7 @@ export async function openTools(
       if (!isError) throw new Error(`${name} did not refuse: ${text}`)
       return text
     },
-    stderr: () => stderr,
+    stderr,
     client,
     close: () => client.close(),
   }

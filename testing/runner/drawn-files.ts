@@ -22,6 +22,7 @@ export const drawnFiles = [
   'testing/suites/pages/user-page-settings.test.ts',
   'src/engines/treasury/rebalancing/rebalancing.test.ts',
   'src/engines/unified-balance/alarms.test.ts',
+  'src/cli/mcp/listen.test.ts',
   'src/api/unified-balance/contract-signers.test.ts',
   'src/engines/tokens/flooded-block.test.ts',
   'src/engines/attestation/attesters-crashes.test.ts',

@@ -29,16 +29,20 @@ type ToolServerOptions = {
   acts: { buy: Buyer } | undefined
   /** The platform, as it is asked on behalf of a tool. */
   platformFor(toolName: string): Platform
+  /** The limit of the agent, which all of its servers share. */
+  limit: CallLimit
 }
 
-/** Calls that may be under way in one server at the same time. */
+/** Makes a call, or refuses it. */
+type CallLimit = (call: () => Promise<unknown>) => Promise<unknown>
+
+/** Calls of one agent that may be under way at the same time. */
 const callsMax = 16
 
-/** Makes a server, for one connection. */
-export function createToolServer({ acts, platformFor }: ToolServerOptions): McpServer {
-  const server = new McpServer({ name: 'bezant', version }, { instructions })
+/** Opens the limit of an agent. */
+export function openCallLimit(): CallLimit {
   let calls = 0
-  const limited = async (call: () => Promise<unknown>) => {
+  return async (call) => {
     if (calls >= callsMax)
       throw new ToolProblem(
         `${callsMax} calls are under way already: wait for one to end, and repeat this one`,
@@ -50,6 +54,11 @@ export function createToolServer({ acts, platformFor }: ToolServerOptions): McpS
       calls -= 1
     }
   }
+}
+
+/** Makes a server, for one connection or one request over HTTP. */
+export function createToolServer({ acts, platformFor, limit }: ToolServerOptions): McpServer {
+  const server = new McpServer({ name: 'bezant', version }, { instructions })
   for (const each of [...readingTools, ...(acts ? actingTools(acts.buy) : [])]) {
     const platform = platformFor(each.name)
     server.registerTool(
@@ -60,7 +69,7 @@ export function createToolServer({ acts, platformFor }: ToolServerOptions): McpS
         inputSchema: schemaOf(each),
         annotations: { readOnlyHint: !each.acts, destructiveHint: each.acts, idempotentHint: true },
       },
-      (input) => answerOf(() => limited(() => each.run(platform, input))),
+      (input) => answerOf(() => limit(() => each.run(platform, input))),
     )
   }
   return server

@@ -1,19 +1,21 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { openBuyer } from '#api/mcp/purchases/buy'
-import { createToolServer } from '#api/mcp/server'
+import { createToolServer, openCallLimit } from '#api/mcp/server'
 import { requireOwnNetworks } from '#chains/networks/index'
 import { isLoopback } from '#lib/web-origin'
 import { commandKeyOf, commandSecretOf } from '#runtime/config'
 import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { sandboxApiKey, sandboxEntitySecret } from '#sandbox/credentials'
 import { serverOptions } from '../ask-server.ts'
-import { type Command, type ParsedArgs, UsageError } from '../command.ts'
+import { type Command, type ParsedArgs, textFlag, UsageError } from '../command.ts'
 import { serverAddress } from '../server-address.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
+import { openAgents } from './agents.ts'
 import { askPlatform, isSandbox, type PlatformAccess } from './ask-platform.ts'
+import { listenAtOf, publicOriginOf, serveHosts } from './listen.ts'
 
 export const mcpCommand: Command = {
-  usage: `bezant mcp [--allow-acts [--local-sellers]] [--url URL]
+  usage: `bezant mcp [--allow-acts [--local-sellers]] [--listen [HOST:]PORT [--public-url URL]] [--url URL]
 
 Serves the Model Context Protocol on standard input and output: a host of agents starts this command,
 and its agents read wallets, balances, transactions, timelines and policies. With --allow-acts they
@@ -23,13 +25,26 @@ key: bezant policy set --key ID.
 It asks a running server, with the API key in BEZANT_API_KEY and, to act, the entity secret in
 BEZANT_ENTITY_SECRET, or in the files that BEZANT_API_KEY_FILE and BEZANT_ENTITY_SECRET_FILE name;
 without a key with the public credentials of a sandbox. Networks of the operator are those of
-BEZANT_OWN_NETWORKS_FILE.`,
+BEZANT_OWN_NETWORKS_FILE.
+
+With --listen it serves over HTTP at /mcp, for hosts elsewhere and several agents: each host sends the
+API key of its agent (Authorization: Bearer KEY), and the entity secret stays with this command.`,
   options: {
     'allow-acts': { type: 'boolean', about: 'Give agents the tools that create, pay and buy.' },
     'local-sellers': {
       type: 'boolean',
       about:
         'Let agents fetch from this machine and its network; from this machine they may where the server is a sandbox.',
+    },
+    listen: {
+      type: 'string',
+      value: '[HOST:]PORT',
+      about: 'Serve over HTTP, at /mcp; without a host at 127.0.0.1.',
+    },
+    'public-url': {
+      type: 'string',
+      value: 'URL',
+      about: 'The origin that hosts use, of a proxy with https before --listen.',
     },
     ...serverOptions,
   },
@@ -42,18 +57,37 @@ async function run(args: ParsedArgs): Promise<number> {
   if (args.flags['local-sellers'] === true && !acts)
     throw new UsageError('--local-sellers needs --allow-acts: without it nothing is fetched')
   const access = accessOf(args, acts)
-  const actsOf = acts ? { buy: openBuyer(callerOfSellers(args, access)) } : undefined
+  const listen = textFlag(args, 'listen')
+  if (listen !== undefined) return serveOverHttp(args, access, listen)
+  if (textFlag(args, 'public-url') !== undefined) throw new UsageError('--public-url needs --listen')
   const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
-  const served = serveStdio(
-    () => createToolServer({ acts: actsOf, platformFor: (toolName) => askPlatform(access, toolName) }),
-    {
-      transport: new StdioServerTransport(),
-      onerror: ({ message }) => process.stderr.write(`bezant mcp: ${message}\n`),
-    },
-  )
+  const served = serveStdio(serverFor(args, access), {
+    transport: new StdioServerTransport(),
+    onerror: ({ message }) => process.stderr.write(`bezant mcp: ${message}\n`),
+  })
   await Promise.race([ended, waitForStopSignal({ underNpm: false })])
   await served.close()
   return 0
+}
+
+async function serveOverHttp(args: ParsedArgs, access: PlatformAccess, listen: string): Promise<number> {
+  const at = listenAtOf(listen)
+  const publicOrigin = publicOriginOf(textFlag(args, 'public-url'), at)
+  const agentOf = openAgents(access.url, (apiKey) => serverFor(args, { ...access, apiKey }))
+  const server = await serveHosts({ ...at, publicOrigin, agentOf })
+  process.stdout.write(`bezant mcp serves ${publicOrigin ?? server.listeningOrigin}/mcp\n`)
+  await waitForStopSignal({ underNpm: false })
+  await server.close()
+  return 0
+}
+
+/** The tools of one agent, which keeps its purchases and its limit between connections. */
+function serverFor(args: ParsedArgs, access: PlatformAccess) {
+  const acts =
+    access.entitySecret === undefined ? undefined : { buy: openBuyer(callerOfSellers(args, access)) }
+  const limit = openCallLimit()
+  const platformFor = (toolName: string) => askPlatform(access, toolName)
+  return () => createToolServer({ acts, platformFor, limit })
 }
 
 /** The server, and the credentials for it. Those of a sandbox are public, and only used together. */
