@@ -68,6 +68,7 @@ import { gatewayNotification } from '#api/webhook-subscriptions/gateway-notifica
 import { permissionlessSubscriptionEndpoints } from '#api/webhook-subscriptions/permissionless-routes'
 import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
 import { batchedPaymentEndpoints } from '#api/x402/batched-routes'
+import { x402PaymentNotification } from '#api/x402/payment-notification'
 import { x402Endpoints } from '#api/x402/routes'
 import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
@@ -165,7 +166,13 @@ export const topics: Topics = {
     key: 'addressBookRecipient',
     show: recipientNotification,
   },
-  transaction: { line: 'v2', show: transactionNotification },
+  // The transaction of a payment by x402 has the id of the payment, and is not shown itself.
+  transaction: {
+    line: 'v2',
+    show: async (db, event) =>
+      (await transactionNotification(db, event)) ?? x402PaymentNotification(db, event),
+  },
+  x402Payment: { line: 'v2', show: x402PaymentNotification },
   eventLog: { line: 'v2', show: eventLogNotification },
   userOperation: { line: 'v2', show: userOperationNotification },
   modularTransfer: { line: 'v2', show: modularTransferNotification },

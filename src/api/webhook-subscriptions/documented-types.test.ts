@@ -12,6 +12,7 @@ const topicsOf: Record<string, keyof typeof topics> = {
   contracts: 'eventLog',
   modularWallet: 'userOperation',
   challenges: 'challenge',
+  x402: 'x402Payment',
 }
 
 const isRaised = (type: string) => {

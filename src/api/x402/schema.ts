@@ -139,6 +139,11 @@ export const statusSchema = Type.Object(
       title: 'X402Status',
       description: 'Whether a block has it, may have it yet, or cannot have it by this payment.',
     }),
+    final: Type.Optional(
+      Type.Boolean({
+        description: 'Of a settled payment: whether its block is final, and no reorg takes it back.',
+      }),
+    ),
     errorReason: Type.Optional(reasonField),
     errorMessage: Type.Optional(messageField),
     payer: payerField,

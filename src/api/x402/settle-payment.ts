@@ -4,6 +4,8 @@ import { networkIdOf } from '#chains/chain-ids'
 import type { Ctx } from '#engines/ctx'
 import {
   findSignedPayment,
+  isFinal,
+  type SettledPayment,
   type Settlement,
   settlePayment,
   shownSettlement,
@@ -74,12 +76,18 @@ export async function supportedX402(ctx: Ctx) {
 export async function readX402Status(ctx: Ctx, paymentId: string) {
   const payment = await findSignedPayment(ctx.db, ctx.entity.id, paymentId)
   if (!payment) throw notFound('payment', paymentId, 'signedPaymentNotFound', 'paymentId')
-  const { blockchain, payer, payee: payTo, tokenAddress: asset, amount, createDate } = payment
+  return showX402Payment(payment)
+}
+
+/** A payment as its status and its webhooks show it. */
+export function showX402Payment(payment: SettledPayment) {
+  const { id: paymentId, blockchain, payer, payee: payTo, tokenAddress: asset, amount, createDate } = payment
   const { success, errorReason, errorMessage, transaction } = shown(shownSettlement(payment))
   const isPending = errorReason === 'settlement_pending'
   return {
     paymentId,
     status: success ? 'settled' : isPending ? 'pending' : 'failed',
+    ...(success && { final: isFinal(payment) }),
     ...(errorReason !== undefined && !isPending && { errorReason, errorMessage }),
     payer,
     payTo,

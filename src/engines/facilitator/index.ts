@@ -13,8 +13,8 @@ import { newTurn } from '#runtime/turns/store'
 import { submitPayments } from './submit.ts'
 
 export { type PaymentRefusal, refusedFor, refusedReasons } from './reasons.ts'
-export { type Settlement, settlePayment, shownSettlement } from './settle.ts'
-export { findSignedPayment } from './store.ts'
+export { isFinal, type Settlement, settlePayment, shownSettlement } from './settle.ts'
+export { findSignedPayment, type SettledPayment } from './store.ts'
 export { type OfferedPayment, verifyPayment } from './verify.ts'
 
 /** Starts sending payments on all chains; `gasFaucet` gives gas to treasuries on local chains. */

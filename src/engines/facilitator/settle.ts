@@ -4,14 +4,15 @@ import type { Ctx } from '#engines/ctx'
 import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
+import { refuseIfLate } from './refuse.ts'
 import {
   answerSettled,
   authorizationOf,
   findPaymentOf,
   findSignedPayment,
   insertPayment,
-  refuseLate,
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
@@ -56,17 +57,27 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   if ('reason' in verified) return verified
   const { blockchain } = verified
   await requireKnownParties(ctx, verified)
-  const { id: entityId } = ctx.entity
-  const nowMs = ctx.clock.nowMs()
   const denied = await ctx.database.tx(async (tx) => {
     await requireNotHalted(tx, blockchain)
     const found = await denialOf(ctx, tx, verified)
-    if (!found)
-      await insertPayment(tx, nowMs, { entityId, id: newId(nowMs), withinMs: waitMsOf(offered) }, verified)
+    if (!found) await insertOwn(ctx, tx, verified, waitMsOf(offered))
     return found
   })
   if (!denied) await announceWork(ctx.database, blockchain)
   return denied
+}
+
+/** Records a payment and who asked for it, unless another request was first. */
+async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, withinMs: number): Promise<void> {
+  const { actor, requestId, entity } = ctx
+  const nowMs = ctx.clock.nowMs()
+  const id = newId(nowMs)
+  if ((await insertPayment(tx, nowMs, { entityId: entity.id, id, withinMs }, payment)) === 0) return
+  const { blockchain, token, from, to, amountAtomic } = payment
+  const data = { blockchain, token, payer: from, payee: to, amountAtomic: amountAtomic.toString() }
+  await recordChanges(tx, nowMs, [
+    { entityId: entity.id, actor, requestId, type: 'x402Payment.requested', resourceId: id, data },
+  ])
 }
 
 /** The refusal of a payment whose payer or payee screening denies. No list changes before the `tx` ends. */
@@ -110,7 +121,7 @@ async function untilDecided(ctx: Ctx, payment: SettledPayment, withinMs: number)
   const isOver = (found: SettledPayment) => !isPending(found) || ctx.isWaitedFor?.() === false
   const found = await waitForPayment(ctx.database, payment, endMs, isOver)
   if (!isPending(found) || found.submitDate !== null) return found
-  await refuseLate(ctx.database, found).catch(() => 0)
+  await refuseIfLate(ctx, found).catch(() => {})
   return (await findSignedPayment(ctx.database, found.entityId, found.id).catch(() => undefined)) ?? found
 }
 
@@ -124,6 +135,9 @@ const isSame = (recorded: SignedPayment, offered: OfferedPayment['signed']): boo
 
 const isMined = (state: string | null) => state === 'CONFIRMED' || state === 'COMPLETE'
 const hasFailed = (state: string | null) => state === 'FAILED' || state === 'DENIED' || state === 'CANCELLED'
+
+/** Whether the block that has the payment is final. */
+export const isFinal = ({ state }: SettledPayment): boolean => state === 'COMPLETE'
 
 /** The settlement as its transaction stands. */
 export function shownSettlement(payment: SettledPayment): Settlement {

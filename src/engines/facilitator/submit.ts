@@ -17,6 +17,7 @@ import {
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Turn } from '#runtime/turns/store'
+import { refusePayment } from './refuse.ts'
 import {
   authorizationOf,
   duePayments,
@@ -25,7 +26,6 @@ import {
   type PaymentRef,
   type PaymentRow,
   postponePayments,
-  refuseUnsent,
   unsentInTime,
 } from './store.ts'
 import { isExpiring } from './verify.ts'
@@ -83,7 +83,7 @@ async function submitOwn(
       if (!payment) return false
       const expired = isExpiring(ctx, chain, payment) ? 'it was not sent before it expired' : undefined
       const refusal = payment.isLate ? unsentInTime : expired
-      if (refusal !== undefined) await refuseUnsent(tx, payment, refusal)
+      if (refusal !== undefined) await refusePayment(ctx, tx, payment, refusal)
       else if (treasury) await submitOne(ctx, tx, chain, treasury, payment)
       failpoint('before-payment-commit')
       return refusal === undefined && treasury !== undefined

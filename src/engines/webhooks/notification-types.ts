@@ -14,6 +14,7 @@ const types = {
     'setSecurityQuestions',
   ],
   contracts: ['eventLog'],
+  x402: ['payment'],
   modularWallet: ['userOperation', 'inboundTransfer', 'outboundTransfer'],
   travelRule: ['statusUpdate', 'deny', 'approve'],
   rampSession: [

@@ -5,6 +5,7 @@ export type FixtureNeed =
   | 'modular wallets'
   | 'payments of the business account'
   | 'contracts'
+  | 'signed payments'
   | 'reorgs'
   | 'base fees'
   | 'replacements of transactions'

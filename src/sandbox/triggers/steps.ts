@@ -48,12 +48,16 @@ function openRequests({ url, apiKey, clientKey }: TriggerTarget, { rpcPath }: Ne
     if (response.ok) return answer
     throw new ApiError('triggerFailed', `${method} ${path} answered ${response.status}: ${answer.message}`)
   }
+  /** For operations whose answers are in no envelope. */
+  const ask = (method: StepMethod, path: string, body?: object): Promise<StepAnswer> =>
+    send(method, path, { authorization: `Bearer ${apiKey}` }, body)
   const call = async (method: StepMethod, path: string, body?: object): Promise<StepAnswer> =>
-    (await send(method, path, { authorization: `Bearer ${apiKey}` }, body)).data
+    (await ask(method, path, body)).data
   const post = (path: string, body: object) => call('POST', path, { idempotencyKey: randomUUID(), ...body })
   const signed = async (path: string, body: object) =>
     post(path, { ...(await call('GET', '/sandbox/ciphertext')), ...body })
   return {
+    ask,
     call,
     post,
     signed,

@@ -12,11 +12,13 @@ import { openSteps, type TriggerTarget } from './steps.ts'
 import { untriggeredTopics } from './untriggered-topics.ts'
 import { userFixtures } from './users.ts'
 import { walletFixtures } from './wallets.ts'
+import { x402Fixtures } from './x402.ts'
 
 const hasNeeds: Readonly<Record<FixtureNeed, (chain: Chain) => boolean>> = {
   'modular wallets': ({ network }) => network.rpcPath !== undefined,
   'payments of the business account': ({ network }) => capabilitiesOf(network.blockchain).businessAccount,
   contracts: ({ network }) => capabilitiesOf(network.blockchain).contracts,
+  'signed payments': ({ authorizations }) => authorizations !== undefined,
   reorgs: ({ network }) => lackOf(network.blockchain, 'reorg') === undefined,
   'base fees': ({ network }) => lackOf(network.blockchain, 'base-fee') === undefined,
   'replacements of transactions': ({ network }) => network.replaceable !== false,
@@ -33,6 +35,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   ...walletFixtures,
   ...userFixtures,
   ...modularWalletFixtures,
+  ...x402Fixtures,
 }
 
 /** The events that can be triggered, with their topics and what can be set. */

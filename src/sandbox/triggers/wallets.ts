@@ -21,7 +21,7 @@ export async function makeDeveloperWallet(steps: Steps): Promise<MadeWallet> {
 }
 
 /** A wallet with coins, which the platform knows of. */
-async function fundedWallet(steps: Steps): Promise<MadeWallet> {
+export async function fundedWallet(steps: Steps): Promise<MadeWallet> {
   const wallet = await makeDeveloperWallet(steps)
   await steps.pay(wallet.address, 'NATIVE', '1')
   await steps.pay(wallet.address, 'USDC', '1000')
