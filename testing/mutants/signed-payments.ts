@@ -39,10 +39,13 @@ export const signedPaymentMutants: readonly Mutant[] = [
   {
     name: 'terms-of-signature-ignored',
     about: 'a settled payment counts for terms that its payer never signed',
-    edits: [
-      edit(`${engine}/settle.ts`, 'recorded.to === offered.to &&', ''),
-      edit(`${engine}/settle.ts`, 'recorded.amountAtomic === offered.amountAtomic &&', ''),
-    ],
+    edits: [edit(`${engine}/settle.ts`, "'from', 'to', 'amountAtomic'", "'from'")],
     test: ofX402('is answered again to the delivery that was answered'),
+  },
+  {
+    name: 'signature-of-named-payment-ignored',
+    about: 'anybody who knows the identifier of a payment has a delivery for it',
+    edits: [edit(`${engine}/settle.ts`, 'isAlike && (await isSignedByKey(chain, signed))', 'isAlike')],
+    test: proof('src/api/x402/payment-identifier.test.ts', 'is no other one under the same name'),
   },
 ]

@@ -1,10 +1,7 @@
 /** Webhooks of payments by x402, as their receiver checks them: each change is told as the status showed it. */
-import { randomBytes } from 'node:crypto'
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hexOf } from '#lib/hex'
-import { signedX402Payment } from '#testing/builders/token-authorizations'
-import { freshAddress } from '#testing/builders/world'
+import { fundedPayer, settlementRequest } from '#testing/builders/x402-payments'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { openWebhookReceiver, type WebhookReceiver } from '#testing/servers/webhook-receiver'
@@ -23,7 +20,6 @@ afterAll(async () => {
   await harness?.close()
 })
 
-const usdc = () => harness.chain().tokens.USDC as `0x${string}`
 const toldOf = (paymentId: string) =>
   receiver
     .webhooks()
@@ -38,25 +34,9 @@ const statusOf = async (paymentId: string) =>
 const onChain = (verb: string, body: object = {}) =>
   harness.http('POST', `/sandbox/chains/${harness.chain().blockchain}/${verb}`, { body })
 
-async function newPayer(): Promise<PrivateKeyAccount> {
-  const payer = privateKeyToAccount(generatePrivateKey())
-  await harness.fundWallet(payer.address, { usdc: '1' })
-  return payer
-}
-
 /** Asks for the settlement of a payment, waiting for its block no longer than a second. */
-async function settle(payer: PrivateKeyAccount) {
-  const domain = { name: 'USDC', version: '2', chainId: 84_532, verifyingContract: usdc() }
-  const nowSeconds = BigInt(Math.floor(harness.clock.nowMs() / 1_000))
-  const { body } = await signedX402Payment(payer, domain, usdc(), {
-    from: payer.address,
-    to: freshAddress() as `0x${string}`,
-    value: 250_000n,
-    validAfter: 0n,
-    validBefore: nowSeconds + 600n,
-    nonce: hexOf(randomBytes(32)),
-  })
-  body.paymentRequirements.maxTimeoutSeconds = 1
+const settle = async (payer: PrivateKeyAccount) => {
+  const body = await settlementRequest(harness, payer, { seconds: 1 })
   return (await harness.http('POST', '/v1/facilitator/x402/settle', { body })).body
 }
 
@@ -68,8 +48,8 @@ describe('property 241: a payment by x402', () => {
     await until(() => toldOf(id).some(({ final }) => final), 'its end is told')
     expect(statesOf(id)).toEqual([
       ['pending', undefined],
-      ['settled', false],
-      ['settled', true],
+      ['completed', false],
+      ['completed', true],
     ])
     expect(toldOf(id).at(-1)).toEqual(await statusOf(id))
     const { data } = (await harness.http('GET', `/operator/auditEntries?resourceId=${id}`)).body
@@ -78,24 +58,24 @@ describe('property 241: a payment by x402', () => {
   })
 
   it('is told again where a reorg takes its block back', async () => {
-    const payer = await newPayer()
+    const payer = await fundedPayer(harness)
     await onChain('pause')
     try {
       const { paymentId } = await settle(payer)
       await until(() => toldOf(paymentId).length > 0, 'it is sent')
       await onChain('mine', { blocks: 1 })
-      await until(() => toldOf(paymentId).some(({ status }) => status === 'settled'), 'its block is told')
+      await until(() => toldOf(paymentId).some(({ status }) => status === 'completed'), 'its block is told')
       await onChain('reorg', { depth: 1, transactions: 'return' })
       await until(() => toldOf(paymentId).at(-1).status === 'pending', 'the reorg is told')
       await onChain('mine', { blocks: 1 })
-      await until(() => toldOf(paymentId).at(-1).status === 'settled', 'its next block is told')
+      await until(() => toldOf(paymentId).at(-1).status === 'completed', 'its next block is told')
     } finally {
       await onChain('resume')
     }
   })
 
   it('is told where it was refused for good before it was sent', async () => {
-    const payer = await newPayer()
+    const payer = await fundedPayer(harness)
     await harness.stopEngines()
     const { success, paymentId } = await settle(payer)
     expect(success).toBe(false)

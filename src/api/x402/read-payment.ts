@@ -27,7 +27,7 @@ export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | Payme
   }
   const { blockchain } = chain.network
   const signed = { blockchain, token, ...readAuthorization(chain, paymentPayload.payload) }
-  return { chain, required, signed }
+  return { chain, required, signed, identifier: readIdentifier(paymentPayload) }
 }
 
 /** The payee and the amount that a seller requires. Throws `invalidRequest`. */
@@ -41,6 +41,21 @@ export function readRequired(
     payTo: addressAt(chain, 'paymentRequirements.payTo', requirements.payTo),
     amountAtomic: wholeAt(`paymentRequirements.${amountField}`, requirements[amountField]),
   }
+}
+
+/** The extension by which a payer names what it pays for. */
+export const identifierExtension = 'payment-identifier'
+
+/** The identifier of a payment, where its payer gave one. Throws `invalidRequest`. */
+function readIdentifier({ extensions }: PaymentBody['paymentPayload']): string | undefined {
+  const { info } = (extensions?.[identifierExtension] ?? {}) as { info?: { id?: unknown } }
+  const id = info?.id
+  if (id === undefined || (typeof id === 'string' && /^[\w-]{16,128}$/.test(id))) return id
+  throw invalid({
+    at: `paymentPayload.extensions.${identifierExtension}.info.id`,
+    reason: 'must have 16 to 128 letters, digits, hyphens or underscores',
+    value: id,
+  })
 }
 
 const at = 'paymentPayload.payload'

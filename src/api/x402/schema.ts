@@ -32,6 +32,12 @@ const payloadSchema = Type.Object(
         { ...open, description: 'The requirements that the payer accepted; in version 2.' },
       ),
     ),
+    extensions: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'Extensions of the protocol: `payment-identifier`, whose `info.id` names what is paid for. Others are ignored.',
+      }),
+    ),
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The signature of the payer and the authorization that it signed (EIP-3009).',
     }),
@@ -120,7 +126,7 @@ export const supportedSchema = Type.Object(
       ),
       { description: 'The kinds of payment that this server settles.' },
     ),
-    extensions: Type.Array(Type.String(), { description: 'Always empty.' }),
+    extensions: Type.Array(Type.String(), { description: 'The extensions of the protocol.' }),
     signers: Type.Record(Type.String(), Type.Array(Type.String()), {
       description: 'The addresses that send settlements, by networks.',
     }),
@@ -135,13 +141,13 @@ export const statusParams = Type.Object({
 export const statusSchema = Type.Object(
   {
     paymentId: idField('The id of the payment.'),
-    status: Type.Enum(['pending', 'settled', 'failed'], {
+    status: Type.Enum(['pending', 'completed', 'failed'], {
       title: 'X402Status',
-      description: 'Whether a block has it, may have it yet, or cannot have it by this payment.',
+      description: 'Whether a block may have it yet, has it, or cannot have it by this payment.',
     }),
     final: Type.Optional(
       Type.Boolean({
-        description: 'Of a settled payment: whether its block is final, and no reorg takes it back.',
+        description: 'Of a completed payment: whether its block is final, and no reorg takes it back.',
       }),
     ),
     errorReason: Type.Optional(reasonField),

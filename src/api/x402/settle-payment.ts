@@ -14,7 +14,7 @@ import {
 import { payerOf } from '#engines/treasury/index'
 import { notFound } from '#lib/errors'
 import { namesOf, settlingChains } from './networks.ts'
-import { readPayment } from './read-payment.ts'
+import { identifierExtension, readPayment } from './read-payment.ts'
 import type { PaymentBody, SettlementBody } from './schema.ts'
 import { failedSettlement, invalidVerdict } from './verdicts.ts'
 
@@ -67,7 +67,7 @@ export async function supportedX402(ctx: Ctx) {
   const own = await Promise.all(chains.slice(0, 1).map((chain) => payerOf(ctx, ctx.entity.id, chain)))
   return {
     kinds: chains.flatMap(namesOf).map((named) => ({ ...named, scheme: 'exact' })),
-    extensions: [],
+    extensions: [identifierExtension],
     signers: own[0] === undefined ? {} : { 'eip155:*': own },
   }
 }
@@ -86,7 +86,7 @@ export function showX402Payment(payment: SettledPayment) {
   const isPending = errorReason === 'settlement_pending'
   return {
     paymentId,
-    status: success ? 'settled' : isPending ? 'pending' : 'failed',
+    status: success ? 'completed' : isPending ? 'pending' : 'failed',
     ...(success && { final: isFinal(payment) }),
     ...(errorReason !== undefined && !isPending && { errorReason, errorMessage }),
     payer,

@@ -22,6 +22,8 @@ export const refusedReasons = {
   invalid_exact_evm_transaction_simulation_failed: 'The token refuses the payment.',
   duplicate_settlement:
     'Another request was answered that this payment is settled: deliver nothing for it again. If your server lost that answer, ask for the status of the payment; do not ask its payer for another one.',
+  payment_identifier_conflict:
+    'Another payment was taken for this payment-identifier: ask for the status of that one. For something else, the payer needs another identifier.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
 } as const

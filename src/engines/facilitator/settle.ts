@@ -10,13 +10,14 @@ import { refuseIfLate } from './refuse.ts'
 import {
   answerSettled,
   authorizationOf,
+  findIdentifiedPayment,
   findPaymentOf,
   findSignedPayment,
   insertPayment,
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
-import { type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
+import { isSignedByKey, type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
 import { waitForPayment } from './wait.ts'
 
 /** `pending`: it may still be settled, and must not be paid again. */
@@ -40,8 +41,7 @@ export async function settlePayment(
   offered: OfferedPayment,
   deliveryId: string,
 ): Promise<Settlement> {
-  const { id: entityId } = ctx.entity
-  const recorded = () => findPaymentOf(ctx.database, entityId, offered.signed)
+  const recorded = () => recordedPayment(ctx, offered)
   const known = await recorded()
   if (known) return settlementOf(ctx, known, offered, deliveryId)
   const refusal = await recordPayment(ctx, offered)
@@ -49,6 +49,13 @@ export async function settlePayment(
   const payment = await recorded()
   if (payment) return settlementOf(ctx, payment, offered, deliveryId)
   return { state: 'refused', id: undefined, refusal: refusal! }
+}
+
+/** The payment of the authorization, or else that of what the payer pays for. */
+async function recordedPayment(ctx: Ctx, { signed, identifier }: OfferedPayment) {
+  const { id: entityId } = ctx.entity
+  const found = await findPaymentOf(ctx.database, entityId, signed)
+  return found || identifier === undefined ? found : findIdentifiedPayment(ctx.database, entityId, identifier)
 }
 
 /** Records a payment for the worker, unless there is a reason against it. */
@@ -60,7 +67,7 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   const denied = await ctx.database.tx(async (tx) => {
     await requireNotHalted(tx, blockchain)
     const found = await denialOf(ctx, tx, verified)
-    if (!found) await insertOwn(ctx, tx, verified, waitMsOf(offered))
+    if (!found) await insertOwn(ctx, tx, verified, offered)
     return found
   })
   if (!denied) await announceWork(ctx.database, blockchain)
@@ -68,11 +75,12 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
 }
 
 /** Records a payment and who asked for it, unless another request was first. */
-async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, withinMs: number): Promise<void> {
+async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: OfferedPayment): Promise<void> {
   const { actor, requestId, entity } = ctx
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
-  if ((await insertPayment(tx, nowMs, { entityId: entity.id, id, withinMs }, payment)) === 0) return
+  const own = { entityId: entity.id, id, withinMs: waitMsOf(offered), identifier: offered.identifier }
+  if ((await insertPayment(tx, nowMs, own, payment)) === 0) return
   const { blockchain, token, from, to, amountAtomic } = payment
   const data = { blockchain, token, payer: from, payee: to, amountAtomic: amountAtomic.toString() }
   await recordChanges(tx, nowMs, [
@@ -96,11 +104,7 @@ async function settlementOf(
 ): Promise<Settlement> {
   const { id } = payment
   const { signed, required } = offered
-  const unlike =
-    refusedOffer(signed, required) ??
-    (isSame(authorizationOf(payment), signed)
-      ? undefined
-      : refusedFor('invalid_exact_evm_nonce_already_used'))
+  const unlike = refusedOffer(signed, required) ?? (await refusalOfOther(authorizationOf(payment), offered))
   if (unlike) return { state: 'refused', id, refusal: unlike }
   const found = await untilDecided(ctx, payment, waitMsOf(offered))
   const settlement = shownSettlement(found)
@@ -125,13 +129,26 @@ async function untilDecided(ctx: Ctx, payment: SettledPayment, withinMs: number)
   return (await findSignedPayment(ctx.database, found.entityId, found.id).catch(() => undefined)) ?? found
 }
 
-/** Whether what is offered is what was recorded: a number of a payer may come with other terms, and a signature of others. */
-const isSame = (recorded: SignedPayment, offered: OfferedPayment['signed']): boolean =>
-  recorded.to === offered.to &&
-  recorded.amountAtomic === offered.amountAtomic &&
-  recorded.validAfter === offered.validAfter &&
-  recorded.validBefore === offered.validBefore &&
-  recorded.signature === offered.signature
+/**
+ * The refusal of what is offered where it is not what was recorded: a number of a payer may come with other terms, and a signature
+ * of others. A payer that signs anew what it pays for already, by its identifier, is answered for the first payment.
+ */
+async function refusalOfOther(
+  recorded: SignedPayment,
+  { chain, signed }: OfferedPayment,
+): Promise<PaymentRefusal | undefined> {
+  const isAlike = (['blockchain', 'token', 'from', 'to', 'amountAtomic'] as const).every(
+    (term) => recorded[term] === signed[term],
+  )
+  if (recorded.nonce !== signed.nonce || recorded.from !== signed.from)
+    return isAlike && (await isSignedByKey(chain, signed))
+      ? undefined
+      : refusedFor('payment_identifier_conflict')
+  const isSame = (['validAfter', 'validBefore', 'signature'] as const).every(
+    (term) => recorded[term] === signed[term],
+  )
+  return isAlike && isSame ? undefined : refusedFor('invalid_exact_evm_nonce_already_used')
+}
 
 const isMined = (state: string | null) => state === 'CONFIRMED' || state === 'COMPLETE'
 const hasFailed = (state: string | null) => state === 'FAILED' || state === 'DENIED' || state === 'CANCELLED'

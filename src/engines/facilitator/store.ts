@@ -68,6 +68,12 @@ export const findPaymentOf = (
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.blockchain = ${blockchain}
     and p.token_address = ${token} and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
 
+/** The payment that was taken for an identifier. */
+export const findIdentifiedPayment = (db: Db, entityId: string, identifier: string) =>
+  db.maybe<SettledPayment>(
+    sql`${withTransaction} where p.entity_id = ${entityId} and p.identifier = ${identifier}`,
+  )
+
 export const findSignedPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.id = ${id}`)
 
@@ -76,18 +82,18 @@ export const findSignedPayments = (db: Db, refs: readonly PaymentRef[]) =>
       ${refs.map(({ entityId }) => entityId)}::uuid[], ${refs.map(({ id }) => id)}::uuid[]) as asked (entity_id, id)
     on p.entity_id = asked.entity_id and p.id = asked.id`)
 
-/** Inserts a payment, to be sent within `withinMs`, unless its authorization has one. */
+/** Inserts a payment, to be sent within `withinMs`, unless its authorization or its identifier has one. */
 export const insertPayment = (
   db: Db,
   nowMs: number,
-  { entityId, id, withinMs }: PaymentRef & { withinMs: number },
+  { entityId, id, withinMs, identifier }: PaymentRef & { withinMs: number; identifier: string | undefined },
   { blockchain, token, from, to, amountAtomic, validAfter, validBefore, ...signed }: SignedPayment,
 ) =>
   db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
-      valid_before, signature, of_key, gas_max, send_by, create_date)
+      valid_before, signature, of_key, gas_max, identifier, send_by, create_date)
     values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
       ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
-      ${signed.isOfKey}, ${Number(signed.gasMax)}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
+      ${signed.isOfKey}, ${Number(signed.gasMax)}, ${identifier ?? null}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
     on conflict do nothing`)
 
 /** Payments that have no transaction yet, round-robin over tenants. */

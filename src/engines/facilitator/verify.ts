@@ -13,6 +13,8 @@ export type OfferedPayment = {
   signed: Omit<SignedPayment, 'isOfKey' | 'gasMax'>
   /** `withinMs`: the longest that the seller waits. */
   required: { payTo: Address; amountAtomic: bigint; withinMs?: number | undefined }
+  /** The payer's name for what it pays for. */
+  identifier: string | undefined
 }
 
 /** Seconds that an authorization must be valid yet, so that a block can have it: at least these, and two blocks. */
@@ -32,11 +34,9 @@ export async function verifyPayment(
 ): Promise<PaymentRefusal | SignedPayment> {
   const refused = refusedTerms(ctx, chain, signed, required)
   if (refused) return refused
-  const authorizations = authorizationsOn(chain)
-  const separator = await domainSeparatorOf(chain, signed.token)
-  const signer = await authorizations.signerOf(separator, signed, signed.signature)
-  const isOfKey = signer === signed.from
-  const call = authorizations.authorizedPayment(signed.token, signed, signed.signature, isOfKey)
+  const isOfKey = await isSignedByKey(chain, signed)
+  const { authorizedPayment } = authorizationsOn(chain)
+  const call = authorizedPayment(signed.token, signed, signed.signature, isOfKey)
   const estimate = await chain.offers.estimateGas(required.payTo, call)
   if (estimate.kind === 'estimated') {
     const gasMax = chain.offers.limitOf(estimate.gas, 'call')
@@ -52,6 +52,12 @@ export async function verifyPayment(
       `The nodes of ${signed.blockchain} give no answer about the payment: ask again in a moment.`,
     )
   return refusalOfRevert(estimate.message)
+}
+
+/** Whether the key of the payer made the signature; a contract may have made another one. */
+export async function isSignedByKey(chain: Chain, signed: OfferedPayment['signed']): Promise<boolean> {
+  const separator = await domainSeparatorOf(chain, signed.token)
+  return (await authorizationsOn(chain).signerOf(separator, signed, signed.signature)) === signed.from
 }
 
 /** The refusal of a payment of another payee or amount than the seller requires. */

@@ -101,7 +101,7 @@ describe('property 241: a payment by x402', () => {
     expect(signers['eip155:*']).toEqual([sent.from])
     const paymentId = idOf(settled)
     const status = await harness.http('GET', `/v1/facilitator/x402/status/${paymentId}`)
-    expect(status.body).toMatchObject({ paymentId, status: 'settled', payTo, amount: '250000', network })
+    expect(status.body).toMatchObject({ paymentId, status: 'completed', payTo, amount: '250000', network })
     // The same in version 1, whose names and fields differ.
     const first = await paymentOf(payer, required)
     const { amount: maxAmountRequired, ...rest } = required
