@@ -10,7 +10,7 @@ let made = 0
 /** An id that no other element has. */
 export const freshId = (word) => `${word}-${++made}`
 
-const paths = {
+export const paths = {
   close: ['M6 6l12 12', 'M18 6L6 18'],
   back: ['M15 5l-7 7 7 7'],
   down: ['M6 9l6 6 6-6'],
@@ -29,6 +29,11 @@ const paths = {
   pen: ['M4.5 19.5l1-4L16 5l3 3L8.5 18.5z', 'M14 7l3 3'],
   copy: ['M9 9h10v10H9z', 'M15 9V5H5v10h4'],
   code: ['M9 8l-4 4 4 4', 'M15 8l4 4-4 4'],
+  clock: ['M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 1 0 0-17', 'M12 7.5V12l3 2'],
+  chain: [
+    'M10 13.5a3.5 3.5 0 0 0 5 0l3.5-3.5a3.5 3.5 0 0 0-5-5L12 6.5',
+    'M14 10.5a3.5 3.5 0 0 0-5 0L5.5 14a3.5 3.5 0 0 0 5 5L12 17.5',
+  ],
   wallet: ['M4 7.5h15v11H4z', 'M4 7.5l11-3v3', 'M15.5 13v.01'],
 }
 

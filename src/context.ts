@@ -10,6 +10,7 @@ import {
   removedPaths,
   topics,
 } from '#api/index'
+import { showPaymentPage } from '#api/payment-intents/pages/show-payment-page'
 import type { Faucet } from '#api/sandbox-ctx'
 import type { Chains } from '#chains/chain'
 import { inspectChains } from '#chains/check-endpoints'
@@ -322,7 +323,10 @@ export async function startPage(ctx: EngineCtx, around?: AroundRequests): Promis
     endpoints: pageOperations,
     logsRequests: true,
     around,
-    userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
+    userPage: {
+      mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin),
+      readPayment: (token) => showPaymentPage(ctx, token),
+    },
     removed: [],
     notBuilt: [],
     widen: (request) => Object.assign(request, { chains: chainsOf(request), custody, identity }),

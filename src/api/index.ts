@@ -39,6 +39,7 @@ import { operatorRequestEndpoints } from '#api/operator/request-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { operatorSessionEndpoints } from '#api/operator/session-routes'
 import { operatorTreasuryEndpoints } from '#api/operator/treasury-routes'
+import { paymentPageEndpoints } from '#api/payment-intents/pages/routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentNotification } from '#api/payments/payment-notification'
@@ -107,6 +108,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...modularBalanceEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
+  ...paymentPageEndpoints,
   ...paymentEndpoints,
   ...businessBalanceEndpoints,
   ...payoutEndpoints,

@@ -3,7 +3,7 @@ import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import type { Inspection } from './facets/endpoints.ts'
 import type { OptionalFacet } from './facets/optional.ts'
 import type { WalletSigning } from './facets/signing.ts'
-import type { ChainFamily, PriceUnit } from './network.ts'
+import type { ChainFamily, NetworkToken, PriceUnit } from './network.ts'
 import type { Network } from './networks/index.ts'
 
 /** The network of a chain, and the nodes through which it is reached. */
@@ -32,6 +32,14 @@ export type ChainInput = {
 /** The limit of a transaction and the price of a unit of it. `hasFeePayer`: two accounts sign it. */
 export type FeeTerms = { gasLimit: bigint; priceAtomic: bigint; hasFeePayer?: boolean }
 
+/** A payment to ask for; any amount when it has none. */
+export type PaymentUriTerms = {
+  network: Network
+  token: NetworkToken
+  address: string
+  amountAtomic?: bigint | undefined
+}
+
 /**
  * A family declares what its chains have; capabilities, and so the answers of the API, follow from it. Another family is a
  * folder beside `evm/`, keys in `custody/families/`, a row in `families.ts` and one for each network in `networks/`.
@@ -47,6 +55,8 @@ export type FamilyDeclaration = {
   priceUnit?: PriceUnit
   /** The fee of a transaction that uses its whole limit; the limit times the price when absent. */
   feeOf?(terms: FeeTerms): bigint
+  /** The address of a payment, as wallets read it from links and QR codes; absent where there is no standard. */
+  paymentUri?(terms: PaymentUriTerms): string
   /** Whether an account can pay the fee of a transaction that another one sends: both sign it. */
   feePayers: boolean
   /** Whether a wallet can have the address of one on another blockchain. */

@@ -4,6 +4,7 @@ import { loginErrorKinds } from './error-kinds/logins.ts'
 import { memberErrorKinds } from './error-kinds/members.ts'
 import { messageErrorKinds } from './error-kinds/messages.ts'
 import { operatorErrorKinds } from './error-kinds/operators.ts'
+import { paymentPageErrorKinds } from './error-kinds/payment-pages.ts'
 import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
 import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
@@ -450,6 +451,7 @@ export const errorKinds = {
   ...userKeyErrorKinds,
   ...memberErrorKinds,
   ...messageErrorKinds,
+  ...paymentPageErrorKinds,
   ...unifiedBalanceErrorKinds,
   ...x402ErrorKinds,
   ...operatorErrorKinds,

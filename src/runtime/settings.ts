@@ -48,13 +48,14 @@ export const settings = {
     default: '`http://HOST:PORT`',
   },
   BEZANT_PAGE_PORT: {
-    about: 'Port of the page of users, which has an origin of its own; 0 for a free one.',
+    about:
+      'Port of the page of users and of payment pages, which have an origin of their own; 0 for a free one.',
     default: 'the port of the API plus one',
     ofApi: true,
   },
   BEZANT_CHALLENGE_URL: {
     about:
-      'Public origin of the page of users, such as `https://pin.example`, as browsers see it. Set it as `serviceUrl` of the browser client.',
+      'Public origin of the page of users and of payment pages, such as `https://pin.example`, as browsers see it. Links of payment pages contain it. Set it as `serviceUrl` of the browser client.',
     default: '`http://HOST:PAGE-PORT`',
     ofApi: true,
   },

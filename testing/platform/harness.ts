@@ -101,6 +101,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const settings = {
     port: 0,
     logLevel: 'error',
+    // The origin in links of pages: a test that opens one starts them itself.
+    challengeUrl: 'https://pages.example',
     databaseConnectionsMax: 5,
     dataDir,
     // Most tests compare what requests leave behind.

@@ -24,6 +24,7 @@ import { modularRequests } from './modular-requests.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
 import { operatorRequests } from './operator-requests.ts'
+import { paymentPageRequests } from './payment-page-requests.ts'
 import { reviewRequests } from './review-requests.ts'
 import type { RequestSamples } from './sample-request.ts'
 import { screeningRequests } from './screening-requests.ts'
@@ -186,6 +187,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...messageRequests,
   ...unifiedRequests,
   ...x402Requests,
+  ...paymentPageRequests,
   ...batchedPaymentRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),

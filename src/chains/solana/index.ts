@@ -3,6 +3,7 @@ import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import { type NodeReader, openAskedNodes } from '../nodes/asked-nodes.ts'
 import { NodeUnreachable } from '../nodes/errors.ts'
 import { readNewestBlock, solanaBlocksThrough } from './blocks/chain-blocks.ts'
+import { solanaPaymentUri } from './payment-uri.ts'
 import { balanceThrough, recipientThrough, supplyThrough } from './payments/balances.ts'
 import { readSignedSolanaPayment, solanaMessageOf, withSolanaSignatures } from './payments/build.ts'
 import { decodeSolanaCall, solanaTransferCall } from './payments/calls.ts'
@@ -102,6 +103,7 @@ export const solanaFamily: FamilyDeclaration = {
   signing: solanaSigning,
   priceUnit: { name: 'micro-lamports', decimals: 0 },
   feeOf: solanaFeeOf,
+  paymentUri: solanaPaymentUri,
   feePayers: true,
   derives: false,
   userWallets: true,

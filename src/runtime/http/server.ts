@@ -83,7 +83,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   })
   // With a certificate of its own, the header would bind all other programs of localhost to https for a year.
   const strictTransportSecurity = !config.tls
-  if (input.userPage) await registerUserPage(server, { ...input.userPage, strictTransportSecurity })
+  if (input.userPage)
+    await registerUserPage(server, { ...input.userPage, log: input.scope.log, strictTransportSecurity })
   else await allowAllOrigins(server, strictTransportSecurity)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   measureRequests(server, input.scope)

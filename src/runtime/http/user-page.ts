@@ -3,11 +3,15 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Log } from '#runtime/log/log'
 import { keepFile, sendKept } from './kept-file.ts'
+import { type ReadPayment, registerPaymentPages } from './payment-page.ts'
 
 export type UserPage = {
   /** Whether a site of this origin may show the page in a frame. */
   mayFrame: (origin: string) => Promise<boolean>
+  /** Reads what a payment page shows: it has the same origin. */
+  readPayment: ReadPayment
 }
 
 const folder = fileURLToPath(new URL('../../../page/', import.meta.url))
@@ -32,7 +36,12 @@ const permissions =
 /** Registers the page with the headers of its origin. Frames are decided by the policy alone, which names one origin. */
 export async function registerUserPage(
   server: FastifyInstance,
-  { mayFrame, strictTransportSecurity }: UserPage & { strictTransportSecurity: boolean },
+  {
+    mayFrame,
+    readPayment,
+    log,
+    strictTransportSecurity,
+  }: UserPage & { log: Log; strictTransportSecurity: boolean },
 ): Promise<void> {
   await server.register(helmet, {
     strictTransportSecurity,
@@ -61,12 +70,13 @@ export async function registerUserPage(
         .send(html)
     })
   await registerAssets(server, names)
+  await registerPaymentPages(server, { read: readPayment, log })
 }
 
-/** Lets a browser load all modules at once: clients report a page that says nothing for ten seconds. */
+/** Lets a browser load all modules of the page of users at once: clients report a page that says nothing for ten seconds. */
 function preloading(html: string, names: readonly string[]): string {
   const links = names
-    .filter((name) => extname(name) === '.js')
+    .filter((name) => extname(name) === '.js' && !name.startsWith('pay/'))
     .map((name) => `  <link rel="modulepreload" href="/assets/${name}">\n`)
   return html.replace('</head>', `${links.join('')}</head>`)
 }

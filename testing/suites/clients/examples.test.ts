@@ -278,13 +278,13 @@ async function runCommands(commands: string): Promise<string> {
 
 describe('the answers that documents show', () => {
   it.each([
-    'docs/accept-a-payment.md',
-    'docs/wallets-for-users.md',
-    'docs/sandbox.md',
-    'docs/smart-accounts.md',
-  ])('property 154: are those of the curl commands before them, in %s', async (document) => {
+    ['docs/accept-a-payment.md', 2],
+    ['docs/wallets-for-users.md', 1],
+    ['docs/sandbox.md', 1],
+    ['docs/smart-accounts.md', 1],
+  ])('property 154: are those of the curl commands before them, in %s', async (document, count) => {
     const calls = documentedCalls(document)
-    expect(calls).toHaveLength(1)
+    expect(calls).toHaveLength(count)
     for (const { commands, answer } of calls) expect(JSON.parse(await runCommands(commands))).toEqual(answer)
   })
 })

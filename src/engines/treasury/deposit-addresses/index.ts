@@ -1,4 +1,9 @@
 /** The addresses at which merchants are paid. */
 
 export { openDepositAddress } from './open-deposit-address.ts'
-export { type DepositAddress, findDepositAddress, listDepositAddresses } from './store.ts'
+export {
+  type DepositAddress,
+  depositAddressesOfIntent,
+  findDepositAddress,
+  listDepositAddresses,
+} from './store.ts'

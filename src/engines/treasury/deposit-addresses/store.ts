@@ -27,6 +27,11 @@ export const depositAddressesOf = (db: Db, owners: readonly { entityId: string; 
     where (d.entity_id, d.id) in (select * from unnest(${owners.map((owner) => owner.entityId)}::uuid[],
       ${owners.map((owner) => owner.ownerId)}::uuid[]))`)
 
+/** The addresses of an intent, the oldest first: one on each chain. */
+export const depositAddressesOfIntent = (db: Db, entityId: string, paymentIntentId: string) =>
+  db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
+    where d.entity_id = ${entityId} and d.payment_intent_id = ${paymentIntentId} order by d.create_date, d.id`)
+
 /** One of the wallet's own addresses. */
 export const findDepositAddress = (db: Db, entityId: string, id: string) =>
   db.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d

@@ -16,6 +16,7 @@ export {
   type PaymentStatus,
   paymentIdsOf,
   paymentProgressOf,
+  seenAmountOf,
 } from './store/payments.ts'
 export {
   findBusinessTransfer,

@@ -1,6 +1,7 @@
 /** Payment intents: what a merchant expects to be paid. */
 
 export { expireOnRequest } from './expire-payment-intents.ts'
+export { offerChains } from './offer-chains.ts'
 export { openPaymentIntent } from './open-payment-intent.ts'
 export {
   findPaymentIntent,
@@ -9,3 +10,4 @@ export {
   type PaymentIntent,
   paymentIntentExpiry,
 } from './store.ts'
+export { takesMoney } from './timeline.ts'

@@ -137,6 +137,16 @@ export async function paymentIdsOf(
   return { paymentIds: of('payment'), refundIds: of('refund') }
 }
 
+/** The sum of the payments of an intent that blocks hold and that are not settled yet, in base units. */
+export const seenAmountOf = async (db: Db, entityId: string, paymentIntentId: string): Promise<bigint> => {
+  const { amount } = await db.one<{
+    amount: bigint
+  }>(sql`select coalesce(sum(amount), 0) as amount from payments
+    where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'
+      and status in ('pending', 'confirmed') and block_hash is not null`)
+  return amount
+}
+
 /** Sums the payments to the entity that are not paid yet, by currency, in base units. */
 export const unsettledPayments = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select currency, sum(amount) as amount from payments

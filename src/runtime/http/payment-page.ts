@@ -1,0 +1,119 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { encodeQR } from 'qr'
+import type { Log } from '#runtime/log/log'
+import { apiErrorOf } from './api-error.ts'
+
+/** A way to pay, as far as its code shows it. */
+type PaymentMethod = { chain: string; address: string; paymentUri?: string }
+
+type PaymentData = { stage: string; paymentMethods: readonly PaymentMethod[] }
+
+/** Returns what the page with this token shows; throws the documented error where there is none. */
+export type ReadPayment = (token: string) => Promise<PaymentData>
+
+type Piece = string | { tag: string; attributes: Record<string, string>; children: readonly Piece[] }
+type Choice = { path: string; chain?: string | undefined; of?: string | undefined }
+
+/** The modules of the page that browsers load too, so that both write the same. */
+type Views = {
+  view(data: PaymentData, options: Choice): Piece[]
+  methodOf(data: PaymentData, options: { chain?: string | undefined }): PaymentMethod | undefined
+  problemView(title: string, text: string): Piece[]
+}
+type Words = { titleOf(data: PaymentData): string }
+
+const moduleOf = (name: string) =>
+  import(pathToFileURL(fileURLToPath(new URL(`../../../page/pay/${name}`, import.meta.url))).href)
+
+/** Texts of the merchant are on this page, so it gets nothing but its own scripts, styles and codes, and no site may frame it. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors 'none'"
+
+type PageRequest = { Params: { token: string }; Querystring: Record<string, unknown> }
+
+const textIn = (query: Record<string, unknown>, name: string) =>
+  typeof query[name] === 'string' ? query[name] : undefined
+
+/** Serves the pages on which payment intents are paid: written here, so that they work without a script, and kept up to date by one. */
+export async function registerPaymentPages(
+  server: FastifyInstance,
+  { read, log }: { read: ReadPayment; log: Log },
+): Promise<void> {
+  const [{ view, methodOf, problemView }, { titleOf }] = (await Promise.all([
+    moduleOf('view.js'),
+    moduleOf('words.js'),
+  ])) as [Views, Words]
+  const send = (reply: FastifyReply, title: string, parts: readonly Piece[], stage = 'none') =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('Content-Security-Policy', policy)
+      .send(documentOf(title, parts, stage))
+
+  server.get<PageRequest>('/pay/:token', async ({ id, params, query }, reply) => {
+    try {
+      const data = await read(params.token)
+      const choice = { path: `/pay/${params.token}`, chain: textIn(query, 'chain'), of: textIn(query, 'of') }
+      return send(reply, titleOf(data), view(data, choice), data.stage)
+    } catch (thrown) {
+      const { status } = apiErrorOf(thrown)
+      if (status >= 500) log.error({ err: thrown, requestId: id }, 'a payment page could not be written')
+      const { title, text } = status === 404 ? unknown : unavailable
+      return send(reply.code(status), title, problemView(title, text))
+    }
+  })
+  server.get<PageRequest>('/pay/:token/code.svg', async ({ params, query }, reply) => {
+    const method = methodOf(await read(params.token), { chain: textIn(query, 'chain') })
+    if (!method) return reply.callNotFound()
+    const text = (textIn(query, 'of') === 'payment' && method.paymentUri) || method.address
+    return reply
+      .type('image/svg+xml')
+      .send(encodeQR(text, 'svg', { ecc: 'medium', border: 3, optimize: true }))
+  })
+}
+
+const unknown = {
+  title: 'This link leads to no payment',
+  text: 'Open the whole link that the merchant gave you, or ask the merchant for a new one.',
+}
+const unavailable = {
+  title: 'This payment cannot be shown now',
+  text: 'Load the page again in a moment. Do not pay to an address that you cannot see here.',
+}
+
+const documentOf = (title: string, parts: readonly Piece[], stage: string) => `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+  <meta name="robots" content="noindex">
+  <title>${escaped(title)}</title>
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="/assets/pay/pay.css">
+${stage === 'none' ? '' : '  <script type="module" src="/assets/pay/main.js"></script>\n'}</head>
+<body>
+  <main id="page" data-stage="${escaped(stage)}">${parts.map(htmlOf).join('')}</main>
+  <p id="spoken" class="unseen" role="status"></p>
+</body>
+</html>
+`
+
+const references: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => references[character]!)
+
+const empty = new Set(['img', 'wbr'])
+
+function htmlOf(part: Piece): string {
+  if (typeof part === 'string') return escaped(part)
+  const { tag, attributes, children } = part
+  const list = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`)
+  const start = `<${tag}${list.join('')}>`
+  return empty.has(tag) ? start : `${start}${children.map(htmlOf).join('')}</${tag}>`
+}
