@@ -51,7 +51,7 @@ const stages = {
   endedUnderpaid: (data) => ({
     tone: 'bad',
     title: 'The time to pay is over',
-    text: `${data.amountPaid} of ${coins(data, data.amount)} arrived. Send nothing more to this address: ask the merchant about the rest, or for a refund.`,
+    text: `${arrived(data)} of ${coins(data, data.amount)} arrived. Send nothing more to its address: ask the merchant about the rest, or for a refund.`,
   }),
   expired: () => ({
     tone: 'bad',
@@ -71,7 +71,7 @@ const stages = {
   refunded: (data) => ({
     tone: 'good',
     title: 'Refunded',
-    text: `The merchant is sending ${coins(data, data.amountRefunded)} back. Send nothing to this address any more.`,
+    text: `The merchant is sending ${coins(data, data.amountRefunded)} back. Send nothing to its address any more.`,
   }),
 }
 

@@ -150,6 +150,17 @@ export function describeBusinessAccount(run: () => FamilyPlatform): void {
         transactionHash: txHash,
       })
       expect((await call('GET', `/v1/paymentIntents/${id}`)).amountPaid).toEqual(usd('2.50'))
+      const { url } = await call('PUT', `/v1/paymentIntents/${id}/page`, {
+        merchantName: 'Blue Bottle Books',
+      })
+      const page = await call('GET', `/page/payments/${new URL(url).pathname.split('/').at(-1)}`)
+      expect(page).toMatchObject({ stage: 'received', amountPaid: '2.50', payments: [{ status: 'paid' }] })
+      const [{ paymentUri }] = page.paymentMethods
+      for (const part of [
+        depositAddress,
+        family.network.tokens.find(({ symbol }) => symbol === 'USDC')!.address,
+      ])
+        expect(paymentUri.toLowerCase()).toContain(part.toLowerCase())
       const { data } = await client().addresses.createBusinessDepositAddress({
         idempotencyKey: randomUUID(),
         chain: chain() as never,

@@ -34,7 +34,7 @@ const unit = 1_000_000n
 const phone = { viewport: { width: 360, height: 740 } }
 
 /** Opens an intent with a page; `address` is that of all its chains. */
-async function openIntent(amount: string | undefined, contents: object = {}, fields: object = {}) {
+async function openIntent(amount: string | undefined, contents: object = {}) {
   const kind = amount
     ? { type: 'transient', amount: { amount, currency: 'USD' } }
     : { type: 'continuous', currency: 'USD' }
@@ -44,7 +44,6 @@ async function openIntent(amount: string | undefined, contents: object = {}, fie
       ...kind,
       settlementCurrency: 'USD',
       paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
-      ...fields,
     },
   })
   const { id } = body.data

@@ -38,7 +38,8 @@ export function pageLinkOf(ctx: Pick<Ctx, 'custody' | 'config'>, ids: PageIds): 
 /** The page that a token names, if this server made it. */
 export function readPageToken(ctx: TokenCtx, token: string): PageIds | undefined {
   const bytes = Buffer.from(token, 'base64url')
-  if (bytes.length !== idsBytes + proofBytes) return undefined
+  // Other texts decode to the same bytes: each would be a name of its own for the page.
+  if (bytes.length !== idsBytes + proofBytes || bytes.toString('base64url') !== token) return undefined
   const ids = bytes.subarray(0, idsBytes)
   if (!isSameText(bytes.subarray(idsBytes).toString('hex'), proofOf(ctx, ids))) return undefined
   const [entityId, paymentIntentId] = [0, 16].map((at) => uuidIn(ids.subarray(at, at + 16).toString('hex'))!)

@@ -3,6 +3,7 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
+import { checkLedger } from '#testing/builders/ledger-checks'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { httpAs, type Tenant } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
@@ -38,10 +39,25 @@ const tokenIn = (url: string) => new URL(url).pathname.split('/').at(-1)!
 /** What a browser reads, which has no key. */
 const look = (token: string) => httpAs(harness.url, undefined)('GET', `/page/payments/${token}`)
 
-async function openPage(amount?: string, body?: object) {
-  const intent = await open(amount)
-  const { url, paymentMethods } = (await set(intent.id, body)).body.data
+async function openPage(amount?: string, tenant: Tenant = harness) {
+  const intent = await open(amount, {}, tenant)
+  const { url, paymentMethods } = (await set(intent.id, {}, tenant)).body.data
   return { id: intent.id as string, token: tokenIn(url), address: paymentMethods[0].address as string }
+}
+
+/** Pays a part of an intent back, as soon as none of its payments is pending. */
+const refund = (tenant: Tenant, id: string, chain: string, address: string, amount: string) => {
+  const toAmount = { amount, currency: 'USD' }
+  const body = {
+    idempotencyKey: randomUUID(),
+    destination: { address, chain },
+    amount: { currency: 'USD' },
+    toAmount,
+  }
+  return until(
+    async () => (await tenant.http('POST', `/v1/paymentIntents/${id}/refund`, { body })).status === 201,
+    `the refund of ${amount} is accepted`,
+  )
 }
 
 /** Waits until the page shows these members. */
@@ -161,6 +177,14 @@ describe('property 255: the link of a payment page', () => {
       Buffer.concat([ids, bytes.subarray(32)]).toString('base64url'),
       randomBytes(48).toString('base64url'),
     ]
+    // The same bytes, written otherwise: they are refused by their form.
+    for (const written of [
+      `${token}=`,
+      ` ${token}`,
+      token.slice(0, 63),
+      `${token.slice(0, 8)}!${token.slice(8)}`,
+    ])
+      expect((await look(encodeURIComponent(written))).status).toBe(400)
     const asked = harness.ctx.database.readingFor
     let reads = 0
     harness.ctx.database.readingFor = (entityId) => {
@@ -201,7 +225,9 @@ describe('property 255: the link of a payment page', () => {
 
 describe('property 256: coins on any chain on offer', () => {
   it('count towards the intent once each, and a reorg takes back those of its block', async () => {
-    const { id, token, address } = await openPage('10.00')
+    // Without other coins of the merchant, which would be swept first.
+    const merchant = await harness.newEntity()
+    const { id, token, address } = await openPage('10.00', merchant)
     const [base, eth] = harness.chains
     await base!.send(address, 4n * unit, 'USDC')
     await shows(token, { stage: 'underpaid', amountMissing: '6.00', takesPayment: true })
@@ -222,14 +248,25 @@ describe('property 256: coins on any chain on offer', () => {
     )
     await eth!.send(address, 7n * unit, 'USDC')
     await shows(token, { stage: 'overpaid', amountExcess: '1.00' })
-    const { amountPaid, paymentIds } = (await harness.http('GET', `/v1/paymentIntents/${id}`)).body.data
+    const { amountPaid, paymentIds } = (await merchant.http('GET', `/v1/paymentIntents/${id}`)).body.data
     expect([amountPaid.amount, paymentIds.length]).toEqual(['11.00', 3])
-    for (const [chain, sum] of [
-      [base, 4n],
-      [eth, 7n],
+    // The lost payment is given up, so that the others can be paid back: on each chain what came there, out of the address
+    // that both share.
+    await eth!.mine(15)
+    for (const [chain, code, sum] of [
+      [base!, 'BASE', 4n],
+      [eth!, 'ETH', 7n],
     ] as const) {
-      const transfers = await chain!.oracle.transfers({ to: address as `0x${string}` })
+      const transfers = await chain.oracle.transfers({ to: address })
       expect(transfers.reduce((total, { amountAtomic }) => total + amountAtomic, 0n)).toBe(sum * unit)
+      const payee = `0x${randomBytes(20).toString('hex')}`
+      await refund(merchant, id, code, payee, `${sum}.00`)
+      await until(
+        async () => (await chain.oracle.balanceOf(payee, chain.tokens.USDC)) === sum * unit,
+        `${code} has paid back ${sum}`,
+      )
+      expect(await chain.oracle.balanceOf(address, chain.tokens.USDC)).toBe(0n)
     }
+    await checkLedger(harness.database)
   })
 })

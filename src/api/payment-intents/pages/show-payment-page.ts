@@ -37,6 +37,7 @@ export async function showPaymentPage(ctx: PageCtx, token: string) {
 async function readPage(ctx: PageCtx, entityId: string, id: string) {
   // Visitors take turns apart from the requests of the merchant.
   const db = ctx.database.readingFor(`${entityId} pages`)
+  const nowMs = ctx.clock.nowMs()
   const [page, intent] = await Promise.all([
     findPaymentPage(db, entityId, id),
     findPaymentIntent(db, entityId, id),
@@ -44,11 +45,11 @@ async function readPage(ctx: PageCtx, entityId: string, id: string) {
   if (!page || !intent) throw new ApiError('paymentPageNotFound')
   const [addresses, { rows: payments }, seen] = await Promise.all([
     depositAddressesOfIntent(db, entityId, id),
-    findPayments(db, entityId, { paymentIntentId: id }, newest(ctx.clock.nowMs())),
+    findPayments(db, entityId, { paymentIntentId: id }, newest(nowMs)),
     seenAmountOf(db, entityId, id),
   ])
   const heights = await canonicalHeights(db, [...new Set(payments.map(({ blockchain }) => blockchain))])
-  const stage = stageOf(intent, seen)
+  const stage = stageOf(intent, seen, nowMs)
   const takesPayment = asksForPayment(intent, stage)
   const own = requireNetwork(intent.blockchain)
   const missing = intent.amount === null ? undefined : larger(0n, intent.amount - intent.amountPaid - seen)
@@ -60,7 +61,7 @@ async function readPage(ctx: PageCtx, entityId: string, id: string) {
     token: tokenOn(own, intent).symbol,
     ...amountsOf(intent, seen, missing),
     ...(intent.expiresOn && { expiresOn: intent.expiresOn }),
-    now: formatInstant(ctx.clock.nowMs()),
+    now: formatInstant(nowMs),
     paymentMethods: (takesPayment ? page.chains : []).flatMap((chain) =>
       addresses.filter((each) => each.chain === chain).map((each) => showMethod(ctx, intent, each, missing)),
     ),

@@ -14,8 +14,11 @@ export type PaymentStage =
   | 'failed'
   | 'refunded'
 
-/** The stage of an intent for its customer, who sees coins as soon as a block has them: `seen` is what is not settled yet. */
-export function stageOf(intent: PaymentIntent, seen: bigint): PaymentStage {
+/**
+ * The stage of an intent for its customer, who sees coins as soon as a block has them: `seen` is what is not settled yet. What is
+ * short when the time is over has ended, also before the engine ends it.
+ */
+export function stageOf(intent: PaymentIntent, seen: bigint, nowMs: number): PaymentStage {
   const { status, context, timeline, amountPaid } = intent
   if (status === 'failed' || status === 'refunded') return status
   if (intent.amount === null) return seen > 0n ? 'confirming' : amountPaid > 0n ? 'received' : 'waiting'
@@ -23,7 +26,9 @@ export function stageOf(intent: PaymentIntent, seen: bigint): PaymentStage {
   if (status === 'complete' && context === 'underpaid') return 'endedUnderpaid'
   if (status === 'complete') return context === 'overpaid' ? 'overpaid' : 'paid'
   if (amountPaid + seen >= intent.amount) return 'confirming'
-  return amountPaid + seen > 0n ? 'underpaid' : 'waiting'
+  const isOver = intent.expiresOn !== null && Date.parse(intent.expiresOn) <= nowMs
+  if (amountPaid + seen > 0n) return isOver ? 'endedUnderpaid' : 'underpaid'
+  return isOver ? 'expired' : 'waiting'
 }
 
 const unpaid: readonly PaymentStage[] = ['waiting', 'underpaid']

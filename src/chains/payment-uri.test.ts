@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { requireNetwork } from './networks/index.ts'
+import { paymentUriOf } from './payment-uri.ts'
+
+const uri = (blockchain: string, address: string, amountAtomic?: bigint) => {
+  const network = requireNetwork(blockchain)
+  const token = network.tokens.find(({ symbol }) => symbol === 'USDC')!
+  return paymentUriOf(network.blockchain, { network, token, address, amountAtomic })
+}
+
+it('asks for a payment in the form that wallets of the family read, where there is one', () => {
+  const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
+  const payee = '0x00000000000000000000000000000000000a11ce'
+  expect(uri('BASE', payee, 25_500_000n)).toBe(
+    `ethereum:${usdc}@8453/transfer?address=${payee}&uint256=25500000`,
+  )
+  expect(uri('BASE', payee)).toBe(`ethereum:${usdc}@8453/transfer?address=${payee}`)
+  const holder = 'BeuB5A6cqTWwUrkvoE8TFtswhAVMTL6qL3vL2CE1ii8U'
+  const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v'
+  expect(uri('SOL', holder, 25_500_000n)).toBe(`solana:${holder}?amount=25.5&spl-token=${mint}`)
+  expect(uri('SOL', holder)).toBe(`solana:${holder}?spl-token=${mint}`)
+  expect(uri('APTOS', `0x${'1'.repeat(64)}`, 1n)).toBeUndefined()
+})
