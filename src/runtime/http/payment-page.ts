@@ -1,30 +1,12 @@
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { encodeQR } from 'qr'
 import type { Log } from '#runtime/log/log'
+import { methodOf, type PaymentData, type Piece, problemView, view } from '../../../page/pay/view.js'
+import { titleOf } from '../../../page/pay/words.js'
 import { apiErrorOf } from './api-error.ts'
-
-/** A way to pay, as far as its code shows it. */
-type PaymentMethod = { chain: string; address: string; paymentUri?: string }
-
-type PaymentData = { stage: string; paymentMethods: readonly PaymentMethod[] }
 
 /** Returns what the page with this token shows; throws the documented error where there is none. */
 export type ReadPayment = (token: string) => Promise<PaymentData>
-
-type Piece = string | { tag: string; attributes: Record<string, string>; children: readonly Piece[] }
-type Choice = { path: string; chain?: string | undefined; of?: string | undefined }
-
-/** The modules of the page that browsers load too, so that both write the same. */
-type Views = {
-  view(data: PaymentData, options: Choice): Piece[]
-  methodOf(data: PaymentData, options: { chain?: string | undefined }): PaymentMethod | undefined
-  problemView(title: string, text: string): Piece[]
-}
-type Words = { titleOf(data: PaymentData): string }
-
-const moduleOf = (name: string) =>
-  import(pathToFileURL(fileURLToPath(new URL(`../../../page/pay/${name}`, import.meta.url))).href)
 
 /** Texts of the merchant are on this page, so it gets nothing but its own scripts, styles and codes, and no site may frame it. */
 const policy =
@@ -36,14 +18,10 @@ const textIn = (query: Record<string, unknown>, name: string) =>
   typeof query[name] === 'string' ? query[name] : undefined
 
 /** Serves the pages on which payment intents are paid: written here, so that they work without a script, and kept up to date by one. */
-export async function registerPaymentPages(
+export function registerPaymentPages(
   server: FastifyInstance,
   { read, log }: { read: ReadPayment; log: Log },
-): Promise<void> {
-  const [{ view, methodOf, problemView }, { titleOf }] = (await Promise.all([
-    moduleOf('view.js'),
-    moduleOf('words.js'),
-  ])) as [Views, Words]
+): void {
   const send = (reply: FastifyReply, title: string, parts: readonly Piece[], stage = 'none') =>
     reply
       .type('text/html; charset=utf-8')

@@ -70,7 +70,7 @@ export async function registerUserPage(
         .send(html)
     })
   await registerAssets(server, names)
-  await registerPaymentPages(server, { read: readPayment, log })
+  registerPaymentPages(server, { read: readPayment, log })
 }
 
 /** Lets a browser load all modules of the page of users at once: clients report a page that says nothing for ten seconds. */

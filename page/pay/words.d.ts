@@ -1,0 +1,3 @@
+import type { PaymentData } from './view.js'
+
+export function titleOf(data: PaymentData): string
