@@ -2,6 +2,7 @@ import { notBuilt, unansweredCodes } from '#api/index'
 import { type Blockchain, environmentOf, isVirtual, walletBlockchains } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { WalletSigning } from '#chains/facets/signing'
+import { stablecoinsOf } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import { networkOf, networks } from '#chains/networks/index'
 import { priceUnitOf } from '#chains/prices'
@@ -119,7 +120,7 @@ function chainsPage(): string {
     `${network.chainId}`,
     `${network.confirmations}`,
     minutesOf(network),
-    network.tokens
+    stablecoinsOf(network)
       .filter(({ localOnly }) => !localOnly)
       .map(({ symbol }) => symbol)
       .join(', '),
@@ -147,7 +148,7 @@ ${table(headings, rows)}
 
 An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all. The
 local chain of APTOS-TESTNET is [simulated](sandbox.md#aptos-a-simulated-chain); that of SOL-DEVNET runs on [its virtual machine](sandbox.md#solana-its-virtual-machine).
-The EVM networks that the wallet clients have no code for, from CODEX to XLAYER-TESTNET, are started by name, and you can add others:
+The native coin of ARC is [USDC](arc.md). The EVM networks that the wallet clients have no code for, from CODEX to XLAYER-TESTNET, are started by name, and you can add others:
 [further EVM networks](further-networks.md). A domain is the number of a chain in [cross-chain messages](crosschain-messages.md): a chain without one takes part in none. The last
 column tells whether the chain takes part in [unified balances](unified-balance.md).
 

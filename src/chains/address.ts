@@ -15,7 +15,8 @@ import { parseTronAddress } from './addresses/tron.ts'
 import { isXrplAddress } from './addresses/xrpl.ts'
 import { type Blockchain, environmentOf, familyOf } from './blockchains.ts'
 import { evmAddressForm, isReservedEvmAddress, parseEvmAddress } from './evm/address.ts'
-import type { AddressFamily, Environment } from './network.ts'
+import { type AddressFamily, type Environment, nativeContract } from './network.ts'
+import { networkOf } from './networks/index.ts'
 
 type AddressReader = (text: string, environment: Environment) => string | undefined
 
@@ -74,9 +75,12 @@ const factsOf: { readonly [name in AddressFamily]?: AddressFacts } = {
   solana: { form: solanaAddressForm, isReserved: isReservedSolanaAddress },
 }
 
-/** Whether the blockchain reserves an address: coins sent there are lost. */
-export const isReserved = (blockchain: Blockchain, address: string): boolean =>
-  factsOf[familyOf(blockchain)]?.isReserved(address) ?? false
+/** Whether the blockchain reserves an address, as it does the contract of its native coin: coins sent there are lost. */
+export function isReserved(blockchain: Blockchain, address: string): boolean {
+  const network = networkOf(blockchain)
+  if (network !== undefined && address === nativeContract(network)) return true
+  return factsOf[familyOf(blockchain)]?.isReserved(address) ?? false
+}
 
 /** The same for a blockchain of which only the name is at hand, and which must be a known one. */
 export const isReservedOn = (blockchain: string, address: string): boolean =>

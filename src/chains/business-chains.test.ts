@@ -133,7 +133,7 @@ describe('an address of a chain code', () => {
 
 it('the address book takes the chains of the relaunch, and those whose EVM networks are shipped', () => {
   expect(addressBookChains.join(' ')).toBe(
-    'ALGO APTOS ARB AVAX BASE CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS',
+    'ALGO APTOS ARB ARC AVAX BASE CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS',
   )
   for (const gone of ['FLOW', 'TRX', 'MATIC']) expect(businessChains).not.toContain(gone)
 })

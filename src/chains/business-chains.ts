@@ -1,6 +1,6 @@
 import { parseAddressOf } from './address.ts'
 import { addressTags, type BusinessCode, type BusinessCurrency, businessCodes } from './business-codes.ts'
-import { type AddressFamily, type Environment, tokenAddress } from './network.ts'
+import { type AddressFamily, type Environment, stablecoinsOf, tokenAddress } from './network.ts'
 import { networkOfBusinessChain, ownNetworks } from './networks/index.ts'
 import { addressIn, type ScreenedAddress } from './screening-chains.ts'
 
@@ -41,7 +41,8 @@ export const screenedBusinessAddress = (chain: BusinessChain, address: string): 
 /** Whether coins sent to a valid address would be lost: no account owns it, or it is a token contract. */
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {
   if (reservedAddresses[factsOf[chain].addresses]?.test(address)) return true
-  const tokens = networkOfBusinessChain(chain, environment)?.tokens ?? []
+  const network = networkOfBusinessChain(chain, environment)
+  const tokens = network ? stablecoinsOf(network) : []
   return tokens.some((token) => tokenAddress(token) === address)
 }
 

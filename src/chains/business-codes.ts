@@ -32,6 +32,7 @@ export const businessCodes = {
   ALGO: { addresses: 'algorand', currencies: usd, addressBook: true },
   APTOS: { addresses: 'aptos', currencies: usd, addressBook: true },
   ARB: { addresses: 'evm', currencies: usd, addressBook: true },
+  ARC: { addresses: 'evm', currencies: both, addressBook: true },
   AVAX: { addresses: 'evm', currencies: both, addressBook: true },
   BASE: { addresses: 'evm', currencies: both, addressBook: true },
   BTC: { addresses: 'bitcoin', currencies: [] },

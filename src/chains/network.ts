@@ -28,7 +28,17 @@ export type TokenSymbol = 'USDC' | 'EURC'
 /** A unit of prices of gas, and the digits between it and the smallest unit of the native coin. */
 export type PriceUnit = { name: string; decimals: number }
 
-type NativeToken = { id: string; name: string; symbol: string; decimals: number }
+type NativeToken = {
+  id: string
+  name: string
+  symbol: string
+  decimals: number
+  /**
+   * Set where the native coin is a stablecoin: the contract through which it moves as a token too, in units of fewer digits. It is
+   * one coin with one balance, and has one id: the books have it in units of the native coin.
+   */
+  contract?: NetworkToken
+}
 
 export type NetworkToken = {
   id: string
@@ -41,6 +51,25 @@ export type NetworkToken = {
   /** Set where the issuer has no such token: it exists on local chains only, not on configured nodes. */
   localOnly?: true
 }
+
+/** The contracts of the stablecoins of a network, that of its native coin among them. Amounts in the books may be in other units. */
+export const stablecoinsOf = ({
+  nativeToken: { contract },
+  tokens,
+}: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>): readonly NetworkToken[] =>
+  contract ? [contract, ...tokens] : tokens
+
+/** The address of the contract of the native coin; `undefined` where it has none. */
+export const nativeContract = ({
+  nativeToken,
+}: Pick<NetworkOf<string>, 'nativeToken'>): Address | undefined =>
+  nativeToken.contract && tokenAddress(nativeToken.contract)
+
+/** The units of the books in the smallest unit of a contract of `stablecoinsOf`. */
+export const unitsOfBooks = (
+  { nativeToken }: Pick<NetworkOf<string>, 'nativeToken'>,
+  token: NetworkToken,
+): bigint => (token.id === nativeToken.id ? 10n ** BigInt(nativeToken.decimals - token.decimals) : 1n)
 
 /** The address of a token in canonical form. */
 export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)
@@ -70,6 +99,7 @@ export type NetworkOf<Name extends string> = {
   genesisHash?: string
   name: string
   nativeToken: NativeToken
+  /** The stablecoins that are not the native coin. */
   tokens: readonly NetworkToken[]
   /** Confirmations, the including block counted, before COMPLETE. Local chains have their own depth. */
   confirmations: number

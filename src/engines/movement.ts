@@ -37,8 +37,8 @@ export function directionsByEntity(
 }
 
 /**
- * One movement. `amounts` are decimal strings where the resource has them. Otherwise `amount` is in base units, of the token or of a
- * currency with `decimals`.
+ * One movement. `amounts` are decimal strings where the resource has them. Otherwise `amount` is in base units: those of `decimals`,
+ * or of the token where these are null.
  */
 export type Movement = {
   id: string

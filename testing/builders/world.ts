@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { stablecoinsOf } from '#chains/network'
 import { networks } from '#chains/networks/index'
 import { post } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
@@ -108,7 +109,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
     }),
     transfer: once(() => makeTransfer(world)),
     sentTransfer: (purpose) => sent[purpose](),
-    usdcId: network.tokens.find((token) => token.symbol === 'USDC')!.id,
+    usdcId: stablecoinsOf(network).find((token) => token.symbol === 'USDC')!.id,
     tokenIds: () => [network.nativeToken.id, ...network.tokens.map((token) => token.id)],
   }
   return world

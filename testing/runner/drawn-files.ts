@@ -15,6 +15,8 @@ export const drawnFiles = [
   'testing/suites/api/collections.test.ts',
   'src/engines/transactions/lost-connections.test.ts',
   'src/engines/treasury/disbursements/several-chains.test.ts',
+  'testing/suites/clients/arc.test.ts',
+  'testing/suites/clients/arc-kits.test.ts',
   'src/engines/attestation/lost.test.ts',
   'testing/suites/money/crosschain-conservation.test.ts',
   'testing/suites/api/reference-page.test.ts',

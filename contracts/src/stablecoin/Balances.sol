@@ -45,7 +45,7 @@ abstract contract Balances is Pausable, Blacklistable, IERC20Metadata {
     }
 
     /// @notice What `account` owns, in the smallest units.
-    function balanceOf(address account) external view returns (uint256) {
+    function balanceOf(address account) public view virtual returns (uint256) {
         return _balances[account];
     }
 
@@ -146,24 +146,28 @@ abstract contract Balances is Pausable, Blacklistable, IERC20Metadata {
     function _transfer(address from, address to, uint256 value) internal {
         require(from != address(0), "ERC20: transfer from the zero address");
         require(to != address(0), "ERC20: transfer to the zero address");
-        uint256 balance = _balances[from];
-        require(value <= balance, "ERC20: transfer amount exceeds balance");
-        _balances[from] = balance - value;
-        _balances[to] += value;
+        require(value <= balanceOf(from), "ERC20: transfer amount exceeds balance");
+        _moveBalance(from, to, value);
         emit Transfer(from, to, value);
     }
 
     /// @dev Emits no event: the caller's own comes before the Transfer, as log decoders expect.
     function _credit(address to, uint256 amount) internal {
         _totalSupply += amount;
-        _balances[to] += amount;
+        _moveBalance(address(0), to, amount);
     }
 
     /// @dev Emits no event, for the same reason.
     function _debit(address from, uint256 amount) internal {
-        uint256 balance = _balances[from];
-        require(amount <= balance, "FiatToken: burn amount exceeds balance");
+        require(amount <= balanceOf(from), "FiatToken: burn amount exceeds balance");
         _totalSupply -= amount;
-        _balances[from] = balance - amount;
+        _moveBalance(from, address(0), amount);
+    }
+
+    /// @dev Changes balances and nothing else; what is created comes from the zero address, and what is destroyed goes
+    /// there. The sender has the amount.
+    function _moveBalance(address from, address to, uint256 value) internal virtual {
+        if (from != address(0)) _balances[from] -= value;
+        if (to != address(0)) _balances[to] += value;
     }
 }

@@ -24,6 +24,7 @@ import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/messag
 import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
 import { tokenMinterV2Abi } from '#chains/evm/crosschain/artifacts/token-minter-v2'
 import { crosschainContracts } from '#chains/evm/crosschain/deployed-contracts'
+import { stablecoinsOf } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { ethSepolia } from '#chains/networks/eth-sepolia'
 import type { Network } from '#chains/networks/index'
@@ -43,7 +44,7 @@ export const addresses = crosschainContracts.TEST
 
 export type Contract = { address: Address; abi: Abi }
 export const usdcOf = (network: Network): Contract => {
-  const { address } = network.tokens.find(({ symbol }) => symbol === 'USDC')!
+  const { address } = stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')!
   return { address: address as Address, abi: stablecoinAbi as Abi }
 }
 export const usdc = usdcOf(local)

@@ -8,7 +8,7 @@ import type { Ctx } from '#engines/ctx'
 import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
 import { invalid, notFound } from '#lib/errors'
-import { requireAmount } from './transfer-request.ts'
+import { requireAmount, type SentToken } from './transfer-request.ts'
 
 export type AmountFields = { amounts?: readonly string[]; nftTokenIds?: readonly string[] }
 
@@ -23,7 +23,7 @@ type LeavingAmounts = {
 /** The amounts of a request, as the standard of its token has them; zero only where `zeroAllowed`. */
 export async function requireLeaving(
   ctx: Ctx,
-  token: Token,
+  token: SentToken,
   { amounts = [], nftTokenIds = [] }: AmountFields,
   { zeroAllowed = false, known = true } = {},
 ): Promise<LeavingAmounts> {
@@ -37,7 +37,7 @@ export async function requireLeaving(
     })
   const { text, atomic } = requireAmount(amounts, token, zeroAllowed)
   return {
-    units: [{ id: token.id, amountAtomic: atomic }],
+    units: [{ id: token.id, amountAtomic: atomic * (token.units ?? 1n) }],
     amountTexts: [text],
     nftTokenIds: undefined,
     call: (chain, { to }) => paymentCall(chain, to, atomic, token),

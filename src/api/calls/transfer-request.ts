@@ -1,6 +1,8 @@
 import { addressForm, isReserved, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
+import { tokenAddress, unitsOfBooks } from '#chains/network'
+import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
 import { parseAmount } from '#lib/amounts'
@@ -8,12 +10,18 @@ import { invalid } from '#lib/errors'
 
 export type TokenFields = { tokenId?: string; tokenAddress?: string }
 
-/** The token that is sent; without any token field, or with an empty address, the native coin. */
+/** A token as a request names it. `units`: those of the books in the smallest one of its contract, where they are not the same. */
+export type SentToken = Token & { units?: bigint }
+
+/**
+ * The token that is sent; without any token field, or with an empty address, the native coin. By the address of its contract, the
+ * native coin is sent as that contract does it.
+ */
 export async function requireToken(
   ctx: Ctx,
   { tokenId, tokenAddress }: TokenFields,
   blockchain: string,
-): Promise<Token> {
+): Promise<SentToken> {
   if (tokenId !== undefined && tokenAddress !== undefined)
     throw invalid({
       at: 'tokenAddress',
@@ -49,7 +57,7 @@ export async function requireToken(
       error: 'pattern_mismatch',
     })
   const token = await tokenByAddress(ctx.db, blockchain, address)
-  if (token) return token
+  if (token) return token.isNative ? byContract(token) : token
   throw invalid({
     at: 'tokenAddress',
     reason: 'is not a token of the blockchain: name the address of one',
@@ -58,10 +66,19 @@ export async function requireToken(
   })
 }
 
+/** The native coin in the terms of its contract. */
+function byContract(native: Token): SentToken {
+  const network = networkOf(native.blockchain)
+  const contract = network?.nativeToken.contract
+  if (!contract) return native
+  const { decimals } = contract
+  return { ...native, decimals, address: tokenAddress(contract), units: unitsOfBooks(network, contract) }
+}
+
 /** Exactly one amount, with no more digits than the token has; zero only where `zeroAllowed`. */
 export function requireAmount(
   amounts: readonly string[],
-  token: Token,
+  token: SentToken,
   zeroAllowed = false,
 ): { text: string; atomic: bigint } {
   const [text, ...more] = amounts
@@ -85,7 +102,7 @@ export function requireAmount(
   if (atomic === 'decimals')
     throw invalid({
       at: 'amounts[0]',
-      reason: `has more than ${token.decimals} decimal places, the precision of ${token.symbol}`,
+      reason: `has more than ${token.decimals} decimal places, the precision of ${token.symbol}${token.units === undefined ? '' : ' by its contract: leave tokenAddress out to send more of them'}`,
       value: text,
       kind: 'amountsInvalid',
       error: 'number_format',

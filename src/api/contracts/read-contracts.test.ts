@@ -301,7 +301,7 @@ describe('an import', () => {
     ['a broken ABI', () => ({ abiJson: '[{"type":"function"}]' }), 175007, 'abiJson[0].name'],
     ['a chain that is not connected', () => ({ blockchain: 'ETH-SEPOLIA' }), 175407, 'blockchain'],
     ['Monad, not connected', () => ({ blockchain: 'MONAD-TESTNET' }), 175407, 'blockchain'],
-    ['a chain of no version', () => ({ blockchain: 'ARC-TESTNET' }), 175402, 'blockchain'],
+    ['a chain of no contracts', () => ({ blockchain: 'NEAR-TESTNET' }), 175402, 'blockchain'],
   ])('refuses %s', async (_, changes, code, field) => {
     expect(refused(await importing(changes()))).toEqual([400, code, field])
   })

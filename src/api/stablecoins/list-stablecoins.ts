@@ -1,5 +1,5 @@
 import type { Chain, Chains } from '#chains/chain'
-import { type NetworkToken, tokenAddress } from '#chains/network'
+import { type NetworkToken, stablecoinsOf, tokenAddress } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
@@ -48,7 +48,7 @@ async function readStablecoins(ctx: Ctx, nowMs: number) {
 async function suppliesOn(ctx: Ctx, { network, balances }: Chain): Promise<Supply[]> {
   try {
     return await Promise.all(
-      network.tokens.map(async (token) => ({
+      stablecoinsOf(network).map(async (token) => ({
         token,
         chain: network.businessChain,
         atomic: await balances.totalSupplyOf(tokenAddress(token)),

@@ -86,7 +86,7 @@ describe('POST /v1/w3s/developer/wallets', () => {
     ['too much metadata', { metadata: [{}, {}] }, 400, 155503, 'metadata'],
     ['a main network', { blockchains: ['BASE-SEPOLIA', 'BASE'] }, 400, 156006, 'blockchains[1]'],
     ['a network that is not connected', { blockchains: ['OP-SEPOLIA'] }, 400, 155511, 'blockchains[0]'],
-    ['a network that is not built', { blockchains: ['ARC-TESTNET'] }, 400, 155511, 'blockchains[0]'],
+    ['a network that starts when named', { blockchains: ['ARC-TESTNET'] }, 400, 155511, 'blockchains[0]'],
     [
       'a smart account without a chain',
       { accountType: 'SCA', blockchains: ['EVM-TESTNET'] },

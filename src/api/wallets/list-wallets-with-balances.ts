@@ -51,7 +51,9 @@ export async function listWalletsWithBalances(
   )
   const addresses = found.rows.map((wallet) => wallet.address)
   const balances = await balancesOf(ctx.db, ctx.entity.id, blockchain, addresses)
-  const tokens = [native, named].filter((token): token is Token => token !== undefined)
+  const tokens = [native, named?.id === native?.id ? undefined : named].filter(
+    (token): token is Token => token !== undefined,
+  )
   return {
     found,
     items: found.rows.map((wallet) => ({

@@ -2,7 +2,7 @@ import { parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { TimedAuthorization } from '#chains/facets/authorizations'
-import { tokenAddress } from '#chains/network'
+import { stablecoinsOf, tokenAddress } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { type OfferedPayment, type PaymentRefusal, refusedFor } from '#engines/facilitator/index'
 import { invalid } from '#lib/errors'
@@ -82,7 +82,9 @@ export function readAuthorization(
 /** The address of a token of the network, in stored form. */
 export function assetOf({ network }: Chain, asset: string): Address | undefined {
   const address = parseAddress(network.blockchain, asset)
-  return network.tokens.map(tokenAddress).find((each) => each === address)
+  return stablecoinsOf(network)
+    .map(tokenAddress)
+    .find((each) => each === address)
 }
 
 function addressAt({ network }: Chain, location: string, value: unknown): Address {

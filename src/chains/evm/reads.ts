@@ -4,6 +4,7 @@ import type { Chain } from '../chain.ts'
 import type { BlockAt } from '../facets/blocks.ts'
 import type { Contracts } from '../facets/contracts.ts'
 import type { ChainInput } from '../family.ts'
+import { nativeContract } from '../network.ts'
 import { canonicalPins } from './accounts/contracts.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { readHead } from './blocks/blocks.ts'
@@ -58,11 +59,9 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       quotedGas,
       gasLimitMax: 1_000_000_000n,
     },
-    gather: {
-      by: 'authorization',
-      authorizationDigest,
-      authorizedTransferCall,
-    },
+    ...(nativeContract(network) === undefined && {
+      gather: { by: 'authorization', authorizationDigest, authorizedTransferCall },
+    }),
     authorizations: {
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       signerOf: authorizationSigner,
@@ -72,7 +71,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
       totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     },
-    tokens: tokensThrough(rpc),
+    tokens: tokensThrough(rpc, network),
     contracts: contractsThrough(rpc, { ...input, callGasMax }),
     accounts: accountsThrough(rpc, network, canonicalPins(input.accountCode ?? {})),
     nodeRead: (method, params) => readFromNode(rpc, method, params),

@@ -25,6 +25,8 @@ type Effect =
       kind: 'transfer' | 'approval'
       blockchain: string
       token: Address | 'native'
+      /** The contract that moves native coins as a token, where the call is one of it. */
+      movedBy?: Address
       destination?: string
       destinationChain?: string
       amountAtomic: bigint

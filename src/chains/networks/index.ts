@@ -5,6 +5,8 @@ import { aptos } from './aptos.ts'
 import { aptosTestnet } from './aptos-testnet.ts'
 import { arb } from './arb.ts'
 import { arbSepolia } from './arb-sepolia.ts'
+import { arc } from './arc.ts'
+import { arcTestnet } from './arc-testnet.ts'
 import { avax } from './avax.ts'
 import { avaxFuji } from './avax-fuji.ts'
 import { base } from './base.ts'
@@ -55,6 +57,8 @@ const all = [
   aptosTestnet,
   sol,
   solDevnet,
+  arc,
+  arcTestnet,
 ] as const
 
 /** The name of a network of the operator, which the compiler cannot know. */
@@ -85,7 +89,7 @@ const byBlockchain: ReadonlyMap<string, Network> = new Map(
   networks.map((network) => [network.blockchain, network]),
 )
 
-/** The data of a blockchain, or undefined for names that validate but are not built (NEAR, ARC, ...). */
+/** The data of a blockchain, or undefined for names that validate but are not built (NEAR, EVM, ...). */
 export function networkOf(blockchain: string): Network | undefined {
   return byBlockchain.get(blockchain)
 }

@@ -10,7 +10,7 @@ import {
   isVirtual,
   walletBlockchains,
 } from '../blockchains.ts'
-import { localEurcAddress, tokenAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
+import { localEurcAddress, stablecoinsOf, tokenAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
 import { furtherEvm } from './further-evm.ts'
 import { networkOf, networkOfBusinessChain, networks } from './index.ts'
 
@@ -28,6 +28,8 @@ const wellKnownIds: Record<string, string> = {
   'BASE-SEPOLIA:USDC': 'bdf128b4-827b-5267-8f9e-243694989b5f',
   'MONAD-TESTNET:USDC': '17fe0589-b511-546c-9eff-84087524f47e',
   'UNI:USDC': '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
+  'ARC-TESTNET:USDC': '15dc2b5d-0994-58b0-bf8c-3a0501148ee8',
+  'ARC-TESTNET:EURC': '4ea52a96-e6ae-56dc-8336-385bb238755f',
   'APTOS:USDC': '298eebe2-3131-5183-b528-f925f70848d0',
   'APTOS-TESTNET:USDC': 'e3cbdafc-42c3-58cc-ae4c-b31dbb10354c',
   'APTOS-TESTNET:APT-TESTNET': 'd457a992-b109-50eb-b5aa-9ef4609e81d2',
@@ -66,6 +68,8 @@ const chainIds: Record<string, number> = {
   'APTOS-TESTNET': 2,
   SOL: 101,
   'SOL-DEVNET': 103,
+  ARC: 5042,
+  'ARC-TESTNET': 5_042_002,
 }
 
 function uuidV5(namespace: string, name: string): string {
@@ -91,7 +95,7 @@ describe('networks', () => {
   })
 
   test.each(networks)('$blockchain has the ids clients know, and computed ones otherwise', (network) => {
-    for (const token of [network.nativeToken, ...network.tokens]) {
+    for (const token of [network.nativeToken, ...stablecoinsOf(network)]) {
       const name = tokenIdName(network.blockchain, token.symbol)
       expect([name, token.id]).toEqual([name, wellKnownIds[name] ?? uuidV5(tokenIdNamespace, name)])
     }
@@ -104,9 +108,9 @@ describe('networks', () => {
       expect(network.environment).toBe(isTest ? 'TEST' : 'LIVE')
       expect(networkOf(network.blockchain)).toBe(network)
       expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)
-      for (const token of network.tokens)
+      for (const token of stablecoinsOf(network))
         expect(token.address).toBe(network.family === 'evm' ? getAddress(token.address) : tokenAddress(token))
-      const symbols = network.tokens.map((token) => token.symbol)
+      const symbols = stablecoinsOf(network).map((token) => token.symbol)
       if (network.environment === 'TEST') expect(symbols).toEqual(['USDC', 'EURC'])
       else
         expect(network.tokens.some((token) => token.localOnly || token.address === localEurcAddress)).toBe(
@@ -127,11 +131,11 @@ test('the documents count the chains as they are', () => {
     (walletBlockchains as readonly string[]).includes(blockchain),
   )
   const started = local.filter(({ startsWhenNamed }) => !startsWhenNamed)
-  expect([local.length, started.length, ofWallets.length]).toEqual([25, 10, 23])
+  expect([local.length, started.length, ofWallets.length]).toEqual([26, 10, 24])
   const textOf = (file: string) => readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ')
   expect(textOf('README.md')).toContain('ten local EVM chains')
-  expect(textOf('README.md')).toContain('fifteen further ones by name')
-  expect(textOf('docs/what-works.md')).toContain('wallets on twenty-three EVM chains')
+  expect(textOf('README.md')).toContain('sixteen further ones by name')
+  expect(textOf('docs/what-works.md')).toContain('wallets on twenty-four EVM chains')
 })
 
 describe('blockchains', () => {

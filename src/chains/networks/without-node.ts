@@ -5,9 +5,6 @@ type BlockchainWithoutNode = {
   blockchain: string
   family: ChainFamily
   environment: Environment
-  chainId?: number
-  /** Its number in cross-chain messages. */
-  domain?: number
   /** Set for names that stand for any chain of their family: their wallets only sign, and hold nothing on a chain. */
   virtual?: true
 }
@@ -15,8 +12,6 @@ type BlockchainWithoutNode = {
 export const withoutNode = [
   { blockchain: 'NEAR', family: 'near', environment: 'LIVE' },
   { blockchain: 'NEAR-TESTNET', family: 'near', environment: 'TEST' },
-  { blockchain: 'ARC', family: 'evm', environment: 'LIVE', chainId: 5042, domain: 26 },
-  { blockchain: 'ARC-TESTNET', family: 'evm', environment: 'TEST', chainId: 5_042_002, domain: 26 },
   { blockchain: 'EVM', family: 'evm', environment: 'LIVE', virtual: true },
   { blockchain: 'EVM-TESTNET', family: 'evm', environment: 'TEST', virtual: true },
 ] as const satisfies readonly BlockchainWithoutNode[]

@@ -68,7 +68,9 @@ const isTransferItself = (operation: Operation, { contract, selector, known }: C
   operation.kind === 'transfer' &&
   known &&
   selector === transferSelector &&
-  operation.effects.some((effect) => effect.kind === 'transfer' && effect.token === contract)
+  operation.effects.some(
+    (effect) => effect.kind === 'transfer' && (effect.movedBy ?? effect.token) === contract,
+  )
 
 const isListed = (list: Listed, blockchain: string, value: string): boolean =>
   list === 'any' || list.has(`${blockchain}:${value}`) || list.has(`*:${value}`)

@@ -47,6 +47,8 @@ export type OperationEffect =
       kind: 'transfer' | 'approval'
       blockchain: string
       token: string | 'native'
+      /** The contract that moves native coins as a token, where the call is one of it. */
+      movedBy?: string | undefined
       destination?: string | undefined
       destinationChain?: string | undefined
       amountAtomic: bigint

@@ -1,6 +1,6 @@
 import { decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
 import { nativeForm } from '#chains/crosschain/native-address'
-import { tokenAddress } from '#chains/network'
+import { stablecoinsOf, tokenAddress } from '#chains/network'
 import { type ManagedAddress, managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { directionsByEntity } from '#engines/movement'
@@ -56,7 +56,7 @@ function burnOf(
     decodeMessage(message as Hex).messageBody,
   )
   const address = nativeForm(burnToken)
-  const token = chain.network.tokens.find((each) => tokenAddress(each) === address)
+  const token = stablecoinsOf(chain.network).find((each) => tokenAddress(each) === address)
   if (!token) return undefined
   return {
     nonce,

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import { type NetworkToken, tokenAddress } from '#chains/network'
+import { type NetworkToken, stablecoinsOf, tokenAddress } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
 import { addBlocked, type IssuerEntry, issuerListOf } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -16,7 +16,7 @@ export async function readIssuers(ctx: EngineCtx, chain: Chain, plans: readonly 
   const { network, tokens } = chain
   if (!tokens) return
   const failed = plans.filter((plan) => 'failure' in plan)
-  const asked = network.tokens.flatMap((token): [NetworkToken, string[]][] => {
+  const asked = stablecoinsOf(network).flatMap((token): [NetworkToken, string[]][] => {
     const calls = failed.filter(({ row }) => row.callTo === tokenAddress(token))
     const recipients = calls
       .flatMap(({ row }) => recipientsOf(network.blockchain, chain.payments.decodeCall(callOf(row))))

@@ -46,6 +46,7 @@ export async function gasPriceNow({ config }: Pick<EngineCtx, 'config'>, chain: 
 const usualCoinPrices: Readonly<Record<string, bigint>> = {
   ETH: 5_000n * million,
   AVAX: 60n * million,
+  USDC: million,
   MATIC: million,
   POL: million,
 }

@@ -20,7 +20,7 @@ import {
   hasDomain,
   remoteTokenKey,
 } from '#chains/evm/crosschain/deployed-contracts'
-import type { NetworkToken } from '#chains/network'
+import { type NetworkToken, stablecoinsOf } from '#chains/network'
 import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { oncePer } from '#runtime/scheduling/memoize'
@@ -159,7 +159,7 @@ const remotesOf = ({ environment, domain }: CrosschainNetwork): CrosschainNetwor
   networks.filter(hasDomain).filter((other) => other.environment === environment && other.domain !== domain)
 
 function tokenOfMessages(network: Network): Hex {
-  const token = network.tokens.find(({ symbol }) => symbol === symbolOfMessages)
+  const token = stablecoinsOf(network).find(({ symbol }) => symbol === symbolOfMessages)
   if (!token) throw new Error(`${network.blockchain} has a domain but no ${symbolOfMessages}`)
   return token.address as Hex
 }

@@ -30,7 +30,7 @@ export function ephemeralKeeper(
   return {
     open: async (mining) => {
       const source = { init: genesisPath }
-      const node = await startNode({ chainId: network.chainId, gasLimit, cacheDir, source, onSpawn })
+      const node = await startNode({ network, gasLimit, cacheDir, source, onSpawn })
       await mining.begin(node.url)
       return node
     },

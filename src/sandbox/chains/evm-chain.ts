@@ -1,6 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { canonicalAddress } from '#chains/addresses/canonical'
+import { stablecoinsOf } from '#chains/network'
 import { faucetAccount } from '../constants.ts'
 import type { SupervisedChain } from './chain.ts'
 import type {
@@ -22,7 +23,7 @@ export function evmChain({ supervised, blockTimeMs, directory }: Started): Start
   const { network, ask, loadedTo, withoutMining, intercept, copyTo, halt, persist, stop } = supervised
   const { blockchain, chainId } = network
   const controls = controlsOf(supervised, blockTimeMs)
-  const tokens = network.tokens.map((token) => [token.symbol, token.address])
+  const tokens = stablecoinsOf(network).map((token) => [token.symbol, token.address])
   const chain: LocalChain = {
     ...controls,
     blockchain,

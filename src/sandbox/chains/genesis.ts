@@ -1,4 +1,7 @@
-import type { NetworkToken } from '#chains/network'
+import { nativeLogAddress } from '#chains/evm/blocks/claimed-transfers'
+import { nativeStablecoinCode } from '#chains/evm/infrastructure/artifacts/native-stablecoin'
+import { nativeTransferLogCode } from '#chains/evm/infrastructure/artifacts/native-transfer-log'
+import { type NetworkToken, nativeContract, stablecoinsOf } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
@@ -15,6 +18,10 @@ const maxUint256 = 2n ** 256n - 1n
 /** A billion native coins: more than any test spends, small enough that sums stay readable. */
 const faucetBalance = 10n ** 27n
 const issuerBalance = 10n ** 22n
+/** More native coins than a local chain ever mints, where a contract of the native coin mints them. */
+const reserveBalance = 10n ** 40n
+/** The address of the public chain that creates and destroys native coins. */
+const reserveAddress = '0x1800000000000000000000000000000000000000'
 
 /** `attester` is the one account whose signatures of cross-chain messages count. */
 type GenesisOptions = { timestampS: number; gasLimit: bigint; attester: `0x${string}` }
@@ -29,7 +36,11 @@ export function genesisOf(network: Network, { timestampS, gasLimit, attester }: 
     ...placedCrosschainContracts(network, attester),
     ...placedUnifiedBalance(network),
   }
-  for (const token of network.tokens) alloc[token.address] = stablecoinAccount(network, token)
+  for (const token of stablecoinsOf(network)) alloc[token.address] = stablecoinAccount(network, token)
+  if (nativeContract(network) !== undefined) {
+    alloc[nativeLogAddress] = { balance: '0x0', nonce: '0x1', code: nativeTransferLogCode.runtime }
+    alloc[reserveAddress] = { balance: hex(reserveBalance) }
+  }
   return {
     config: { chainId: network.chainId },
     nonce: '0x0',
@@ -61,7 +72,8 @@ function stablecoinAccount(network: Network, token: NetworkToken): AllocatedAcco
     ],
     balances: [],
   })
-  return { balance: '0x0', nonce: '0x1', code: runtimeBytecode, storage }
+  const code = token === network.nativeToken.contract ? nativeStablecoinCode.runtime : runtimeBytecode
+  return { balance: '0x0', nonce: '0x1', code, storage }
 }
 
 function hex(value: bigint): string {

@@ -1,5 +1,6 @@
 /** A local chain whose ledger this process keeps: the parts that such chains of every family have. */
 import type { TxId } from '#chains/addresses/types'
+import { stablecoinsOf } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { Log } from '#runtime/log/log'
@@ -37,7 +38,7 @@ export function hostedChain(
   { controls, isSimulated }: { controls: ChainControls; isSimulated: boolean },
 ): StartedChain {
   const { blockchain, chainId } = network
-  const tokens = network.tokens.map((token) => [token.symbol, token.address])
+  const tokens = stablecoinsOf(network).map((token) => [token.symbol, token.address])
   const chain: LocalChain = {
     ...controls,
     blockchain,

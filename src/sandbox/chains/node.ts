@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { nativeContract } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import { freePort } from '../free-port.ts'
 import { anvilBinary } from './binary.ts'
 import { call } from './rpc.ts'
@@ -17,7 +19,7 @@ export type LocalNode = {
 }
 
 type NodeOptions = {
-  chainId: number
+  network: Network
   gasLimit: bigint
   /** The node's directory for old states. It contains the chain's name, so it also identifies our nodes. */
   cacheDir: string
@@ -57,11 +59,11 @@ async function spawnNode(binary: string, port: number, options: NodeOptions): Pr
   if (child.pid !== undefined) options.onSpawn({ pid: child.pid, port })
   const node = ownedNode(child, `http://127.0.0.1:${port}`, () => lastErrors(errorPath))
   const ended = node.exited.then((reason) => {
-    throw new Error(`The local node for chain ${options.chainId} did not start: ${reason}`)
+    throw new Error(`The local node for chain ${options.network.chainId} did not start: ${reason}`)
   })
   const aborted = new AbortController()
   try {
-    await Promise.race([ended, answering(node.url, options.chainId, aborted.signal)])
+    await Promise.race([ended, answering(node.url, options.network.chainId, aborted.signal)])
   } catch (error) {
     await node.end(0)
     throw error
@@ -71,12 +73,14 @@ async function spawnNode(binary: string, port: number, options: NodeOptions): Pr
   return node
 }
 
-function nodeArguments(port: number, { chainId, gasLimit, cacheDir, source }: NodeOptions): string[] {
+function nodeArguments(port: number, { network, gasLimit, cacheDir, source }: NodeOptions): string[] {
   const state = 'init' in source ? ['--init', source.init] : ['--load-state', source.state]
   return [
-    ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
+    ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(network.chainId)],
     ...['--gas-limit', String(gasLimit), '--slots-in-an-epoch', '1', '--no-request-size-limit'],
     ...['--no-mining', '--quiet', '--cache-path', cacheDir, ...state],
+    // The precompiled contract of that network moves native coins for the contract of such a coin.
+    ...(nativeContract(network) === undefined ? [] : ['--celo']),
   ]
 }
 

@@ -89,7 +89,7 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
       writeRecord(directory, spawned)
       options.onSpawn(spawned)
     }
-    const wanted = { chainId: network.chainId, gasLimit: genesisGasLimit, cacheDir: files.cache, source }
+    const wanted = { network, gasLimit: genesisGasLimit, cacheDir: files.cache, source }
     return startNode({ ...wanted, port: previous?.port || undefined, onSpawn })
   }
   const restored = await restore(opened, startFrom, options.minesAtOnce, log).catch((error) => {

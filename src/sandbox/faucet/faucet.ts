@@ -9,7 +9,7 @@ import type { Address, TxId } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { mintCall } from '#chains/evm/contracts/mint-call'
 import type { Call } from '#chains/facets/payments'
-import { type NetworkToken, type TokenSymbol, tokenAddress } from '#chains/network'
+import { type NetworkToken, stablecoinsOf, type TokenSymbol, tokenAddress } from '#chains/network'
 import { openKnownKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
@@ -138,7 +138,7 @@ function tokenOf(
   isWanted: (token: NetworkToken) => boolean,
   amountAtomic?: bigint,
 ): PaidCoin {
-  const token = network.tokens.find(isWanted)
+  const token = stablecoinsOf(network).find(isWanted)
   if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no such coin.`)
   const dripAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
   return { token: tokenAddress(token), amountAtomic: amountAtomic ?? dripAtomic }

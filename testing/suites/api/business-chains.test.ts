@@ -14,9 +14,9 @@ import { type Harness, openHarness } from '#testing/platform/harness'
  * (decision 159): the code under test makes its lists otherwise.
  */
 const general =
-  'ALGO APTOS ARB AVAX BASE BTC CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS ZKSYNC'
+  'ALGO APTOS ARB ARC AVAX BASE BTC CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS ZKSYNC'
 const addressBook =
-  'ALGO APTOS ARB AVAX BASE CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS'
+  'ALGO APTOS ARB ARC AVAX BASE CELO CODEX CRONOS EDGE ETH HBAR HYPEREVM INJECTIVE INK LINEA MONAD MORPH NEAR NOBLE OP PAH PHAROS PLASMA PLUME POLY SEI SOL SONIC SUI UNI WORLDCHAIN XDC XLAYER XLM XRP ZKS'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any depth
 type Document = any
@@ -108,6 +108,7 @@ describe('property 234: a chain without the business account', () => {
 
   it.each([
     ['APTOS', none, 2005],
+    ['ARC', /names ARC-TESTNET, on which the business account receives and pays nothing/, 2005],
     ['SUI', /a chain that this version does not support/, 2005],
     ['SOL', /SOL names SOL-DEVNET, to which this server is not connected/, 156017],
     ['LINEA', /LINEA names LINEA-SEPOLIA, to which this server is not connected/, 156017],
@@ -131,6 +132,7 @@ describe('property 234: a chain without the business account', () => {
     ['APTOS', [evm, '0x10', long.slice(0, -1), `${long}0`, long.slice(2), ` ${long}`], 5014],
     ['APTOS', ['0x1', '0xA', `0x${'a'.padStart(64, '0')}`, `0x${'0'.repeat(64)}`], undefined],
     ['APTOS', [aptosTestnet.tokens[0]!.address.toUpperCase().replace('0X', '0x')], undefined],
+    ['ARC', [`0x36${'0'.repeat(38)}`, `0x${'0'.repeat(40)}`], undefined],
     ['SUI', [evm, '0x2', long.slice(0, -1)], 5014],
     ['SUI', [`0x${'2'.padStart(64, '0')}`], undefined],
     ['ZKS', [long, `${evm}0`], 5014],

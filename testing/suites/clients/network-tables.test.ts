@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { walletBlockchains } from '#chains/blockchains'
 import { crosschainContractsOf } from '#chains/evm/crosschain/deployed-contracts'
 import { unifiedBalanceContractsOf } from '#chains/evm/unified-balance/deployed-contracts'
+import { nativeContract, stablecoinsOf } from '#chains/network'
 import { furtherEvm } from '#chains/networks/further-evm'
 import { networkOf, networks } from '#chains/networks/index'
 
@@ -39,23 +40,20 @@ const ours = networks.filter(({ family, domain }) => family === 'evm' && domain 
 const ofKit = (chainId: number) => published.find((each) => each.chainId === chainId)!
 
 describe('property 244: the networks of EVM', () => {
-  it('are all that the published kits have messages for, except Arc', () => {
-    const names = published.map(({ chainId }) => ours.find((each) => each.chainId === chainId)?.blockchain)
+  it('are all that the published kits have messages for', () => {
     expect(published.length).toBe(50)
-    expect(names.filter((name) => name === undefined)).toHaveLength(2)
     expect(ours.every(({ chainId }) => ofKit(chainId))).toBe(true)
     const missing = published.filter(({ chainId }) => !ours.some((each) => each.chainId === chainId))
-    expect(missing.map(({ chainId }) => chainId).sort()).toEqual([5042, 5_042_002])
+    expect(missing).toEqual([])
   })
 
   it.each(ours)('$blockchain has the ids, coins and contracts of the kits', (network) => {
-    const { chainId, isTestnet, usdcAddress, eurcAddress, cctp, kitContracts, gateway } = ofKit(
-      network.chainId,
-    )
+    const { chainId, isTestnet, nativeCurrency, usdcAddress, eurcAddress, cctp, kitContracts, gateway } =
+      ofKit(network.chainId)
     const { v2 } = cctp!.contracts
     const { messageTransmitter, tokenMessenger, kitBridge } = crosschainContractsOf(network)
     const [usdc, eurc] = ['USDC', 'EURC'].map((symbol) =>
-      network.tokens.find((token) => token.symbol === symbol && !token.localOnly),
+      stablecoinsOf(network).find((token) => token.symbol === symbol && !token.localOnly),
     )
     expect({
       chainId,
@@ -76,6 +74,7 @@ describe('property 244: the networks of EVM', () => {
       kitBridge: getAddress(kitContracts!.bridge),
       fastConfirmations: v2.fastConfirmations,
     })
+    expect(nativeContract(network) !== undefined).toBe(nativeCurrency.symbol === 'USDC')
     if (eurcAddress) expect(eurc?.address).toBe(getAddress(eurcAddress))
     // The kits list only some of the issuer's coins.
     else expect([undefined, '0x1C60ba0A0eD1019e8Eb035E6daF4155A5cE2380B']).toContain(eurc?.address)
@@ -104,10 +103,11 @@ describe('property 244: the networks of EVM', () => {
     const further = walletBlockchains.filter((name) => !clients.includes(name))
     expect(clients.filter((name) => !(walletBlockchains as readonly string[]).includes(name))).toEqual([])
     expect(further).toEqual(furtherEvm.map(({ blockchain }) => blockchain))
+    const named = [...further, 'ARC', 'ARC-TESTNET']
     for (const name of walletBlockchains)
       expect([name, networkOf(name)?.startsWhenNamed]).toEqual([
         name,
-        further.includes(name) ? true : undefined,
+        named.includes(name) ? true : undefined,
       ])
   })
 })

@@ -1,12 +1,12 @@
 import type { Hex } from '#lib/hex'
 import type { Address, BlockHash } from '../../addresses/types.ts'
 import type { Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../../facets/blocks.ts'
-import { tokenAddress } from '../../network.ts'
+import { nativeContract, tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { isBundle } from '../accounts/bundle-calls.ts'
 import { address, bytes, hash, quantity, readInteger, toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
-import { transferTopic } from './claimed-transfers.ts'
+import { nativeLogAddress, transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { type BlockReceipts, readBlockReceipts } from './receipts.ts'
@@ -76,7 +76,7 @@ export async function readBlock(
   // An empty block has no receipts; asking would cost a request for each idle block.
   if (transactions.length === 0)
     return wholeOf({ ...ref, transactions, logs: [], transfers: [] }, new Map(), local)
-  const emitters = network.tokens.map((token) => tokenAddress(token) as Hex)
+  const emitters = emittersOf(network)
   const header = { ...ref, logsBloom: raw.logsBloom }
   const sought = { emitters, topic: transferTopic } as const
   const { byHash, logs } = local
@@ -86,6 +86,12 @@ export async function readBlock(
   const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
   return wholeOf({ ...ref, transactions, logs, transfers }, byHash, local)
 }
+
+/** The addresses whose logs tell of listed coins. Where a contract moves native coins, logs tell of them, whichever way they move. */
+const emittersOf = (network: Network): Hex[] => [
+  ...network.tokens.map((token) => tokenAddress(token) as Hex),
+  ...(nativeContract(network) === undefined ? [] : ([nativeLogAddress] as const)),
+]
 
 const wholeOf = (block: Block, receipts: WholeBlock['receipts'], local: boolean): WholeBlock =>
   local || !receipts ? { block, receipts } : { block: sharedContents(block, receipts), receipts }
@@ -144,11 +150,12 @@ function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId:
 }
 
 /** Parses a transfer log; other events give none. A transfer that breaks the standard is not trusted. */
-function transferOf({ address: token, topics, data, logIndex, txHash }: ChainLog): TransferLog[] {
+function transferOf({ address: emitter, topics, data, logIndex, txHash }: ChainLog): TransferLog[] {
   if (topics[0] !== transferTopic) return []
   if (topics.length !== 3) throw new NodeUnreachable('a transfer has other topics than it should')
   const amountAtomic = quantity(data, 'transferred amount')
-  return [{ txHash, logIndex, token, from: addressOf(topics[1]!), to: addressOf(topics[2]!), amountAtomic }]
+  const moved = { txHash, logIndex, from: addressOf(topics[1]!), to: addressOf(topics[2]!), amountAtomic }
+  return [emitter === nativeLogAddress ? moved : { ...moved, token: emitter }]
 }
 
 const addressOf = (topic: Hex): Address => `0x${topic.slice(26)}`

@@ -10,6 +10,9 @@ const singleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aaca
 /** keccak256 of "TransferBatch(address,address,address,uint256[],uint256[])". */
 const batchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
 
+/** The address from which logs tell of native coins, where the chain writes such logs (EIP-7708). */
+export const nativeLogAddress = '0xfffffffffffffffffffffffffffffffffffffffe'
+
 /** The transfers that a log of any contract claims. A log that breaks its standard claims none. */
 export function claimedBy(log: ChainLog): ClaimedTransfer[] {
   const { topics } = log

@@ -10,7 +10,7 @@ import type {
   QueryOutcome,
 } from '../../facets/contracts.ts'
 import { ValueProblem } from '../../invalid-value.ts'
-import { tokenAddress } from '../../network.ts'
+import { stablecoinsOf, tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { readContractAbi } from '../abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from '../abi/creation.ts'
@@ -69,7 +69,7 @@ export const contractsThrough = (
   contractAt: (address) => contractAt(rpc, address, callGasMax),
   query: (asked, errors) => query(rpc, asked, errors, callGasMax),
   ownAbi: (address) =>
-    local && network.tokens.some((token) => tokenAddress(token) === address)
+    local && stablecoinsOf(network).some((token) => tokenAddress(token) === address)
       ? JSON.stringify(stablecoinAbi)
       : undefined,
   checksumAddress: (address) => getAddress(address),

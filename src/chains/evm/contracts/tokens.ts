@@ -1,8 +1,10 @@
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { Holding, TokenFacts, Tokens } from '../../facets/tokens.ts'
+import { nativeContract } from '../../network.ts'
+import type { Network } from '../../networks/index.ts'
 import { shownText, textBytesMax, uriBytesMax } from '../../shown-text.ts'
-import { claimedBy } from '../blocks/claimed-transfers.ts'
+import { claimedBy, nativeLogAddress } from '../blocks/claimed-transfers.ts'
 import { issuerChangesBy } from '../blocks/issuer-changes.ts'
 import { type Rpc, RpcError } from '../rpc/rpc.ts'
 import { askAll, decimalsIn, wordIn } from './bounded-calls.ts'
@@ -27,8 +29,8 @@ const itemsAbi = parseAbi([
 const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): Hex =>
   encodeFunctionData({ abi: of, functionName, args })
 
-export const tokensThrough = (rpc: Rpc): Tokens => ({
-  claimedIn: ({ logs }) => logs.flatMap(claimedBy),
+export const tokensThrough = (rpc: Rpc, network: Network): Tokens => ({
+  claimedIn: ({ logs }) => logs.filter(({ address }) => !isOfNative(network, address)).flatMap(claimedBy),
   issuerChangesIn: (logs) => logs.flatMap(issuerChangesBy),
   blockedBy: async (token, addresses) => {
     const calls = addresses.map((address) => ({ to: token, data: dataOf(abi, 'isBlacklisted', [address]) }))
@@ -85,6 +87,12 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     return { to: token, valueAtomic: 0n, data }
   },
 })
+
+/** Whether logs of an address tell of the native coin, which no claim adds to. */
+const isOfNative = (network: Network, address: string): boolean => {
+  const contract = nativeContract(network)
+  return contract !== undefined && (address === contract || address === nativeLogAddress)
+}
 
 /** Number of tries of a call that a node refuses: the contract itself might answer it. */
 const factTries = 3

@@ -8,6 +8,8 @@ import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { TransferSpec } from '../../crosschain/transfer-spec.ts'
 import type { Danger, Effects, Party } from '../../facets/call-effects.ts'
+import { tokenAddress, unitsOfBooks } from '../../network.ts'
+import { networkOf } from '../../networks/index.ts'
 import { addressesIn, addressesInCode } from './addresses-in.ts'
 import { arrivalOf } from './arrival.ts'
 import { knownCall } from './known-calls.ts'
@@ -32,10 +34,24 @@ export type FoundEffects = Pick<Effects, 'effects' | 'parties'> & { dangers: Set
 export const newEffects = (): FoundEffects => ({ effects: [], dangers: new Set(), parties: [], calls: 0 })
 
 export const effectsOf = ({ effects, dangers, parties }: FoundEffects): Effects => ({
-  effects,
+  effects: effects.map(inNativeUnits),
   dangers: [...dangers],
   parties,
 })
+
+const uint256Max = 2n ** 256n - 1n
+
+/** The same effect; what the contract of the native coin moves is native coins, so that one rule covers both forms. */
+function inNativeUnits(effect: Effects['effects'][number]): Effects['effects'][number] {
+  if (effect.kind !== 'transfer' && effect.kind !== 'approval') return effect
+  const network = networkOf(effect.blockchain)
+  const contract = network?.nativeToken.contract
+  if (!contract || effect.token !== tokenAddress(contract)) return effect
+  const atomic = effect.amountAtomic * unitsOfBooks(network, contract)
+  // The largest amount stands for any.
+  const amountAtomic = atomic > uint256Max ? uint256Max : atomic
+  return { ...effect, token: 'native', movedBy: effect.token, amountAtomic }
+}
 
 /** Adds the effects of a call, and every address in its data: also those in arguments of functions that are not known. */
 export function addOuterCall(found: FoundEffects, blockchain: string, call: DecodableCall): void {

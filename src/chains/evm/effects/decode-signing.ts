@@ -7,7 +7,7 @@ import type { Address } from '../../addresses/types.ts'
 import { batchedPaymentsDomain } from '../../crosschain/batched-payments.ts'
 import type { Effects } from '../../facets/call-effects.ts'
 import { messageEffects } from '../../facets/message-effects.ts'
-import { tokenAddress } from '../../network.ts'
+import { stablecoinsOf, tokenAddress } from '../../network.ts'
 import { networkOf, networks } from '../../networks/index.ts'
 import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'
@@ -156,7 +156,8 @@ const transferAuthorization: TypedDataReader = (reading) => {
 }
 
 function usdcOn(blockchain: string): Address | undefined {
-  const usdc = networkOf(blockchain)?.tokens.find(({ symbol }) => symbol === 'USDC')
+  const network = networkOf(blockchain)
+  const usdc = network && stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')
   return usdc && tokenAddress(usdc)
 }
 

@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem'
 import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import type { RefusedEndpoint } from '../../facets/endpoints.ts'
-import { tokenAddress } from '../../network.ts'
+import { stablecoinsOf, tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { boundedCall, decimalsIn, isFaultOfContract } from '../contracts/bounded-calls.ts'
@@ -23,7 +23,8 @@ export async function inspectEndpoint(
   network: Network,
   crosschain?: CrosschainAddresses,
 ): Promise<RefusedEndpoint | undefined> {
-  const { blockchain, chainId, tokens } = network
+  const { blockchain, chainId } = network
+  const tokens = stablecoinsOf(network)
   const expected = expectedContracts(network, crosschain)
   const [id, ...answers] = await rpc.batch<unknown>(
     [
@@ -64,9 +65,9 @@ function decimalsOf({ host }: Rpc, answer: unknown): number | undefined {
 type ExpectedContract = { address: string; token?: string; contract?: string }
 
 const expectedContracts = (
-  { tokens }: Network,
+  network: Network,
   crosschain: CrosschainAddresses | undefined,
 ): ExpectedContract[] => [
-  ...tokens.map(({ symbol: token, address }) => ({ token, address })),
+  ...stablecoinsOf(network).map(({ symbol: token, address }) => ({ token, address })),
   ...Object.entries<Address>(crosschain ?? {}).map(([contract, address]) => ({ contract, address })),
 ]

@@ -1,3 +1,4 @@
+import { currencyDecimals } from '#engines/ledger/index'
 import { type MovementDirection, movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -33,5 +34,6 @@ export const messageMovements = movementTable({
   direction: sql`m.direction`,
   state: sql`m.state`,
   states: { open: ['pending', 'attested'], done: ['delivered'], failed: ['lost'] },
-  columns: { txHash: sql`m.tx_hash` },
+  // Messages count in the units of the contract, and the books may count the same coin in others.
+  columns: { txHash: sql`m.tx_hash`, decimals: sql`${currencyDecimals}` },
 })

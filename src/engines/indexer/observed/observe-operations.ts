@@ -90,9 +90,9 @@ const isPaymaster = ({ purpose }: ManagedAddress) => purpose === 'paymaster'
 export const movesOfPaymasters = ({ depositMoves }: BlockOperations, managed: Managed): CoinMovement[] =>
   depositMoves.filter(({ from, to }) => [from, to].some((address) => managed.get(address)?.some(isPaymaster)))
 
-/** The managed owners of an address that got native coins. Those that paymasters get are in their deposits alone. */
-export const receiversOf = (managed: Managed, to: string): readonly ManagedAddress[] =>
-  (managed.get(to) ?? []).filter((each) => !isPaymaster(each))
+/** The managed owners of an address between which native coins moved. Those of paymasters are in their deposits alone. */
+export const ownersOfCoins = (managed: Managed, party: string): readonly ManagedAddress[] =>
+  (managed.get(party) ?? []).filter((each) => !isPaymaster(each))
 
 /** Books the gas of operations: what their paymasters were charged, and what a managed beneficiary was paid. */
 export function gasPostings(

@@ -8,6 +8,7 @@ import type { Posting } from '#engines/ledger/index'
 import type { Token } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { withoutRepeated } from './native-logs.ts'
 import {
   addressesOf,
   coinMovements,
@@ -16,7 +17,7 @@ import {
   managedOperations,
   managedOwners,
   movesOfPaymasters,
-  receiversOf,
+  ownersOfCoins,
 } from './observe-operations.ts'
 import { claimedTransfersOf, toAccountOf, walletSides } from './observe-tokens.ts'
 import type { ObservedOperation } from './store/operations.ts'
@@ -154,11 +155,13 @@ function movementsOf(
       ? [{ txHash: hash, kind: 'value', position: 0, token: native, from, to, amountAtomic: valueAtomic }]
       : [],
   )
-  const logs = block.transfers.flatMap(({ token: address, logIndex: position, ...log }): MovedAmount[] => {
-    const token = byAddress.get(address ?? null)
-    // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
-    return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
-  })
+  const logs = withoutRepeated(block, executed).flatMap(
+    ({ token: address, logIndex: position, ...log }): MovedAmount[] => {
+      const token = byAddress.get(address ?? null)
+      // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
+      return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
+    },
+  )
   const ofOperations = coinMovements(executed).map((movement) => ({ ...movement, token: native }))
   return [...values, ...ofDeposits, ...ofOperations, ...logs]
 }
@@ -188,8 +191,9 @@ function sidesOf(
     ownerId: side.ownerId,
     blockTime: formatInstant(block.timeMs),
   })
-  const receivers = token.isNative && !isOfDeposit ? receiversOf(managed, to) : (managed.get(to) ?? [])
-  return [...(managed.get(from) ?? []).map(seen('out')), ...receivers.map(seen('in'))]
+  const owners = (party: string) =>
+    token.isNative && !isOfDeposit ? ownersOfCoins(managed, party) : (managed.get(party) ?? [])
+  return [...owners(from).map(seen('out')), ...owners(to).map(seen('in'))]
 }
 
 function sentBy(

@@ -2,7 +2,7 @@ import { nftStandards } from '#chains/facets/tokens'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { type Token, tokenColumns } from '../tokens/store/tokens.ts'
+import { isAtAddress, type Token, tokenColumns } from '../tokens/store/tokens.ts'
 
 /** One token of one address. The token's id is the row's id, and so its cursor. */
 export type TokenBalance = Token & { postedAtomic: bigint; tokenCreateDate: string; updateDate: string }
@@ -30,7 +30,7 @@ const standardCondition = (standard: BalanceFilters['standard']) => {
 const tokenConditions = ({ name, standard, tokenAddresses }: BalanceFilters) => [
   name === undefined ? undefined : sql`t.name = ${name}`,
   standardCondition(standard),
-  tokenAddresses === undefined ? undefined : sql`t.address = any(${tokenAddresses}::text[])`,
+  tokenAddresses === undefined ? undefined : isAtAddress(tokenAddresses),
 ]
 
 export const listBalances = (

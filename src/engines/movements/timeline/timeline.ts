@@ -233,7 +233,13 @@ const changeOf = (event: RecordedEvent): StateChange => ({
   eventId: event.id,
 })
 
-type ShownAmount = { amountAtomic: bigint; tokenId: string | null; currency: string | null }
+/** `decimals`: those of the amount, where it is not in the units of its token in the books. */
+type ShownAmount = {
+  amountAtomic: bigint
+  tokenId: string | null
+  currency: string | null
+  decimals?: number | null
+}
 
 /** How amounts are written: in whole tokens, with their symbol. */
 async function amountTexts(ctx: EngineCtx, of: readonly Omit<ShownAmount, 'amountAtomic'>[]) {
@@ -241,9 +247,9 @@ async function amountTexts(ctx: EngineCtx, of: readonly Omit<ShownAmount, 'amoun
   const tokens = new Map(
     (ids.length === 0 ? [] : await tokensByIds(ctx.db, ids)).map((token) => [token.id, token]),
   )
-  return ({ amountAtomic, tokenId, currency }: ShownAmount): string => {
+  return ({ amountAtomic, tokenId, currency, decimals: own }: ShownAmount): string => {
     const token = tokenId === null ? undefined : tokens.get(tokenId)
-    const decimals = token?.decimals ?? (currency === null ? 0 : currencyDecimals)
+    const decimals = own ?? token?.decimals ?? (currency === null ? 0 : currencyDecimals)
     return `${formatAmount(amountAtomic, decimals)} ${token?.symbol ?? currency ?? 'of an NFT'}`
   }
 }

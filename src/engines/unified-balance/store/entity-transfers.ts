@@ -1,3 +1,4 @@
+import { currencyDecimals } from '#engines/ledger/index'
 import { type MovementDirection, movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -31,5 +32,6 @@ export const unifiedMovements = movementTable({
   direction: sql`m.direction`,
   state: sql`m.state`,
   states: { open: ['pending', 'confirmed'], done: ['finalized'], failed: ['failed', 'expired'] },
-  columns: { txHash: sql`m.mint_tx_hash` },
+  // As with messages.
+  columns: { txHash: sql`m.mint_tx_hash`, decimals: sql`${currencyDecimals}` },
 })

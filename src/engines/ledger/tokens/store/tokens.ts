@@ -1,6 +1,6 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
-import { tokenAddress } from '#chains/network'
-import { type Network, networkOf } from '#chains/networks/index'
+import { nativeContract, tokenAddress } from '#chains/network'
+import { type Network, networkOf, networks } from '#chains/networks/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -114,10 +114,18 @@ export const tokenById = (db: Db, id: string) =>
 export const tokensByIds = (db: Db, ids: readonly string[]) =>
   db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[]) and ${isNameable}`)
 
+/** Whether the token `t` is at one of these addresses. A native coin is at that of its contract, too. */
+export function isAtAddress(addresses: readonly string[]): Sql {
+  const isListed = sql`t.address = any(${addresses}::text[])`
+  const chains = networks.filter((network) => addresses.includes(nativeContract(network) ?? ''))
+  if (chains.length === 0) return isListed
+  return sql`(${isListed} or (t.is_native and t.blockchain = any(${chains.map(({ blockchain }) => blockchain)}::text[])))`
+}
+
 export const tokenByAddress = (db: Db, blockchain: string, address: string) =>
   db.maybe<Token>(
     sql`select ${columns} from tokens t
-      where t.blockchain = ${blockchain} and t.address = ${address} and ${isNameable}`,
+      where t.blockchain = ${blockchain} and ${isAtAddress([address])} and ${isNameable}`,
   )
 
 export const nativeToken = (db: Db, blockchain: string) =>
@@ -148,7 +156,7 @@ export const listTokens = (db: Db, scope: Sql, filters: TokenFilters, page: Page
         filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
         filters.tokenAddress === undefined
           ? undefined
-          : sql`t.address = ${canonicalAddress(filters.tokenAddress)}`,
+          : isAtAddress([canonicalAddress(filters.tokenAddress)]),
         filters.symbol === undefined ? undefined : sql`t.symbol = ${filters.symbol}`,
       ],
     },
