@@ -16,7 +16,7 @@ it('asks for a payment in the form that wallets of the family read, where there 
   )
   expect(uri('BASE', payee)).toBe(`ethereum:${usdc}@8453/transfer?address=${payee}`)
   const holder = 'BeuB5A6cqTWwUrkvoE8TFtswhAVMTL6qL3vL2CE1ii8U'
-  const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v'
+  const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
   expect(uri('SOL', holder, 25_500_000n)).toBe(`solana:${holder}?amount=25.5&spl-token=${mint}`)
   expect(uri('SOL', holder)).toBe(`solana:${holder}?spl-token=${mint}`)
   expect(uri('APTOS', `0x${'1'.repeat(64)}`, 1n)).toBeUndefined()

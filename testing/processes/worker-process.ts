@@ -107,6 +107,7 @@ async function open(given: WorkerOptions): Promise<void> {
       {
         databaseConnectionsMax: 6,
         port: 0,
+        challengeUrl: 'https://pages.example',
         notificationTargets: 'loopback',
         crosschainEnvironment: 'TEST',
         crosschainEntity: sandboxEntity.id,
