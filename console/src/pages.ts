@@ -62,6 +62,12 @@ const declared: Record<string, () => Promise<Screens>> = {
       details: { '/accounts': of.account },
     })),
   ),
+  ...folder(['/payout-files'], () =>
+    import('./screens/payout-batches.ts').then((of) => ({
+      lists: { '/payout-files': of.payoutBatches },
+      details: { '/payout-files': of.payoutBatch },
+    })),
+  ),
   ...folder(['/payment-intents', '/payments', '/payouts', '/transfers', '/deposits', '/address-book'], () =>
     import('./screens/business.ts').then((of) => ({
       lists: {
@@ -165,6 +171,7 @@ const foldersOfResources: Readonly<Record<string, string>> = {
   modularWallet: '/modular-wallets',
   notification: '/notifications',
   paymentIntent: '/payment-intents',
+  payoutBatch: '/payout-files',
   recipient: '/address-book',
   request: '/requests',
   subscription: '/webhooks',

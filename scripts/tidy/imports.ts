@@ -38,6 +38,7 @@ const folderOrder: Record<string, string[]> = {
     'rebalancing',
     'bundling',
     'disbursements',
+    'payout-batches',
     'reconciliation',
   ],
 }

@@ -74,6 +74,25 @@ export const identitySchema = Type.Object(
   },
 )
 
+/** Identity of the sender; unlike for addresses, name and place are required. */
+const sender = Type.Object(
+  {
+    ...identitySchema.properties,
+    name: Type.String({ minLength: 1, maxLength: 1024, description: 'The full name.' }),
+    addresses: Type.Array(identitySchema.properties.addresses.items, {
+      minItems: 1,
+      maxItems: 10,
+      description: 'The postal addresses.',
+    }),
+  },
+  { title: 'SenderIdentity', description: 'The person or business that pays, for the travel rule.' },
+)
+
+export const sendersField = Type.Array(sender, {
+  maxItems: 10,
+  description: 'The senders. Required from 3,000 dollars (2,400 euros) on: a payout without them fails.',
+})
+
 export const ownershipSchema = Type.Object(
   {
     type: Type.Enum(['first_party', 'third_party'], {

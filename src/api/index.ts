@@ -44,6 +44,7 @@ import { paymentIntentNotification } from '#api/payment-intents/payment-intent-n
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentNotification } from '#api/payments/payment-notification'
 import { paymentEndpoints } from '#api/payments/routes'
+import { payoutBatchEndpoints } from '#api/payout-batches/routes'
 import { payoutNotification } from '#api/payouts/payout-notification'
 import { payoutEndpoints } from '#api/payouts/routes'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
@@ -140,6 +141,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorChallengeEndpoints,
   ...operatorUserEndpoints,
   ...operatorModularWalletEndpoints,
+  ...payoutBatchEndpoints,
   ...pageOriginEndpoints,
 ]
 

@@ -5,6 +5,7 @@ import { memberErrorKinds } from './error-kinds/members.ts'
 import { messageErrorKinds } from './error-kinds/messages.ts'
 import { operatorErrorKinds } from './error-kinds/operators.ts'
 import { paymentPageErrorKinds } from './error-kinds/payment-pages.ts'
+import { payoutBatchErrorKinds } from './error-kinds/payout-batches.ts'
 import { sandboxErrorKinds } from './error-kinds/sandbox.ts'
 import { unifiedBalanceErrorKinds } from './error-kinds/unified-balances.ts'
 import { userKeyErrorKinds } from './error-kinds/user-keys.ts'
@@ -455,6 +456,7 @@ export const errorKinds = {
   ...unifiedBalanceErrorKinds,
   ...x402ErrorKinds,
   ...operatorErrorKinds,
+  ...payoutBatchErrorKinds,
   ...sandboxErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 

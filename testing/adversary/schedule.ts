@@ -86,6 +86,8 @@ const foreignPoints: readonly Failpoint[] = [
   'before-delivery-record',
   'before-settlement-commit',
   'after-settlement-commit',
+  'before-batch-row-commit',
+  'after-batch-row-commit',
   'before-history-commit',
   'after-history-commit',
   'within-snapshot-save',

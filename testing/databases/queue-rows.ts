@@ -172,3 +172,42 @@ export const waitingWire = (made: NumberedRow): Row => ({
   address: '0xaa',
   state: 'waiting',
 })
+
+/** Approved files of payouts, each with a row that is due. */
+export async function insertPayoutBatches(db: Db, all: readonly NumberedRow[]): Promise<void> {
+  const batch = (made: NumberedRow): Row => ({
+    ...keyOf(made),
+    ...dates,
+    name: 'salaries',
+    state: 'approved',
+    content_hash: `\\x${'00'.repeat(32)}`,
+    notices: [],
+    uploaded_by: 'test',
+    approved_by: 'test',
+    row_count: 1,
+    error_count: 0,
+    warning_count: 0,
+  })
+  const row = (made: NumberedRow): Row => ({
+    ...keyOf(made),
+    batch_id: idOf(made),
+    number: 2,
+    cells: {},
+    problems: [],
+    has_problem: false,
+    state: 'waiting',
+    next_attempt_at: earlier,
+    create_date: earlier,
+  })
+  await insertRows(db, 'payout_batches', all.map(batch))
+  await insertRows(db, 'payout_batch_rows', all.map(row))
+}
+
+/** A call of a treasury that carries operations of accounts. */
+export const accountCall = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  blockchain,
+  purpose: 'bundle',
+  settled: false,
+  create_date: earlier,
+})

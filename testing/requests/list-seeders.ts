@@ -17,6 +17,7 @@ import {
   makePolicyVersion,
   makeRebalancing,
 } from '#testing/builders/operator-rows'
+import { fileOf, uploadBatch } from '#testing/builders/payout-batches'
 import { makeNotification } from '#testing/builders/subscriptions'
 import { internalIdOf, makeUser } from '#testing/builders/users'
 import {
@@ -281,6 +282,16 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /v1/payouts': async (world) => {
     await world.money()
     return { path: '/v1/payouts', add: () => makePayout(world) }
+  },
+  'GET /operator/payoutBatches': async (world) => ({
+    path: '/operator/payoutBatches',
+    add: () => uploadBatch(world),
+  }),
+  'GET /operator/payoutBatches/{id}/rows': async (world) => {
+    const { id: recipient } = await world.payee()
+    const csv = fileOf('recipient,amount,currency', ...Array(7).fill(`${recipient},1,USD`))
+    const { id } = await uploadBatch(world, csv)
+    return { path: `/operator/payoutBatches/${id}/rows`, most: 7, add: async () => undefined }
   },
   'GET /v1/businessAccount/transfers': async (world) => {
     await world.money()

@@ -25,6 +25,7 @@ import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
 import { operatorRequests } from './operator-requests.ts'
 import { paymentPageRequests } from './payment-page-requests.ts'
+import { payoutBatchRequests } from './payout-batch-requests.ts'
 import { reviewRequests } from './review-requests.ts'
 import type { RequestSamples } from './sample-request.ts'
 import { screeningRequests } from './screening-requests.ts'
@@ -100,6 +101,7 @@ const identity = {
 export const sampleRequests: Record<string, RequestSamples> = {
   'GET /metrics': nothing,
   ...operatorRequests,
+  ...payoutBatchRequests,
   'GET /operator/chains': nothing,
   'GET /operator/pageOrigins': nothing,
   'PUT /operator/pageOrigins': { request: async () => ({ body: { origins: ['https://shop.example'] } }) },

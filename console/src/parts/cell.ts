@@ -5,7 +5,7 @@ type Party = { address?: string; label?: string }
 
 /** A value of a resource, and how it is shown wherever it occurs. */
 export type Cell =
-  | { as: 'text'; text: string; isFaint?: boolean }
+  | { as: 'text'; text: string; isFaint?: boolean; isWhole?: boolean }
   | { as: 'mono'; text: string }
   | { as: 'id'; id: string; href?: string }
   | { as: 'amount'; amount: string; unit?: string; direction?: 'in' | 'out' | 'internal' }
@@ -27,6 +27,9 @@ const given = <Value>(value: Maybe<Value>): value is Value =>
 /** Makers of cells: each gives nothing for a value that the resource does not have. */
 export const text = (value: Maybe<string | number | boolean>): Cell | undefined =>
   given(value) ? { as: 'text', text: String(value) } : undefined
+/** A text that is not cut in a list: it says what to do. */
+export const wholeText = (value: Maybe<string>): Cell | undefined =>
+  given(value) ? { as: 'text', text: value, isWhole: true } : undefined
 export const faint = (value: Maybe<string | number>): Cell | undefined =>
   given(value) ? { as: 'text', text: String(value), isFaint: true } : undefined
 export const mono = (value: Maybe<string | number>): Cell | undefined =>

@@ -62,6 +62,8 @@ export type Field = {
   choices?: () => Promise<readonly { value: string; title: string }[]>
   isOptional?: boolean
   isLong?: boolean
+  /** The kinds of files whose text can be taken, as a browser names them. */
+  files?: string
 }
 
 /** A page that lists one kind of resource. */

@@ -32,6 +32,7 @@ export const groups: readonly Group[] = [
       { path: '/payment-intents', title: 'Payment intents', icon: 'inbox' },
       { path: '/payments', title: 'Payments', icon: 'download', letter: 'p' },
       { path: '/payouts', title: 'Payouts', icon: 'upload', letter: 'y' },
+      { path: '/payout-files', title: 'Payout files', icon: 'list' },
       { path: '/transfers', title: 'Transfers', icon: 'repeat' },
       { path: '/deposits', title: 'Deposits', icon: 'coins' },
       { path: '/sweeps', title: 'Sweeps', icon: 'arrow-down-left' },

@@ -10,7 +10,6 @@ import {
   decisionsUnder,
   findPolicyInForce,
   type Operation,
-  type OperationRefusal,
   type PastDecision,
   type PastVerdict,
   tryOperation,
@@ -74,7 +73,7 @@ async function tryDescribed(
   return showRefusal(refusal)
 }
 
-const showRefusal = (refusal: OperationRefusal | undefined) => ({
+const showRefusal = (refusal: Awaited<ReturnType<typeof tryOperation>>) => ({
   allowed: refusal === undefined,
   ...refusal,
 })

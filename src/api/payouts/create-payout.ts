@@ -5,7 +5,7 @@ import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { currencyDecimals } from '#engines/ledger/index'
-import { lockRecipient } from '#engines/treasury/address-book/index'
+import { lockPayee } from '#engines/treasury/address-book/index'
 import { openPayout } from '#engines/treasury/disbursements/index'
 import { parseAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
@@ -21,16 +21,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
   requireMainWallet(ctx, 'source.id', source?.id, 'sourceWalletUnknown')
   const identities = source?.identities ?? []
   for (const [index, identity] of identities.entries()) checkIdentity(identity, `source.identities[${index}]`)
-  // A shared lock, so that no request deletes the recipient before this payout is accepted.
-  const recipient = await lockRecipient(ctx.db, ctx.entity.id, destination.id, 'share')
-  if (!recipient)
-    throw invalid({
-      at: 'destination.id',
-      reason: 'is not a recipient of the address book',
-      value: destination.id,
-      kind: 'payeeNotFound',
-    })
-  if (recipient.status !== 'active') throw new ApiError('payeeInactive')
+  const recipient = await lockPayee(ctx.db, ctx.entity.id, destination.id, 'destination.id')
   if (destination.chain !== undefined && destination.chain !== recipient.chain)
     throw invalid({
       at: 'destination.chain',

@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { moneySchema } from '#api/business/money'
+import { payoutStatusField } from '#api/business/payout-status'
 import { riskEvaluationField } from '#api/business/risk-evaluation'
 import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
-import { identitySchema } from '#api/identity'
+import { sendersField } from '#api/identity'
 import { payoutStatuses } from '#engines/treasury/disbursements/index'
 import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
@@ -23,20 +24,6 @@ const sentMoney = Type.Object(
   { description: 'The amount to pay.' },
 )
 
-/** Identity of the sender; unlike for addresses, name and place are required. */
-const sender = Type.Object(
-  {
-    ...identitySchema.properties,
-    name: Type.String({ minLength: 1, maxLength: 1024, description: 'The full name.' }),
-    addresses: Type.Array(identitySchema.properties.addresses.items, {
-      minItems: 1,
-      maxItems: 10,
-      description: 'The postal addresses.',
-    }),
-  },
-  { title: 'SenderIdentity', description: 'The person or business that pays, for the travel rule.' },
-)
-
 const destinationType = Type.Enum(['address_book'], {
   description: 'Always address_book.',
   '~remedy': 'create a recipient with POST /v1/addressBook/recipients and send its id',
@@ -50,13 +37,7 @@ export const newPayoutSchema = Type.Object(
         {
           type: sourceType,
           id: Type.String({ maxLength: 36, description: 'The masterWalletId of GET /v1/configuration.' }),
-          identities: Type.Optional(
-            Type.Array(sender, {
-              maxItems: 10,
-              description:
-                'The senders. Required from 3,000 dollars (2,400 euros) on: a payout without them fails.',
-            }),
-          ),
+          identities: Type.Optional(sendersField),
         },
         { description: 'The wallet that pays; by default the main wallet.' },
       ),
@@ -95,11 +76,6 @@ export const newPayoutSchema = Type.Object(
   },
 )
 
-const statusField = Type.Enum([...payoutStatuses], {
-  title: 'PayoutStatus',
-  description: 'pending, then complete or failed.',
-})
-
 export const payoutSchema = Type.Object(
   {
     id: idField('The id of the payout.'),
@@ -123,7 +99,7 @@ export const payoutSchema = Type.Object(
     fees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
     networkFees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
     externalRef: Type.Optional(Type.String({ description: 'The hash of the on-chain transaction.' })),
-    status: statusField,
+    status: payoutStatusField,
     errorCode: Type.Optional(
       Type.Enum(['insufficient_funds', 'transaction_denied', 'transaction_failed'], {
         description:

@@ -19,7 +19,7 @@ import type { PolicySubject } from './set-policy.ts'
 export type CandidatePolicy = { subject: PolicySubject; rules: Rules }
 
 /** Why an operation would be refused, and by the policy of which subject; without one where no policy applies. */
-export type OperationRefusal = {
+type OperationRefusal = {
   reason: string
   policy?: { scope: Policy['scope']; subjectId: string; version?: number }
 }
@@ -59,6 +59,35 @@ export async function tryOperation(
     },
   }
 }
+
+/**
+ * Says which of several operations of a wallet the policies over it would refuse, by their places, and whether the limits of periods
+ * have room for the sum of the others.
+ */
+export async function tryTogether(
+  ctx: EntityScope,
+  wallet: Signatory,
+  operations: readonly Operation[],
+): Promise<{ refused: Map<number, string>; sum?: string }> {
+  const refused = new Map<number, string>()
+  const [first] = operations
+  if (!first) return { refused }
+  const policies = await policiesFor(ctx, wallet, first, { lock: false, apiKeyId: undefined })
+  const allowed: Operation[] = []
+  for (const [place, operation] of operations.entries()) {
+    const reason =
+      policies.length === 0 ? noPolicyText(ctx.entity.id) : firstDenial(policies, operation)?.reason
+    if (reason === undefined) allowed.push(operation)
+    else refused.set(place, reason)
+    if (place % triedAtOnce === 0) await nextTurn()
+  }
+  const together = { ...first, effects: allowed.flatMap(({ effects }) => effects) }
+  const full = await firstFull(ctx, policies, spendsOf(together))
+  return { refused, ...(full && { sum: full.reason }) }
+}
+
+/** Operations that are tried before other requests have a turn. */
+const triedAtOnce = 100
 
 /** A past decision, with its operation where that is known. */
 type PastOperation = PastDecision & { rebuilt: Operation | undefined }

@@ -31,10 +31,10 @@ export {
 } from './decide-policy.ts'
 export {
   type CandidatePolicy,
-  type OperationRefusal,
   type PastVerdict,
   tryOperation,
   tryPast,
+  tryTogether,
 } from './dry-run.ts'
 export { type Operation, type OperationDanger, type OperationEffect, operationKinds } from './operation.ts'
 export { policyHistory } from './policy-changes.ts'

@@ -16,6 +16,7 @@ import { startPaying } from './disbursements/start-paying.ts'
 import { resumeWaiting } from './disbursements/store/disbursements.ts'
 import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
+import { startPayoutBatches } from './payout-batches/create-payouts.ts'
 import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
 
 /** Maximum number of intents closed in one turn. */
@@ -38,13 +39,14 @@ export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: Ga
     logTrouble(ctx.log, 'closing payment intents'),
   )
   const paying = startPaying(ctx, gasFaucet)
+  const batches = startPayoutBatches(ctx)
   const bundling = startBundling(ctx, gasFaucet)
   const refilling = startRefillingFeePayers(ctx, gasFaucet)
   const stopFollowing = () => {
     stopped = true
     return feed?.stop()
   }
-  return serviceOf([stopFollowing, expiry, paying, bundling, refilling])
+  return serviceOf([stopFollowing, expiry, paying, batches, bundling, refilling])
 }
 
 /** Waits until every journal is merged: until then, a mint of a lost rebalancing would count as coins of a stranger. */

@@ -1,6 +1,6 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
- * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, reconciliation. Files beside
+ * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, payout-batches, reconciliation. Files beside
  * this one are shared by all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`,
  * `merchant-balances.ts`, `reviewed-values.ts` and `treasury-states.ts`, which join them like this one.
  *

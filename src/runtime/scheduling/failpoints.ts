@@ -74,6 +74,8 @@ export const failpoints = {
   'within-snapshot-swap': { number: 'P59', about: 'after a restore swapped the files of one chain' },
   'after-snapshot-database': { number: 'P60', about: 'after a restore swapped the databases' },
   'after-snapshot-swap': { number: 'P61', about: 'after a restore swapped all, before its note is removed' },
+  'before-batch-row-commit': { number: 'P76', about: 'before a row of a batch of payouts commits' },
+  'after-batch-row-commit': { number: 'P77', about: 'after a row of a batch of payouts committed' },
   'within-flow-count': {
     number: 'P62',
     about: 'after transfers were added to the flow, before they leave its queue',

@@ -17,6 +17,7 @@ export const queues = [
   'comparing token balances',
   'writing notifications',
   'sending notifications',
+  'creating payouts of batches',
   'paying',
   'showing hashes',
   'settling disbursements',

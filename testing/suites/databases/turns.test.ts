@@ -28,6 +28,7 @@ import {
   showHashes,
 } from '#engines/treasury/disbursements/store/disbursements'
 import { lockExpiredIntents } from '#engines/treasury/payment-intents/store'
+import { claimBatch } from '#engines/treasury/payout-batches/store'
 import { endSweeps } from '#engines/treasury/sweeping/store'
 import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { queuedTenants } from '#engines/webhooks/store/queue'
@@ -36,6 +37,7 @@ import { type Queue, queues } from '#runtime/turns/queues'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import {
+  accountCall,
   addressOf,
   blockchain,
   dates,
@@ -43,6 +45,7 @@ import {
   idOf,
   insertAttemptsBelow,
   insertHistoryRows,
+  insertPayoutBatches,
   insertRows,
   insertSentTransactions,
   keyOf,
@@ -169,13 +172,6 @@ const operation = (made: NumberedRow): Row => ({
   required_deposit: 1,
   state: 'signed',
   was_bundled: false,
-  create_date: earlier,
-})
-const accountCall = (made: NumberedRow): Row => ({
-  ...keyOf(made),
-  blockchain,
-  purpose: 'bundle',
-  settled: false,
   create_date: earlier,
 })
 const held = { hold_until: earlier }
@@ -347,6 +343,11 @@ const starved: Record<Queue, Starved> = {
     claim: (turn) => ofKinds((kind) => endedDisbursements(db(), turn, kind, blockchain, 0, limit)),
     restsBy: idOf,
   },
+  'creating payouts of batches': {
+    fill: (all) => insertPayoutBatches(db(), all),
+    claim: async (turn) =>
+      [await claimBatch(db(), turn), await claimBatch(db(), turn)].flatMap((batch) => batch ?? []),
+  },
   'settling sweeps': {
     fill: async (all) => {
       const addresses = { from_address: '0xaa', to_address: '0xbb' }
@@ -428,7 +429,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
-  await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, x402_payments, recipients,
+  await owner.script(`truncate deferrals, attempts, transactions, payout_batches, payouts, transfers, payments, payment_intents, sweeps, x402_payments, recipients,
     recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, uncounted_flow, notification_subscriptions cascade`)
   await owner.close()
 })

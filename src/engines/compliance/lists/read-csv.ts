@@ -1,30 +1,12 @@
-import { Readable } from 'node:stream'
-import { type CsvError, type Info, parse } from 'csv-parse'
+import { csvRecords } from '#lib/csv'
 import type { FileEntry } from './formats.ts'
 import { ListProblem } from './list-problem.ts'
 
-type CsvRecord = { record: string[]; info: Info }
-
-const recordCharactersMax = 100_000
-
-async function* recordsOf(chunks: AsyncIterable<string>): AsyncIterable<CsvRecord> {
-  const parser = parse({
-    bom: true,
-    info: true,
-    relax_column_count: true,
+const recordsOf = (chunks: AsyncIterable<string>) =>
+  csvRecords(chunks, (reason) => new ListProblem(reason), {
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
-    max_record_size: recordCharactersMax,
   })
-  const source = Readable.from(chunks)
-  source.on('error', (error) => parser.destroy(error))
-  try {
-    yield* source.pipe(parser) as AsyncIterable<CsvRecord>
-  } catch (error) {
-    const { code, message } = error as CsvError
-    throw code?.startsWith('CSV_') ? new ListProblem(`is not CSV: ${message}`) : error
-  }
-}
 
 const sdnColumns = 12
 const currencies = /Digital Currency Address - (\S+) ([^\s;]+?)(?=[.;\s]|$)/g

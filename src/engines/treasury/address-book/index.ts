@@ -1,5 +1,6 @@
 /** Recipients and their addresses, with their reviews. */
 
+export { lockPayee } from './payee.ts'
 export { addRecipientAddress, removeRecipientAddress } from './recipient-addresses.ts'
 export { addRecipient, applyRecipientChanges, removeRecipient } from './recipients.ts'
 export { startReviews } from './reviews.ts'
@@ -15,8 +16,8 @@ export {
 export {
   findRecipient,
   findRecipients,
-  lockRecipient,
   nicknamesAt,
+  payeesNamed,
   type Recipient,
   type RecipientStatus,
   recipientHold,

@@ -7,6 +7,9 @@ export {
   openPayout,
   openRefund,
   openTransfer,
+  ownPockets,
+  requireUnboundKey,
 } from './open-disbursements.ts'
+export { riskReasonOf } from './screen.ts'
 export { type HeldDisbursement, heldDisbursements } from './store/disbursements.ts'
 export { findPayout, findPayouts, type Payout, type PayoutStatus, payoutStatuses } from './store/payouts.ts'

@@ -21,19 +21,26 @@ import { insertPayout, type Payout } from './store/payouts.ts'
 /** The destination of a disbursement. */
 export type Destination = { chain: string; blockchain: string; toAddress: string }
 
+/** The scope of a request or of a worker that accepts a disbursement for an entity. */
+type Opening = Pick<Ctx, 'database' | 'db' | 'actor' | 'requestId' | 'receivedMs' | 'afterCommit'> & {
+  entity: { id: string }
+}
+
 /** The outgoing amount, in base units, and its token. */
 export type Leaving = { currency: string; tokenId: string; amount: bigint }
 
 /**
  * Accepts a payout in `ctx.db`'s tx and places a hold on the merchant's wallet. Throws `InsufficientFunds` when the available
- * balance is too low.
+ * balance is too low. `id` is that of a payout which was planned before.
  */
 export async function openPayout(
-  ctx: Ctx,
+  ctx: Opening,
   input: Destination & Leaving & { recipientId: string; identities: object[] | null },
+  id?: string,
 ): Promise<Payout> {
   const payout: Payout = {
     ...opened(ctx),
+    ...(id !== undefined && { id }),
     ...input,
     status: 'pending',
     updateDate: formatInstant(ctx.receivedMs),
@@ -88,7 +95,7 @@ export async function openRefund(
   return refund
 }
 
-const opened = ({ entity, receivedMs }: Ctx) => ({
+const opened = ({ entity, receivedMs }: Opening) => ({
   entityId: entity.id,
   id: newId(receivedMs),
   walletId: merchantWalletIdOf(entity.id),
@@ -105,7 +112,7 @@ type Reserving = Pick<
   'entityId' | 'id' | 'walletId' | 'blockchain' | 'currency' | 'amount' | 'toAddress'
 >
 
-async function reserve(ctx: Ctx, kind: DisbursementKind, disbursement: Reserving): Promise<void> {
+async function reserve(ctx: Opening, kind: DisbursementKind, disbursement: Reserving): Promise<void> {
   const { entityId, id, walletId, blockchain, currency, amount } = disbursement
   const { actor, requestId } = ctx
   await requireUnboundKey(ctx)
@@ -124,7 +131,11 @@ async function reserve(ctx: Ctx, kind: DisbursementKind, disbursement: Reserving
  * Throws `policyDenied` for a key with a policy of its own: the treasury pays later, when no key asks, and the limits of the key would
  * not count it.
  */
-async function requireUnboundKey({ db, entity, actor }: Ctx): Promise<void> {
+export async function requireUnboundKey({
+  db,
+  entity,
+  actor,
+}: Pick<Opening, 'db' | 'entity' | 'actor'>): Promise<void> {
   const apiKeyId = apiKeyIdOf(actor)
   if (apiKeyId === undefined || !(await hasKeyPolicy(db, entity.id, apiKeyId))) return
   throw new ApiError(
@@ -134,12 +145,21 @@ async function requireUnboundKey({ db, entity, actor }: Ctx): Promise<void> {
 }
 
 /** Whether no account would be credited with coins sent there: it is a treasury, or the sender's own deposit address. */
-export async function isOwnPocket(
+export const isOwnPocket = async (
   db: Db,
   { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },
-): Promise<boolean> {
-  const found = await managedAmong(db, blockchain, [address])
-  return found.some(
-    (row) => row.purpose === 'treasury' || (row.purpose === 'deposit' && row.entityId === entityId),
+): Promise<boolean> => (await ownPockets(db, { entityId, blockchain }, [address])).has(address)
+
+/** Returns the addresses among these that are own pockets. */
+export async function ownPockets(
+  db: Db,
+  { entityId, blockchain }: { entityId: string; blockchain: string },
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const found = await managedAmong(db, blockchain, addresses)
+  return new Set(
+    found
+      .filter((row) => row.purpose === 'treasury' || (row.purpose === 'deposit' && row.entityId === entityId))
+      .map(({ address }) => address),
   )
 }

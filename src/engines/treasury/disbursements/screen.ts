@@ -22,7 +22,7 @@ const alwaysNamed = ['SG', 'FR']
  * `undefined`.
  */
 export function riskReasonOf(
-  { currency, amount, identified }: Disbursement,
+  { currency, amount, identified }: Pick<Disbursement, 'currency' | 'amount' | 'identified'>,
   entityCountry: string,
 ): string | undefined {
   const from = alwaysNamed.includes(entityCountry) ? 0n : (identitiesFrom.get(currency) ?? 0n)

@@ -54,6 +54,18 @@ export const nicknamesAt = (db: Db, entityId: string, addresses: readonly string
     where r.entity_id = ${entityId} and r.address = any(${addresses}::text[]) and r.nickname is not null and ${inBook}
     order by r.create_date, r.id`)
 
+/** The recipients of these ids, or at these addresses; the oldest first. */
+export const payeesNamed = (
+  db: Db,
+  entityId: string,
+  { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] },
+) =>
+  db.all<Recipient>(sql`select ${columns} from recipients r where r.entity_id = ${entityId} and ${inBook}
+      and r.id = any(${ids}::uuid[])
+    union select ${columns} from recipients r where r.entity_id = ${entityId} and ${inBook}
+      and r.address = any(${addresses}::text[])
+    order by create_date, id`)
+
 type RecipientFilters = {
   address?: string | undefined
   chain?: BusinessChain | undefined

@@ -1,0 +1,87 @@
+import { showMoney } from '#api/business/money'
+import type { Ctx } from '#engines/ctx'
+import { merchantBalances } from '#engines/treasury/index'
+import {
+  batchTotals,
+  estimateFees,
+  type PayoutBatch,
+  type ShownBatchRow,
+} from '#engines/treasury/payout-batches/index'
+import { formatAmount } from '#lib/amounts'
+
+/** A batch as lists show it. */
+export function showBatch({ entityId: _, identities, approvalRequestId: __, ...batch }: PayoutBatch) {
+  const { approvedBy, rowCount, createdCount, failedCount, ...rest } = batch
+  return {
+    ...rest,
+    ...(approvedBy !== null && { approvedBy }),
+    hasSenders: identities !== null,
+    rowCount,
+    createdCount,
+    failedCount,
+    waitingCount: rowCount - createdCount - failedCount,
+  }
+}
+
+/** A batch with its sums, and what there is to pay them with at this moment. */
+export async function showWholeBatch(ctx: Ctx, batch: PayoutBatch) {
+  const totals = await batchTotals(ctx.db, batch.entityId, batch.id)
+  const { available } = await merchantBalances(ctx.db, batch.entityId)
+  const sums = new Map<string, bigint>()
+  const counts = new Map<string, number>()
+  for (const { currency, blockchain, amount, rowCount } of totals) {
+    sums.set(currency, (sums.get(currency) ?? 0n) + amount)
+    counts.set(blockchain, (counts.get(blockchain) ?? 0) + rowCount)
+  }
+  const fees = await estimateFees(ctx, batch.entityId, counts)
+  return {
+    ...showBatch(batch),
+    totals: totals.map(({ chain, currency, amount, rowCount }) => ({
+      chain,
+      rowCount,
+      amount: showMoney(amount, currency),
+    })),
+    funds: [...sums].map(([currency, sum]) => {
+      const owned = available.find((each) => each.currency === currency)?.atomic ?? 0n
+      return {
+        total: showMoney(sum, currency),
+        available: showMoney(owned, currency),
+        suffices: owned >= sum,
+      }
+    }),
+    fees: fees.map(({ blockchain, symbol, decimals, feeAtomic, ownedAtomic }) => ({
+      blockchain,
+      symbol,
+      ...(feeAtomic !== undefined && { atMost: formatAmount(feeAtomic, decimals) }),
+      owned: formatAmount(ownedAtomic, decimals),
+    })),
+  }
+}
+
+/** A row of a batch; the state of one whose batch was cancelled is that, unless it had become a payout. */
+export function showRow(row: ShownBatchRow, batch: PayoutBatch) {
+  const { id, number, cells, problems, recipientId, chain, toAddress, currency, amount, reference } = row
+  const { state, errorCode, errorText, payoutStatus, payoutErrorCode, transactionHash, createDate } = row
+  return {
+    id,
+    row: number,
+    state: state === 'waiting' && batch.state === 'cancelled' ? ('cancelled' as const) : state,
+    cells,
+    problems,
+    ...(recipientId && { recipientId }),
+    ...(chain && { chain }),
+    ...(toAddress && { address: toAddress }),
+    ...(amount !== null && currency && { amount: showMoney(amount, currency) }),
+    ...(reference !== null && { reference }),
+    ...(errorCode !== null && { error: { code: errorCode, message: errorText ?? '' } }),
+    ...(payoutStatus !== null && {
+      payout: {
+        id,
+        status: payoutStatus,
+        ...(payoutErrorCode !== null && { errorCode: payoutErrorCode }),
+        ...(transactionHash !== null && { transactionHash }),
+      },
+    }),
+    createDate,
+  }
+}
