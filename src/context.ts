@@ -25,6 +25,7 @@ import { startFacilitator } from '#engines/facilitator/index'
 import { startHistories } from '#engines/indexer/events/index'
 import { startIndexer, startPruning } from '#engines/indexer/index'
 import { startReconciler } from '#engines/indexer/reconciliation/index'
+import { startClosing } from '#engines/ledger/closing/index'
 import { startFlow } from '#engines/ledger/flow/index'
 import { requireNetworksOfBooks, seedTokens } from '#engines/ledger/tokens/index'
 import { startModular } from '#engines/modular/index'
@@ -197,6 +198,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet, deliver?: Ou
     startWebhooks(ctx, topics, deliver),
     startAudit(ctx),
     startFlow(ctx),
+    startClosing(ctx),
     startPruningRequests(ctx),
   ])
 }

@@ -130,6 +130,7 @@ const drawn: Record<string, PageOf['load']> = {
   '/balances': () => import('./screens/BalancesPage.svelte'),
   '/treasury': () => import('./screens/TreasuryPage.svelte'),
   '/chains': () => import('./screens/ChainsPage.svelte'),
+  '/exports': () => import('./screens/ExportsPage.svelte'),
   '/audit': () => import('./screens/AuditPage.svelte'),
   '/lab/faults': () => import('./lab/FaultsPage.svelte'),
   '/lab/clock': () => import('./lab/ClockPage.svelte'),

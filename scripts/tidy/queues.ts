@@ -53,6 +53,10 @@ const exempt: Record<string, string> = {
   'src/engines/webhooks/figures/store.ts deliveryFigures': 'one tenant',
   'src/engines/compliance/store/lists.ts listHistory': 'an operator is shown so many',
   'src/engines/indexer/store/steps.ts claimStep': 'one chain',
+  'src/engines/ledger/closing/store/journal.ts postingsOf': 'one tenant',
+  'src/engines/ledger/closing/store/journal.ts journalLines': 'one tenant',
+  'src/engines/ledger/closing/store/journal.ts exportedAccounts': 'one tenant',
+  'src/engines/ledger/closing/store/journal.ts statementLines': 'one tenant',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
   'src/engines/transactions/store/attempts.ts markAttemptsReplaced': 'attempts for one nonce',
@@ -112,8 +116,8 @@ const bounded = /\blimit (\$\{|\d\d)|skip locked/
 
 /** Top-level functions of a file, each with its text. */
 const functionsOf = (text: string) =>
-  text.split(/^(?=(?:export )?(?:async function|function|const) \w+)/m).map((part) => ({
-    name: /^(?:export )?(?:async function|function|const) (\w+)/.exec(part)?.[1] ?? '',
+  text.split(/^(?=(?:export )?(?:(?:async )?function\*?|const) \w+)/m).map((part) => ({
+    name: /^(?:export )?(?:(?:async )?function\*?|const) (\w+)/.exec(part)?.[1] ?? '',
     part,
   }))
 

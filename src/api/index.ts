@@ -15,6 +15,7 @@ import { contractEndpoints } from '#api/contracts/routes'
 import { templateEndpoints } from '#api/contracts/templates/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
+import { exportEndpoints } from '#api/exports/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { jsonRpcEndpoints } from '#api/json-rpc/routes'
 import { messageEndpoints } from '#api/messages/routes'
@@ -142,6 +143,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorUserEndpoints,
   ...operatorModularWalletEndpoints,
   ...payoutBatchEndpoints,
+  ...exportEndpoints,
   ...pageOriginEndpoints,
 ]
 

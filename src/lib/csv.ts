@@ -28,3 +28,12 @@ export async function* csvRecords(
     throw code?.startsWith('CSV_') ? problem(`is not CSV: ${message}`) : error
   }
 }
+
+/** A record as a line. A spreadsheet would take some beginnings of a text for a formula: an apostrophe keeps it a text. */
+export const csvLine = (fields: readonly string[]): string => `${fields.map(csvField).join(',')}\r\n`
+
+function csvField(text: string): string {
+  const isNumber = /^-?\d+(\.\d+)?$/.test(text)
+  const plain = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { uploadBatch } from '#testing/builders/payout-batches'
+import { nextCount } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 
 /** Sample requests for payouts from files. */
@@ -7,7 +9,8 @@ export const payoutBatchRequests: Record<string, RequestSamples> = {
   'POST /operator/payoutBatches': {
     request: async (world) => ({
       body: {
-        name: 'Salaries of November',
+        idempotencyKey: randomUUID(),
+        name: `Salaries ${nextCount()}`,
         csv: `recipient,amount,currency\n${(await world.payee()).id},0.01,USD\n`,
       },
     }),

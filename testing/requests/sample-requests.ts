@@ -17,6 +17,7 @@ import {
 } from '#testing/builders/world'
 import { batchedPaymentRequests } from './batched-payment-requests.ts'
 import { challengeRequests } from './challenge-requests.ts'
+import { exportRequests } from './export-requests.ts'
 import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
 import { messageRequests } from './message-requests.ts'
@@ -102,6 +103,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   'GET /metrics': nothing,
   ...operatorRequests,
   ...payoutBatchRequests,
+  ...exportRequests,
   'GET /operator/chains': nothing,
   'GET /operator/pageOrigins': nothing,
   'PUT /operator/pageOrigins': { request: async () => ({ body: { origins: ['https://shop.example'] } }) },

@@ -74,6 +74,20 @@ export async function ask<Data>(
 
 export const read = async <Data>(path: string): Promise<Data> => (await ask<Data>('GET', path)).data
 
+/** Reads a file: its text, its media type, and its digest as the server names it. */
+export async function download(path: string): Promise<{ text: string; type: string; digest: string }> {
+  const response = await fetch(path, { headers: session.headers(path) })
+  const { headers } = response
+  if (response.ok) {
+    const [type, digest] = [headers.get('content-type') ?? '', headers.get('repr-digest') ?? '']
+    return { text: await response.text(), type, digest }
+  }
+  const answer = await response.json().catch(() => ({}))
+  const refusal = refusalOf(response.status, answer, headers.get('x-request-id') ?? '')
+  session.refused(refusal)
+  throw refusal
+}
+
 /** A path with the parameters that have a value. */
 export function pathWith(path: string, query: Record<string, string | undefined>): string {
   const params = new URLSearchParams()

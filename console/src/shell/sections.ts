@@ -68,6 +68,7 @@ export const groups: readonly Group[] = [
       { path: '/policy', title: 'Policy', icon: 'shield-check', letter: 'l' },
       { path: '/freezes', title: 'Freezes', icon: 'lock' },
       { path: '/accounts', title: 'Accounts', icon: 'scale' },
+      { path: '/exports', title: 'Exports', icon: 'download' },
       { path: '/reconcile', title: 'Reconcile', icon: 'check', letter: 'x' },
       { path: '/audit', title: 'Audit trail', icon: 'link', letter: 'd' },
       { path: '/chains', title: 'Chains', icon: 'network' },

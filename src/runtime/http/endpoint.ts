@@ -91,7 +91,10 @@ export type Endpoint<Ctx = RequestScope> = {
   errorText?: boolean
   /** The media type of a response that is text, not JSON. */
   media?: string
-  /** Whether the verb returns a `Readable` that is sent as long as the client reads; `arrived` has the headers of the request. */
+  /**
+   * Whether the verb returns a `Readable`, or an answer with one and all its headers, that is sent as long as the client reads; `arrived`
+   * has the headers of the request.
+   */
   streams?: boolean
   /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */
   errors: readonly ErrorName[]

@@ -119,9 +119,16 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     const ctx = await contextOf(registration, endpoint, request)
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     if (endpoint.streams) {
-      const make = async () => (await invoke(endpoint, ctx, input)).result as Readable
+      let headers: Answer['headers']
+      const make = async () => {
+        const { result } = await invoke(endpoint, ctx, input)
+        if (!isAnswer(result)) return result as Readable
+        headers = result.headers
+        return result.data as Readable
+      }
       const isAdmitted = endpoint.auth !== 'none'
       const stream = await registration.streams.open(ctx.actor, reply.raw, make, { isAdmitted })
+      if (headers) return reply.headers(headers).send(stream)
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
     const run = () => invoke(endpoint, ctx, input)

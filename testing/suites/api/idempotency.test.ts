@@ -120,9 +120,11 @@ describe.each(drawnThird(operations))('$name', ({ endpoint, name }) => {
     const shoutedFields = Object.entries(fields).map(([field, value]) => [field.toUpperCase(), value])
     const body: Record<string, unknown> = { idempotencyKey, ...Object.fromEntries(shoutedFields) }
     const shouted = String(body['idempotencyKey']).toUpperCase()
+    const isOwn = endpoint.path.startsWith('/operator/')
     const again = await send({
       ...made,
-      body: { ...body, idempotencyKey: shouted, xRequestId: randomUUID() },
+      // Operations of operators have no published client that adds fields: they refuse one that they do not know.
+      body: { ...body, idempotencyKey: shouted, ...(isOwn ? {} : { xRequestId: randomUUID() }) },
     })
     expect([again.status, again.text]).toEqual([replay, answer.text])
   })

@@ -1,4 +1,4 @@
-/** Screens of the console for files: payouts from one. */
+/** Screens of the console for files: payouts from one, and exports of the books. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { chromiumPath } from '#testing/pages/browser'
@@ -92,6 +92,23 @@ inChromium(
   },
 )
 
+inChromium('property 258: the books of a closed day are downloaded, and another day is refused', async () => {
+  const { page, open, shows } = await sandbox.open()
+  const { closedThrough } = await call('GET', '/operator/exports/days')
+  await open('/exports')
+  await shows(`The last closed day is ${closedThrough}`)
+  const saved = page.waitForEvent('download')
+  await page.click('main button[type=submit]')
+  expect((await saved).suggestedFilename()).toBe(
+    `journal-${closedThrough.slice(0, 8)}01-${closedThrough}.csv`,
+  )
+  await shows('with the digest sha-256=')
+  await page.selectOption('main select >> nth=0', 'statement')
+  await page.locator('main input[type=date]').first().fill('2020-01-01')
+  await page.click('main button[type=submit]')
+  await shows('must be within 95 days')
+})
+
 for (const [name, options] of Object.entries({
   'in light': {},
   'in dark, on a phone': { colorScheme: 'dark', width: 390, height: 844 },
@@ -99,7 +116,7 @@ for (const [name, options] of Object.entries({
   inChromium(`they hinder nobody ${name}`, async () => {
     const { page, open, hindrances } = await sandbox.open(options)
     const [{ id }] = await call('GET', '/operator/payoutBatches')
-    for (const path of ['/payout-files', `/payout-files/${id}`]) {
+    for (const path of ['/payout-files', `/payout-files/${id}`, '/exports']) {
       await open(path)
       expect(await hindrances(), path).toEqual([])
       const { scrollWidth, clientWidth } = (await page.evaluate('document.documentElement')) as never

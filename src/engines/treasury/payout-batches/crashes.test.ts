@@ -57,7 +57,7 @@ async function treasury(failpoint?: { point: Failpoint; hit: number }): Promise<
 }
 
 it.each(['before-batch-row-commit', 'after-batch-row-commit'] as const)(
-  'property 258: each row of a batch is paid once though its worker dies at %s',
+  'property 257: each row of a batch is paid once though its worker dies at %s',
   async (point) => {
     const paid = payees.splice(0, 5)
     const batch = await uploadBatch(

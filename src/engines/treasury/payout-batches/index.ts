@@ -4,6 +4,7 @@ export { approvePayouts, cancelPayouts } from './decide-batch.ts'
 export { estimateFees } from './estimate-fees.ts'
 export {
   batchesPage,
+  batchReferences,
   batchRowStates,
   batchRowsPage,
   batchTotals,

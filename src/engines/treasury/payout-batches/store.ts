@@ -160,6 +160,11 @@ export const batchRowsPage = (
     page,
   )
 
+/** The references of payouts that files asked for, where they have one. */
+export const batchReferences = (db: Db, entityId: string, payoutIds: readonly string[]) =>
+  db.all<{ id: string; reference: string }>(sql`select r.id, r.reference from payout_batch_rows r
+    where r.entity_id = ${entityId} and r.id = any(${payoutIds}::uuid[]) and r.reference is not null`)
+
 /** The sum of a batch in one currency on one chain. */
 type BatchTotal = {
   chain: string

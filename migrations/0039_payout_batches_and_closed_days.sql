@@ -69,3 +69,41 @@ revoke delete on payout_batch_rows from bezant_runtime;
 
 -- For lists of others: how each payout stands.
 create view payout_states as select entity_id, id, status, transaction_hash, error_code from payouts;
+
+-- The days whose books are closed, in UTC and business time: their exports never change. One row for the installation.
+create table closed_days (
+  is_only boolean primary key default true check (is_only),
+  -- Postings that begin from now on belong to no day up to this one.
+  closed_through date not null,
+  -- Every `tx` that could still add to those days has ended.
+  final_through date not null,
+  check (final_through <= closed_through)
+);
+revoke delete on closed_days from bezant_runtime;
+
+-- Postings with a date in a day that was closed before they were written: they belong to the first open day.
+create table late_postings (
+  entity_id uuid not null,
+  posting_id uuid not null,
+  day date not null,
+  primary key (entity_id, posting_id),
+  foreign key (entity_id, posting_id) references postings (entity_id, id)
+);
+create index late_postings_of_day on late_postings (entity_id, day, posting_id);
+create trigger late_postings_append_only before update or delete on late_postings
+  for each statement execute function refuse_change();
+revoke update, delete on late_postings from bezant_runtime;
+
+create function note_late_postings() returns trigger language plpgsql as $$
+declare
+  through date;
+begin
+  select closed_through into through from closed_days;
+  if through is not null then
+    insert into late_postings (entity_id, posting_id, day)
+    select entity_id, id, through + 1 from added where (create_date at time zone 'UTC')::date <= through;
+  end if;
+  return null;
+end $$;
+create trigger postings_late after insert on postings referencing new table as added
+  for each statement execute function note_late_postings();
