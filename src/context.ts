@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import {
   attesterEndpoints,
+  bankResultEndpoints,
   endpoints,
   introduction,
   notBuilt,
@@ -20,6 +21,7 @@ import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { type Restores, startAudit } from '#engines/audit/index'
+import type { BankRail } from '#engines/bank-rail'
 import type { EngineCtx } from '#engines/ctx'
 import { startFacilitator } from '#engines/facilitator/index'
 import { startHistories } from '#engines/indexer/events/index'
@@ -34,6 +36,7 @@ import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { inspectAccounts } from '#engines/transactions/operations/index'
 import { startReviews } from '#engines/treasury/address-book/index'
+import { openHttpRail } from '#engines/treasury/banking/index'
 import { type GasFaucet, journaledResources, startTreasury } from '#engines/treasury/index'
 import { startMoneyWatch } from '#engines/treasury/reconciliation/index'
 import { startUnifiedBalance } from '#engines/unified-balance/index'
@@ -85,6 +88,8 @@ export type ContextInput = {
   inspects?: boolean
   /** Default: the clock of the database server. */
   clock?: Clock
+  /** Default: the bank that the configuration connects, if any. */
+  bank?: BankRail | undefined
 } & Pick<OpenIdentityInput, 'pinCost'>
 
 export type Context = {
@@ -143,7 +148,8 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const identity = openIdentity({ ...scope, custody, pinCost, guessDirectory: guessDirectoryOf(config) })
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
-  return { ...scope, chains, custody, identity }
+  const bank = input.bank ?? (config.bankRail && openHttpRail(config.bankRail, clock))
+  return { ...scope, chains, custody, identity, bank }
 }
 
 /** Everything that uses keys has the objects of the context, so the new parts take the place of the old ones in them. */
@@ -239,13 +245,17 @@ type SandboxParts = {
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
-  const { chains, custody, identity, ...scope } = ctx
+  const { chains, custody, identity, bank, ...scope } = ctx
   const { smtpUrl, mailFrom } = scope.config
   const chainsOf = chainsByRequest(chains, scope.config)
   const mailer = smtpUrl ? openSmtp(smtpUrl, mailFrom) : sandbox?.mailer
   const server = await createServer({
     scope,
-    endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
+    endpoints: [
+      ...endpoints,
+      ...(scope.config.bankRail ? bankResultEndpoints : []),
+      ...(sandbox?.endpoints ?? []),
+    ],
     pages: { introduction, tryOutKey: sandbox?.apiKey, isSandbox: sandbox !== undefined },
     removed: removedPaths,
     notBuilt,
@@ -261,6 +271,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
         chains: chainsOf(request),
         custody,
         identity,
+        bank,
         mailer,
         ...(sandbox && {
           faucet: sandbox.faucet,
@@ -318,7 +329,7 @@ function chainsByRequest(chains: Chains, config: Config): (request: RequestScope
 
 /** Starts the page of users on a port, and so an origin, of its own: its files, its operations and `/ping`. */
 export async function startPage(ctx: EngineCtx, around?: AroundRequests): Promise<ListeningServer> {
-  const { chains, custody, identity, ...scope } = ctx
+  const { chains, custody, identity, bank: _, ...scope } = ctx
   const chainsOf = chainsByRequest(chains, scope.config)
   const server = await createServer({
     scope,
@@ -353,7 +364,7 @@ async function startPart(
   address: ListenAddress,
   operations: readonly Endpoint<never>[],
 ): Promise<ListeningServer> {
-  const { chains, custody, identity, ...scope } = ctx
+  const { chains, custody, identity, bank: _, ...scope } = ctx
   const server = await createServer({
     scope,
     endpoints: operations,

@@ -21,9 +21,10 @@ const behindAnother = new Set(['notification_deliveries.due_date', 'notification
 
 /** Leases, and pauses between the attempts of engines: they are in the time of the database, so that they pass on a frozen clock. */
 const ofRealTime = new Set(
-  `attempts.lease_until chain_leases.lease_until deferrals.next_attempt_at event_histories.lease_until item_metadata.due_at
+  `attempts.lease_until bank_accounts.next_attempt_at chain_leases.lease_until deferrals.next_attempt_at event_histories.lease_until item_metadata.due_at
   message_signatures.ask_date money_watch.due notification_subscriptions.lease_until payments.next_attempt_at
-  payout_batch_rows.next_attempt_at payouts.next_attempt_at rebalancings.next_attempt_at reconciliations.lease_until token_checks.due_at
+  payout_batch_rows.next_attempt_at payouts.next_attempt_at rebalancings.next_attempt_at reconciliations.lease_until
+  redemptions.next_attempt_at redemptions.order_attempt_at token_checks.due_at
   transfers.next_attempt_at x402_payments.next_attempt_at x402_payments.send_by unified_payments.due_at`.split(
     /\s+/,
   ),

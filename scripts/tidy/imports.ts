@@ -39,6 +39,7 @@ const folderOrder: Record<string, string[]> = {
     'bundling',
     'disbursements',
     'payout-batches',
+    'banking',
     'reconciliation',
   ],
 }

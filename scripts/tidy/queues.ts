@@ -6,6 +6,8 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/address-book/store/recipient-addresses.ts recipientAddressHold':
     'the clock of a sandbox stops there',
   'src/engines/treasury/address-book/store/recipients.ts recipientHold': 'the clock of a sandbox stops there',
+  'src/engines/treasury/banking/store/accounts.ts bankAccountDecision': 'the clock of a sandbox stops there',
+  'src/engines/treasury/banking/store/orders.ts redemptionDecision': 'the clock of a sandbox stops there',
   'src/engines/treasury/payment-intents/store.ts paymentIntentExpiry': 'the clock of a sandbox stops there',
   'src/engines/unified-balance/store/burns.ts unifiedBalanceBurn': 'the clock of a sandbox stops there',
   'src/engines/webhooks/store/subscriptions.ts delivery': 'the clock of a sandbox stops there',

@@ -150,7 +150,8 @@ export function checkIdentity(identity: CustomerIdentity, location: string): voi
 
 type Jurisdiction = { country?: string; district?: string | null }
 
-function checkPlace({ country: code, district }: Jurisdiction, location: string): void {
+/** Throws the documented error of a country or district that is none. */
+export function checkPlace({ country: code, district }: Jurisdiction, location: string): void {
   checkCountry(code, `${location}.country`)
   if (!code || !coded.includes(code) || /^[A-Z]{2}$/.test(district ?? '')) return
   throw invalid({
@@ -161,7 +162,8 @@ function checkPlace({ country: code, district }: Jurisdiction, location: string)
   })
 }
 
-function checkCountry(code: string | undefined, location: string): void {
+/** Throws the documented error of a country that is none. */
+export function checkCountry(code: string | undefined, location: string): void {
   if (code !== undefined && !isCountry(code))
     throw invalid({
       at: location,

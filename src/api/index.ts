@@ -1,6 +1,9 @@
 import { modularBalanceEndpoints } from '#api/balances/modular-routes'
 import { balanceEndpoints } from '#api/balances/routes'
+import { bankAccountEndpoints } from '#api/bank-accounts/routes'
+import { wireNotification } from '#api/bank-accounts/wire-notification'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
+import { depositNotification } from '#api/business-deposits/deposit-notification'
 import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
@@ -51,6 +54,8 @@ import { payoutEndpoints } from '#api/payouts/routes'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientNotification } from '#api/recipients/recipient-notification'
 import { recipientEndpoints } from '#api/recipients/routes'
+import { redemptionNotification, returnNotification } from '#api/redemptions/redemption-notifications'
+import { redemptionEndpoints } from '#api/redemptions/routes'
 import { reviewEndpoints } from '#api/reviews/routes'
 import { screeningListEndpoints } from '#api/screenings/list-routes'
 import { screeningEndpoints } from '#api/screenings/routes'
@@ -77,6 +82,7 @@ import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
 export { attesterEndpoints } from '#api/attester/routes'
+export { bankResultEndpoints } from '#api/bank-results/routes'
 export { introduction } from '#api/interface/introduction'
 export { notBuilt } from '#api/interface/not-built'
 export { removedPaths } from '#api/interface/removed'
@@ -124,6 +130,8 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...x402Endpoints,
   ...batchedPaymentEndpoints,
   ...businessDepositEndpoints,
+  ...bankAccountEndpoints,
+  ...redemptionEndpoints,
   ...subscriptionEndpoints,
   ...webhookSubscriptionEndpoints,
   ...permissionlessSubscriptionEndpoints,
@@ -166,6 +174,10 @@ export const topics: Topics = {
   payment: { line: 'v1', name: 'payments', key: 'payment', show: paymentNotification },
   transfer: { line: 'v1', name: 'transfers', key: 'transfer', show: transferNotification },
   payout: { line: 'v1', name: 'payouts', key: 'payout', show: payoutNotification },
+  wire: { line: 'v1', name: 'wire', key: 'wire', show: wireNotification },
+  deposit: { line: 'v1', name: 'deposits', key: 'deposit', show: depositNotification },
+  redemption: { line: 'v1', name: 'payouts', key: 'payout', show: redemptionNotification },
+  return: { line: 'v1', name: 'returns', key: 'return', show: returnNotification },
   addressBookRecipient: {
     line: 'v1',
     name: 'addressBookRecipients',

@@ -8,6 +8,7 @@ export const movementKinds = [
   'payment',
   'refund',
   'payout',
+  'redemption',
   'transfer',
   'deposit',
   'sweep',

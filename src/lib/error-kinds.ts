@@ -418,6 +418,8 @@ export const errorKinds = {
   notificationNotFound: { code: 404, status: 404, text: 'Not found: the notification id is unknown.' },
   faultPlanMissing: { code: 404, status: 404, text: 'There is no plan of faults: apply one first.' },
   faultRuleNotFound: { code: 404, status: 404, text: 'Not found: the plan of faults has no such rule.' },
+  bankAccountNotFound: { code: 404, status: 404, text: 'Not found: the bank account id is unknown.' },
+  bankResultConflict: { code: 409, status: 409, text: 'The result contradicts an earlier one.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {

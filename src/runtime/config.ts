@@ -6,6 +6,7 @@ import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { parseOrigin } from '#lib/web-origin'
 import { type FailpointPlan, parseFailpointPlan } from '#runtime/scheduling/failpoints'
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
+import { type BankRailSetting, parseBankRail } from './bank-rail-setting.ts'
 import { parseCoinPrices } from './coin-prices.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
@@ -123,6 +124,8 @@ export type Config = {
   mailFrom: string
   /** The social providers with which the users of entities log in. */
   socialProviders: SocialProvider[]
+  /** The connection to a bank; unset: none. */
+  bankRail: BankRailSetting | undefined
   /** The provider with which members sign in to the console; unset: passwords alone. */
   signInProvider: SignInProvider | undefined
   /** Whether to fetch the metadata of NFTs from the addresses that their contracts return. */
@@ -244,7 +247,7 @@ export function readConfig(
     ...screeningProviderOf(environment),
     smtpUrl: smtpUrlOf(environment),
     mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
-    ...loginsOf(environment),
+    ...connectionsOf(environment),
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
@@ -304,8 +307,11 @@ function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLe
   throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
 }
 
-/** The providers with which users of entities, and members of the console, log in. */
-const loginsOf = (environment: EnvironmentVariables): Pick<Config, 'socialProviders' | 'signInProvider'> => ({
+/** The providers with which users of entities, and members of the console, log in, and the bank. */
+const connectionsOf = (
+  environment: EnvironmentVariables,
+): Pick<Config, 'socialProviders' | 'signInProvider' | 'bankRail'> => ({
+  bankRail: parseBankRail(environment['BEZANT_BANK_RAIL']),
   socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
   signInProvider: parseSignInProvider(environment['BEZANT_SIGN_IN_PROVIDER']),
 })

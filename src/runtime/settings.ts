@@ -205,6 +205,11 @@ export const settings = {
       'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout.',
     default: '`US`',
   },
+  BEZANT_BANK_RAIL: {
+    about:
+      'The connection to a bank that you run, for linked bank accounts and redemptions: `[{"url": "https://bank.example", "secret": "SECRET", "blockchain": "BASE", "address": "0xADDRESS", "beneficiary": {"name": "…"}, "beneficiaryBank": {"accountNumber": "…", "routingNumber": "…"}}]`. Orders are posted to `url`, signed under `secret`, redeemed coins go to `address`, and customers wire to the `beneficiary`: see docs/banking.md. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+  },
   BEZANT_SCREENING_TEST_SUFFIX: {
     about:
       'Number of last characters by which addresses of test networks choose a rule of screening: 12, 4 (which random addresses have too), or 0 for none.',

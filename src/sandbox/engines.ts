@@ -2,12 +2,13 @@ import { startEngines } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import type { OutboundCaller } from '#runtime/outbound/call'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
+import { startDecidingForBank } from './bank.ts'
 import type { SandboxFaucet } from './faucet/faucet.ts'
 import { startMintingWires } from './mint-wires.ts'
 
 const gasOnly = { native: true, tokens: [] } as const
 
-/** Starts the background engines in a sandbox, whose faucet gives treasuries their gas and mints received wires. */
+/** Starts the background engines in a sandbox, whose faucet gives treasuries their gas, mints received wires and burns redeemed coins. */
 export function startSandboxEngines(
   ctx: EngineCtx,
   faucet: SandboxFaucet,
@@ -15,7 +16,7 @@ export function startSandboxEngines(
 ): Service {
   const gasFaucet = (blockchain: string, address: string) => faucet.drip(blockchain, address, gasOnly)
   const engines = startEngines(ctx, gasFaucet, deliver)
-  return serviceOf([engines, startMintingWires(ctx, faucet)])
+  return serviceOf([engines, startMintingWires(ctx, faucet), startDecidingForBank(ctx, faucet)])
 }
 
 /** The engines of a sandbox. `pause` and `resume` let those that run stand still while the state is saved or replaced. */

@@ -34,7 +34,7 @@ async function mintNext(ctx: EngineCtx, turn: Turn, mint: Mint): Promise<boolean
   if (!wire) return false
   try {
     const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)
-    await endWire(ctx.database, wire, { transactionHash, at: formatInstant(ctx.clock.nowMs()) })
+    await ctx.database.tx((tx) => endWire(tx, ctx.clock.nowMs(), wire, transactionHash))
   } catch (error) {
     // The transaction may have been sent anyway: `endLostWire` checks later whether its coins arrived.
     ctx.log.warn({ err: error, id: wire.id }, 'a wire was not minted, as far as is known')
@@ -53,7 +53,7 @@ async function endLostWire({ database, clock }: EngineCtx): Promise<boolean> {
     if (!wire) return false
     const hashes = await arrivalsOfWire(tx, wire)
     const transactionHash = await firstFaucetTransaction(tx, wire.blockchain, wire.createDate, hashes)
-    await endWire(tx, wire, { transactionHash, at: formatInstant(nowMs) })
+    await endWire(tx, nowMs, wire, transactionHash)
     return true
   })
 }

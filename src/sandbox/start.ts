@@ -14,6 +14,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { callerOf } from '#runtime/outbound/call'
 import { findRootKey, makeRootKey, readRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
+import { bankOf } from './bank.ts'
 import { openCatchers } from './catcher/index.ts'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { ciphertextEndpoint } from './ciphertext-endpoint.ts'
@@ -117,7 +118,7 @@ async function startParts(
   onReady?.('the nodes of the chains')
   const nodes = nodesOf(local)
   interruption.throwIfAborted()
-  const context = await openContext({ config, log, rootKey, connection, nodes })
+  const context = await openContext({ config, log, rootKey, connection, nodes, bank: bankOf(config) })
   undo.push(context.close)
   onReady?.('the tables')
   const { ctx } = context

@@ -1,5 +1,6 @@
 /** Queue rows written without the program: their keys are unknown, and no worker can sign for them. */
 import { randomUUID } from 'node:crypto'
+import type { DisbursementKind } from '#engines/treasury/disbursements/store/disbursements'
 import { type Db, raw, sql } from '#runtime/db/db'
 
 export type Row = Record<string, unknown>
@@ -164,6 +165,7 @@ export const signedPayment = (made: NumberedRow): Row => ({
 
 /** Dollars by wire that wait for their coins, without the money. */
 export const waitingWire = (made: NumberedRow): Row => ({
+  ...money,
   ...keyOf(made),
   ...dates,
   decimals: 6,
@@ -210,4 +212,70 @@ export const accountCall = (made: NumberedRow): Row => ({
   purpose: 'bundle',
   settled: false,
   create_date: earlier,
+})
+
+/** A linked bank account that the bank does not have yet. */
+export const unlinkedAccount = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...dates,
+  status: 'pending',
+  description: '',
+  tracking_ref: idOf(made),
+  fingerprint: idOf(made),
+  billing_details: '{}',
+  bank_address: '{}',
+  sealed_number: '\\x31',
+  next_attempt_at: earlier,
+})
+
+/** The columns of a redemption beside those that all disbursements have. */
+const redemptionColumns = {
+  bank_account_id: '00000000-0000-4000-8000-0000000000aa',
+  bank_account_name: '',
+  order_attempt_at: earlier,
+}
+
+const unchained = {
+  amount: 1,
+  currency: 'USD',
+  token_id: randomUUID(),
+  blockchain,
+  next_attempt_at: earlier,
+  wallet_id: '1',
+}
+/** The columns that all money has. */
+export const money = { ...unchained, chain: 'BASE' }
+const payee = { to_address: '0xaa', submitted: false, status: 'pending' }
+/** A waiting row of each kind of disbursement. */
+export const disbursementRows: Record<DisbursementKind, { table: string; row: Row }> = {
+  payout: { table: 'payouts', row: { ...money, ...payee, recipient_id: randomUUID() } },
+  redemption: { table: 'redemptions', row: { ...unchained, ...payee, ...redemptionColumns } },
+  transfer: { table: 'transfers', row: { ...money, ...payee, direction: 'out', decimals: 6 } },
+  refund: {
+    table: 'payments',
+    row: {
+      ...money,
+      submitted: false,
+      status: 'pending',
+      type: 'refund',
+      decimals: 6,
+      merchant_wallet_id: '1',
+      deposit_address: '0xaa',
+    },
+  },
+}
+
+/** A redemption whose coins have left. */
+export const redeemedRow = (made: NumberedRow): Row => ({
+  ...disbursementRows.redemption.row,
+  ...keyOf(made),
+  ...dates,
+  status: 'complete',
+})
+
+/** A linked bank account that a simulated bank has. */
+export const undecidedAccount = (made: NumberedRow): Row => ({
+  ...unlinkedAccount(made),
+  sealed_number: null,
+  bank_due: earlier,
 })

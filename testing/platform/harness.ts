@@ -13,6 +13,7 @@ import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { callerOf } from '#runtime/outbound/call'
 import { keyScopes } from '#runtime/scope'
+import { bankOf } from '#sandbox/bank'
 import { openCatchers } from '#sandbox/catcher/index'
 import { ciphertextEndpoint } from '#sandbox/ciphertext-endpoint'
 import {
@@ -116,7 +117,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const nodes = [...own, ...(options.furtherNodes ?? [])]
   const pinCost = { memoryKib: 64, passes: 1 }
   const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
-  const { ctx, close, renewKeys } = await openContext(opened)
+  const { ctx, close, renewKeys } = await openContext({ ...opened, bank: bankOf(config) })
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx, local.local)
   undo.push(faucet.stop)

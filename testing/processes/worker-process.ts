@@ -65,7 +65,7 @@ export type WorkerOptions = {
   withoutFaucet?: boolean
   /** Default: that of the test databases. */
   rootKeyHex?: string
-  settings?: Partial<Pick<Config, 'port' | 'attesters' | 'attestationThreshold'>>
+  settings?: Partial<Pick<Config, 'port' | 'attesters' | 'attestationThreshold' | 'bankRail'>>
 }
 
 export type WorkerCommand =

@@ -1,4 +1,5 @@
 import { deployCollection } from '#testing/builders/any-tokens'
+import { makeBankAccount, makeRedemption } from '#testing/builders/bank-accounts'
 import { emit, makeEmitter, makeMonitor } from '#testing/builders/emitter'
 import { makeLoggedRequest } from '#testing/builders/logged-requests'
 import {
@@ -297,6 +298,14 @@ export const listSeeders: Record<string, ListSeeder> = {
     await world.money()
     return { path: '/v1/businessAccount/transfers', add: () => makeBusinessTransfer(world) }
   },
+  'GET /v1/businessAccount/banks/wires': async (world) => ({
+    path: '/v1/businessAccount/banks/wires',
+    add: () => makeBankAccount(world),
+  }),
+  'GET /v1/businessAccount/payouts': async (world) => ({
+    path: '/v1/businessAccount/payouts',
+    add: () => makeRedemption(world),
+  }),
   'GET /v1/businessAccount/deposits': async (world) => ({
     path: '/v1/businessAccount/deposits',
     add: () => makeDeposit(world),

@@ -15,6 +15,7 @@ import {
   placeContract,
   type World,
 } from '#testing/builders/world'
+import { bankRequests } from './bank-requests.ts'
 import { batchedPaymentRequests } from './batched-payment-requests.ts'
 import { challengeRequests } from './challenge-requests.ts'
 import { exportRequests } from './export-requests.ts'
@@ -192,6 +193,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...unifiedRequests,
   ...x402Requests,
   ...paymentPageRequests,
+  ...bankRequests,
   ...batchedPaymentRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),

@@ -9,6 +9,7 @@ const allKinds: Record<Movement['kind'], true> = {
   payment: true,
   refund: true,
   payout: true,
+  redemption: true,
   transfer: true,
   deposit: true,
   sweep: true,

@@ -4,6 +4,7 @@ import { readAmount } from '#api/business/read-amount'
 import type { SandboxCtx } from '#api/sandbox-ctx'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'
+import { findAccountByReference } from '#engines/treasury/banking/index'
 import { acceptWire } from '#engines/treasury/deposits/index'
 import { allowRebalancingInSandbox } from '#engines/treasury/rebalancing/index'
 import { ApiError, invalid } from '#lib/errors'
@@ -28,6 +29,13 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
       error: 'max_value',
     })
   const { network, token } = placeOfWire(ctx)
+  const account = await findAccountByReference(ctx.db, ctx.entity.id, trackingRef)
+  if (account && account.status !== 'complete')
+    throw invalid({
+      at: 'trackingRef',
+      reason: `is of a bank account whose status is ${account.status}: send wires from one that is complete`,
+      value: trackingRef,
+    })
   const amount = cents * 10n ** BigInt(token.decimals - centDigits)
   await acceptWire(ctx, {
     entityId: ctx.entity.id,
@@ -39,6 +47,7 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
     amount,
     trackingRef,
     accountNumber: beneficiaryBank.accountNumber,
+    bankAccountId: account?.id ?? null,
   })
   // The coins are minted on one chain: payments on others are paid with them too.
   await allowRebalancingInSandbox(ctx.db, ctx.entity.id, ctx.receivedMs)

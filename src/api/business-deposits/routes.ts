@@ -1,24 +1,15 @@
 import Type from 'typebox'
-import { showMoney } from '#api/business/money'
 import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
-import { type FiatDeposit, findFiatDeposit, listFiatDeposits } from '#engines/treasury/deposits/index'
+import { findFiatDeposit, listFiatDeposits } from '#engines/treasury/deposits/index'
 import { notFound } from '#lib/errors'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { receiveWire } from './receive-wire.ts'
 import { depositFilters, depositParams, depositSchema, newWireSchema, wireSchema } from './schema.ts'
+import { showDeposit } from './show-deposit.ts'
 
 const tag = 'Deposits'
-
-const show = ({ id, walletId, amount, currency, status, createDate, updateDate }: FiatDeposit) => ({
-  id,
-  destination: { type: 'wallet', id: walletId },
-  amount: showMoney(amount, currency),
-  status,
-  createDate,
-  updateDate,
-})
 
 export const businessDepositEndpoints = [
   endpoint({
@@ -36,7 +27,7 @@ export const businessDepositEndpoints = [
     verb: async (ctx: Ctx, { query, page }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
       const found = await listFiatDeposits(ctx.db, ctx.entity.id, page)
-      return { found, items: found.rows.map(show) }
+      return { found, items: found.rows.map(showDeposit) }
     },
   }),
   endpoint({
@@ -53,7 +44,7 @@ export const businessDepositEndpoints = [
     verb: async (ctx: Ctx, { params }) => {
       const deposit = await findFiatDeposit(ctx.db, ctx.entity.id, params.id)
       if (!deposit) throw notFound('deposit', params.id, 'depositNotFound')
-      return show(deposit)
+      return showDeposit(deposit)
     },
   }),
   endpoint({
@@ -62,7 +53,7 @@ export const businessDepositEndpoints = [
     operationId: 'createMockWire',
     summary: 'Simulate a wire',
     description:
-      'Simulates an incoming wire: the sandbox mints its dollars to the treasury of the account. Available in a sandbox only.',
+      'Simulates an incoming wire: the sandbox mints its dollars to the treasury of the account. A reference of a linked bank account names the sender. Available in a sandbox only.',
     tag,
     auth: 'apiKey',
     body: newWireSchema,

@@ -6,6 +6,9 @@ import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 export const depositSchema = Type.Object(
   {
     id: idField('The id of the deposit.'),
+    sourceWalletId: Type.Optional(
+      idField('The linked bank account that the wire came from; absent where its reference names none.'),
+    ),
     destination: Type.Object(
       {
         type: Type.Enum(['wallet'], { description: 'Always wallet.' }),
@@ -46,7 +49,8 @@ export const newWireSchema = Type.Object(
     trackingRef: Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'The reference that the sender wrote on the wire.',
+      description:
+        'The reference that the sender wrote on the wire: the trackingRef of a linked bank account, or any other text.',
     }),
     amount: Type.Object(
       {

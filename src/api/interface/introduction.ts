@@ -123,6 +123,10 @@ const tags = [
       'A facilitator of x402: payments that their payers signed, settled for sellers of this account.',
   },
   { name: 'Deposits', description: 'Dollars that arrive by wire, which a sandbox can simulate.' },
+  {
+    name: 'Bank accounts',
+    description: 'Linked bank accounts, and payouts to them, for which coins are redeemed.',
+  },
   { name: 'Notifications', description: 'Subscriptions of endpoints to changes of resources.' },
   { name: 'Webhooks', description: 'Subscriptions of endpoints to changes of transactions of wallets.' },
   { name: 'Compliance', description: 'Screening of addresses by lists and rules.' },

@@ -112,14 +112,9 @@ export const notBuilt: readonly MissingProduct[] = [
     ],
   },
   {
-    name: 'bank accounts of the business account',
-    instead:
-      'POST /v1/payouts pays to blockchain addresses, and POST /v1/mocks/payments/wire credits dollars in a sandbox.',
+    name: 'bank accounts by PIX and CUBIX',
+    instead: 'POST /v1/businessAccount/banks/wires links a bank account by wire.',
     operations: [
-      'POST /v1/businessAccount/banks/wires',
-      'GET /v1/businessAccount/banks/wires',
-      'GET /v1/businessAccount/banks/wires/{id}',
-      'GET /v1/businessAccount/banks/wires/{id}/instructions',
       'POST /v1/businessAccount/banks/pix',
       'GET /v1/businessAccount/banks/pix',
       'GET /v1/businessAccount/banks/pix/{id}',
@@ -128,9 +123,6 @@ export const notBuilt: readonly MissingProduct[] = [
       'GET /v1/businessAccount/banks/cubix',
       'GET /v1/businessAccount/banks/cubix/{id}',
       'GET /v1/businessAccount/banks/cubix/{id}/instructions',
-      'GET /v1/businessAccount/payouts',
-      'POST /v1/businessAccount/payouts',
-      'GET /v1/businessAccount/payouts/{id}',
       'POST /v1/mocks/payments/pix',
     ],
   },

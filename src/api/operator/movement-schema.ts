@@ -9,7 +9,7 @@ const optional = Type.Optional
 const kindField = Type.Enum([...movementKinds], {
   title: 'MovementKind',
   description:
-    'The resource that moves money: transaction of a wallet; payment, refund, payout, transfer and deposit of a business account; sweep of a deposit address; userOperation and modularTransfer of a modular wallet; message, a burn that is minted on another chain; unifiedTransfer of a unified balance.',
+    'The resource that moves money: transaction of a wallet; payment, refund, payout, redemption, transfer and deposit of a business account; sweep of a deposit address; userOperation and modularTransfer of a modular wallet; message, a burn that is minted on another chain; unifiedTransfer of a unified balance.',
 })
 const phaseField = Type.Enum([...movementPhases], {
   title: 'MovementPhase',

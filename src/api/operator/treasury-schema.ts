@@ -51,7 +51,7 @@ export const waitingMax = 50
 const waitingSchema = Type.Object(
   {
     id: idField('The payout, transfer or refund.'),
-    kind: Type.Enum(['payout', 'transfer', 'refund'], {
+    kind: Type.Enum(['payout', 'transfer', 'refund', 'redemption'], {
       title: 'DisbursementKind',
       description: 'What waits.',
     }),

@@ -40,6 +40,10 @@ const stateAt: Record<string, [topic: string, state: string]> = {
   'paymentIntent.refunded': ['payments', 'paid'],
   'payout.complete': ['payouts', 'complete'],
   'payout.failed': ['payouts', 'failed'],
+  'wire.complete': ['wire', 'complete'],
+  'deposit.complete': ['deposits', 'complete'],
+  'businessPayout.complete': ['payouts', 'complete'],
+  'businessPayout.returned': ['returns', 'complete'],
   'transfer.complete': ['transfers', 'complete'],
   'addressBookRecipient.active': ['addressBookRecipients', 'active'],
   'transaction.complete': ['transactions.outbound', 'COMPLETE'],
@@ -69,7 +73,7 @@ async function statesOf(resourceId: string): Promise<string[]> {
   return caught.map(({ body, topic }: { body: string; topic: string }) => {
     const message = JSON.parse(body)
     const notice = message.Message === undefined ? message : JSON.parse(message.Message)
-    const resource = notice.notification ?? notice[topic.slice(0, -1)]
+    const resource = notice.notification ?? notice[topic] ?? notice[topic.slice(0, -1)]
     return `${topic} ${resource.status ?? resource.state ?? resource.timeline?.[0]?.status}`
   })
 }

@@ -50,3 +50,11 @@ export const recoveryFile = (entityId: string, generation: number): SealContext 
   entityId,
   String(generation),
 ]
+
+export const bankNumber = (entityId: string, id: string): SealContext => ['bank number', entityId, id]
+
+export const bankNumberFingerprint = (entityId: string, numbers: readonly string[]): SealContext => [
+  'bank number fingerprint',
+  entityId,
+  ...numbers,
+]

@@ -5,6 +5,7 @@ import type { Journals } from '#engines/transactions/journal/index'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
+import { startBanking } from './banking/index.ts'
 import { startRefillingFeePayers } from './bundling/refill-fee-payers.ts'
 import { startBundling } from './bundling/start-bundling.ts'
 import { reopenCalls } from './bundling/store.ts'
@@ -23,7 +24,8 @@ import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
 const expireMax = 100
 
 /**
- * Starts turning deposits into payments, closing transient intents, and paying merchants' disbursements; `stop` waits for
+ * Starts turning deposits into payments, closing transient intents, paying merchants' disbursements, and
+ * sending orders to the bank; `stop` waits for
  * the step in progress. `gasFaucet` gives gas to treasuries on local chains.
  */
 export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: GasFaucet): Service {
@@ -42,11 +44,12 @@ export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: Ga
   const batches = startPayoutBatches(ctx)
   const bundling = startBundling(ctx, gasFaucet)
   const refilling = startRefillingFeePayers(ctx, gasFaucet)
+  const banking = startBanking(ctx)
   const stopFollowing = () => {
     stopped = true
     return feed?.stop()
   }
-  return serviceOf([stopFollowing, expiry, paying, batches, bundling, refilling])
+  return serviceOf([stopFollowing, expiry, paying, batches, banking, bundling, refilling])
 }
 
 /** Waits until every journal is merged: until then, a mint of a lost rebalancing would count as coins of a stranger. */

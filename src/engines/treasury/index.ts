@@ -1,7 +1,7 @@
 /**
- * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
- * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, payout-batches, reconciliation. Files beside
- * this one are shared by all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`,
+ * Credits merchants with deposits and pays payouts, transfers, refunds and redemptions. Its folders import one way: address-book,
+ * deposit-addresses, payment-intents, deposits, sweeping, rebalancing, bundling, disbursements, payout-batches, banking,
+ * reconciliation. Files beside this one are shared by all folders, except `decide-review.ts`, `follow.ts`, `journaled-resources.ts`,
  * `merchant-balances.ts`, `reviewed-values.ts` and `treasury-states.ts`, which join them like this one.
  *
  * Sweep: the collection of the tokens of a deposit address by the treasury. Rebalancing: the move of coins, by a cross-chain

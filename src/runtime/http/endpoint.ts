@@ -120,7 +120,9 @@ export type Idempotent<Ctx> = {
   /** The error of a replay whose answer has expired with the tokens in it; absent where answers last. */
   expired?: ErrorName
   resourceIdOf: (result: never) => string
-  /** `input` is that of the repeated request, equal to that of the first one. */
+  /** Fields of the body whose digest must not be stored, because few values are possible: `reload` compares them. */
+  secretFields?: readonly string[]
+  /** `input` is that of the repeated request, equal to that of the first one but for secret fields. */
   reload: (ctx: Ctx, resourceId: string, input: never) => Promise<unknown>
 }
 

@@ -123,7 +123,8 @@ function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput
   const { idempotencyKey, entitySecretCiphertext: _, ...rest } = input.body
   // Only fields that the operation reads count: client libraries add fields of their own that differ at every attempt.
   const schema = endpoint.body as TObject | undefined
-  const known = Object.keys(schema?.properties ?? {})
+  const { secretFields = [] } = endpoint.idempotent ?? {}
+  const known = Object.keys(schema?.properties ?? {}).filter((name) => !secretFields.includes(name))
   const read = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   const body = schema ? comparedMembers(schema, read) : read
   return {

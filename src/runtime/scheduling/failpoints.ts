@@ -92,6 +92,9 @@ export const failpoints = {
   },
   'before-payments-commit': { number: 'P70', about: 'before a batch of payments commits' },
   'after-payments-commit': { number: 'P71', about: 'after a batch of payments committed' },
+  'after-order-record': { number: 'P72', about: 'after an order to a bank was recorded, before it is sent' },
+  'after-order-answer': { number: 'P73', about: 'after a bank took an order, before that is stored' },
+  'before-result-commit': { number: 'P74', about: 'before the result of a bank commits' },
   'after-payment-commit': { number: 'P65', about: 'after the transactions of signed payments committed' },
 } as const
 

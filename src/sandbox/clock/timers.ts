@@ -1,4 +1,5 @@
 import { recipientAddressHold, recipientHold } from '#engines/treasury/address-book/index'
+import { bankAccountDecision, redemptionDecision } from '#engines/treasury/banking/index'
 import { paymentIntentExpiry } from '#engines/treasury/payment-intents/index'
 import { unifiedBalanceBurn } from '#engines/unified-balance/index'
 import { webhookTimers } from '#engines/webhooks/index'
@@ -10,6 +11,8 @@ const businessTimers: readonly BusinessTimer[] = [
   paymentIntentExpiry,
   recipientHold,
   recipientAddressHold,
+  bankAccountDecision,
+  redemptionDecision,
   ...webhookTimers,
   unifiedBalanceBurn,
 ]

@@ -7,7 +7,7 @@
 import type { Drip, Faucet } from '#api/sandbox-ctx'
 import type { Address, TxId } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
-import { mintCall } from '#chains/evm/contracts/mint-call'
+import { burnCall, mintCall } from '#chains/evm/contracts/mint-call'
 import type { Call } from '#chains/facets/payments'
 import { type NetworkToken, stablecoinsOf, type TokenSymbol, tokenAddress } from '#chains/network'
 import { openKnownKey } from '#custody/index'
@@ -28,6 +28,8 @@ import {
 export type SandboxFaucet = Faucet & {
   /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
   mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<TxId>
+  /** Burns the coins of the currency that the account of the faucet holds: those that were redeemed. */
+  burn(blockchain: string, currency: string): Promise<void>
   /** Pays this amount of a token, or of the native coin, to the address; the rest as with `mint`. */
   pay(
     blockchain: string,
@@ -77,20 +79,12 @@ export function openFaucet(
     const coins = coinsOf(chain)
     const node = locals.find((local) => local.blockchain === blockchain)
     if (node?.mint) return mintEach(node.mint, address, coins)
-    const measured = await Promise.all(
-      coins.map((coin) => measure(chain, sender.key.address, callOf(chain, address, coin))),
+    return send(
+      chain,
+      coins.map((coin) => callOf(chain, address, coin)),
     )
-    const queue = queues.get(blockchain) ?? { waiting: [], running: false }
-    queues.set(blockchain, queue)
-    if (queue.waiting.length >= waitingMax)
-      throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
-    const accepted = measured.map(
-      (call) =>
-        new Promise<TxId>((resolve, reject) => queue.waiting.push({ ...call, tries: 0, resolve, reject })),
-    )
-    if (!queue.running) void drain(sender, chain, queue)
-    return Promise.all(accepted)
   }
+  const send = (chain: Chain, calls: readonly Call[]) => enqueue(sender, queues, chain, calls)
   return {
     pause,
     resume: () => {
@@ -106,6 +100,13 @@ export function openFaucet(
       const [hash] = await pay(blockchain, address, (chain) => [tokenOf(chain, isOf, amountAtomic)])
       return hash!
     },
+    burn: async (blockchain, currency) => {
+      const chain = chains.find(blockchain)
+      if (!chain) throw new ApiError('chainNotStarted')
+      const { token } = tokenOf(chain, (each) => each.currency === currency)
+      const held = await chain.balances.of(sender.key.address, token)
+      if (token !== undefined && held > 0n) await send(chain, [burnCall(token, held)])
+    },
     pay: async (blockchain, address, token, amountAtomic) => {
       const [hash] = await pay(blockchain, address, (chain) =>
         token === 'NATIVE'
@@ -115,6 +116,27 @@ export function openFaucet(
       return hash!
     },
   }
+}
+
+/** Sends calls from the faucet's account; resolves with the hashes once the node has accepted them. */
+async function enqueue(
+  sender: FaucetSender,
+  queues: Map<string, CallQueue>,
+  chain: Chain,
+  calls: readonly Call[],
+): Promise<TxId[]> {
+  const { blockchain } = chain.network
+  const measured = await Promise.all(calls.map((call) => measure(chain, sender.key.address, call)))
+  const queue = queues.get(blockchain) ?? { waiting: [], running: false }
+  queues.set(blockchain, queue)
+  if (queue.waiting.length >= waitingMax)
+    throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
+  const accepted = measured.map(
+    (call) =>
+      new Promise<TxId>((resolve, reject) => queue.waiting.push({ ...call, tries: 0, resolve, reject })),
+  )
+  if (!queue.running) void drain(sender, chain, queue)
+  return Promise.all(accepted)
 }
 
 /** An amount of a token, or of the native coin when absent. */

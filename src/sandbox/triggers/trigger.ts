@@ -5,6 +5,7 @@ import { invalid } from '#lib/errors'
 import { suggest } from '#lib/suggest'
 import { engineChain } from '../chain-control/payment.ts'
 import { lackOf } from '../chains/abilities.ts'
+import { bankFixtures } from './bank.ts'
 import { businessFixtures } from './business.ts'
 import type { Fixture, FixtureNeed } from './fixture.ts'
 import { modularWalletFixtures } from './modular-wallets.ts'
@@ -32,6 +33,7 @@ const needing = (needs: FixtureNeed, all: Readonly<Record<string, Fixture>>): Re
 
 const fixtures: Readonly<Record<string, Fixture>> = {
   ...needing('payments of the business account', businessFixtures),
+  ...needing('contracts', bankFixtures),
   ...walletFixtures,
   ...userFixtures,
   ...modularWalletFixtures,

@@ -18,6 +18,8 @@ import { claimOutdated, claimToFreeze, claimUnscreened } from '#engines/transact
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
 import { endRecipientHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
+import { lockDueAccount, takeAccountToLink } from '#engines/treasury/banking/store/accounts'
+import { lockDueRedemption, takeRedemptionToSend } from '#engines/treasury/banking/store/orders'
 import { settleCalls } from '#engines/treasury/bundling/store'
 import { takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import {
@@ -49,11 +51,16 @@ import {
   insertRows,
   insertSentTransactions,
   keyOf,
+  disbursementRows as kinds,
+  money,
   type NumberedRow,
   openIntent,
   type Row,
+  redeemedRow,
   signedPayment,
   transaction,
+  undecidedAccount,
+  unlinkedAccount,
   waitingWire,
 } from '#testing/databases/queue-rows'
 import { analyze, rowsReadBy } from '#testing/databases/rows-read'
@@ -90,32 +97,13 @@ const insertTransactions = (all: readonly NumberedRow[], changes: Row = {}) =>
     all.map((made) => transaction(made, changes)),
   )
 
-const money = {
-  amount: 1,
-  currency: 'USD',
-  token_id: randomUUID(),
-  blockchain,
-  next_attempt_at: earlier,
-  wallet_id: '1',
-  chain: 'BASE',
+const redemptions = (all: readonly NumberedRow[], changes: Row) => {
+  const rows = all.map((made) => ({ ...redeemedRow(made), ...changes }))
+  return insertRows(db(), 'redemptions', rows)
 }
-const payee = { to_address: '0xaa', submitted: false, status: 'pending' }
-const kinds: Record<DisbursementKind, { table: string; row: Row }> = {
-  payout: { table: 'payouts', row: { ...money, ...payee, recipient_id: randomUUID() } },
-  transfer: { table: 'transfers', row: { ...money, ...payee, direction: 'out', decimals: 6 } },
-  refund: {
-    table: 'payments',
-    row: {
-      ...money,
-      submitted: false,
-      status: 'pending',
-      type: 'refund',
-      decimals: 6,
-      merchant_wallet_id: '1',
-      deposit_address: '0xaa',
-    },
-  },
-}
+
+/** Two claims of a queue that gives one item at a time. */
+const twice = async <Item>(claim: () => Promise<Item | undefined>) => [(await claim())!, (await claim())!]
 
 async function disbursements(all: readonly NumberedRow[], changes: Row = {}) {
   await insertRows(db(), 'payment_intents', all.map(openIntent))
@@ -397,14 +385,27 @@ const starved: Record<Queue, Starved> = {
     claim: (turn) => endAddressHolds(db(), turn, now, limit),
   },
   'minting wires': {
-    fill: (all) =>
-      insertRows(
-        db(),
-        'fiat_deposits',
-        all.map((made) => ({ ...money, ...waitingWire(made) })),
-      ),
-    claim: async (turn) =>
-      [await takeWire(db(), turn, now), await takeWire(db(), turn, now)].map((wire) => wire!),
+    fill: (all) => insertRows(db(), 'fiat_deposits', all.map(waitingWire)),
+    claim: (turn) => twice(() => takeWire(db(), turn, now)),
+  },
+  'linking bank accounts': {
+    fill: (all) => insertRows(db(), 'bank_accounts', all.map(unlinkedAccount)),
+    claim: (turn) => twice(() => takeAccountToLink(db(), turn, 60_000)),
+  },
+  'deciding about accounts': {
+    fill: (all) => insertRows(db(), 'bank_accounts', all.map(undecidedAccount)),
+    claim: (turn) => twice(() => lockDueAccount(db(), turn, now)),
+  },
+  'ordering redemptions': {
+    fill: async (all) => {
+      await redemptions(all, { submitted: true })
+      await platformOf(all, { state: 'COMPLETE', block_number: 1 })
+    },
+    claim: (turn) => twice(() => takeRedemptionToSend(db(), turn, blockchain, 1, 60_000)),
+  },
+  'deciding about redemptions': {
+    fill: (all) => redemptions(all, { bank_state: 'sent', bank_due: earlier }),
+    claim: (turn) => twice(() => lockDueRedemption(db(), turn, now)),
   },
   'settling signed payments': {
     fill: (all) => insertRows(db(), 'x402_payments', all.map(signedPayment)),
@@ -429,7 +430,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
-  await owner.script(`truncate deferrals, attempts, transactions, payout_batches, payouts, transfers, payments, payment_intents, sweeps, x402_payments, recipients,
+  await owner.script(`truncate deferrals, attempts, transactions, payout_batches, bank_accounts, redemptions, payouts, transfers, payments, payment_intents, sweeps, x402_payments, recipients,
     recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, uncounted_flow, notification_subscriptions cascade`)
   await owner.close()
 })

@@ -13,3 +13,9 @@ export function mintCall(token: Address, to: Address, amountAtomic: bigint): Cal
   })
   return { to: token, valueAtomic: 0n, data }
 }
+
+/** The call by which a minter of `token` destroys `amountAtomic` of its own base units. */
+export function burnCall(token: Address, amountAtomic: bigint): Call {
+  const data = encodeFunctionData({ abi: stablecoinAbi, functionName: 'burn', args: [amountAtomic] })
+  return { to: token, valueAtomic: 0n, data }
+}

@@ -58,6 +58,7 @@ const titles: Record<MovementKind, string> = {
   payment: 'Payment',
   refund: 'Refund',
   payout: 'Payout',
+  redemption: 'Redemption',
   transfer: 'Transfer',
   deposit: 'Deposit',
   sweep: 'Sweep',

@@ -2,11 +2,12 @@
 
 export {
   arrivalsOfWire,
-  endWire,
   type FiatDeposit,
   findFiatDeposit,
+  findReported,
   listFiatDeposits,
   lockLostWire,
+  redemptionBroughtBack,
   takeWire,
 } from './store/fiat-deposits.ts'
 export {
@@ -24,4 +25,4 @@ export {
   type Transfer,
   type TransferStatus,
 } from './store/transfers.ts'
-export { acceptWire, creditMintedWires } from './wires.ts'
+export { acceptWire, creditMintedWires, endWire } from './wires.ts'

@@ -13,7 +13,7 @@ import { requireTreasury } from '../treasuries.ts'
 import type { RequestOrigin } from '../types.ts'
 import {
   announceWire,
-  type FiatDeposit,
+  endMint,
   insertWire,
   lockArrivedWires,
   lockCompleteWires,
@@ -28,23 +28,59 @@ type NewWire = RequestOrigin & {
   decimals: number
   trackingRef: string
   accountNumber: string
+  bankAccountId: string | null
+  /** The redemption whose money comes back, where this is no wire of a customer. */
+  redemptionId?: string
+  /** The name that the bank has for it. */
+  bankReference?: string
+  /** The transaction that brings the coins to the treasury; without it they are minted. */
+  transactionHash?: string | undefined
 }
 
-/** Accepts a wire: its amount is minted to the entity's treasury on a chain, and credited when the mint is complete. */
-export async function acceptWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
-  const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
+/**
+ * Accepts a wire, or the return of a redemption: its coins come to the entity's treasury on a chain, and it is credited once they
+ * are complete there. False when it was accepted before.
+ */
+export async function acceptWire(ctx: EngineCtx, input: NewWire): Promise<boolean> {
+  const { network, actor: by, requestId, redemptionId = null, bankReference = null, ...wire } = input
+  const { entityId, currency, amount } = wire
   const { blockchain, address } = await requireTreasury(ctx, entityId, network)
   const nowMs = ctx.clock.nowMs()
   const createDate = formatInstant(nowMs)
   const walletId = merchantWalletIdOf(entityId)
-  const id = newId(nowMs)
-  const deposit = { entityId, id, walletId, currency, decimals, amount, createDate, updateDate: createDate }
-  await insertWire(ctx.db, { ...deposit, blockchain, address, trackingRef, accountNumber })
+  const transactionHash = wire.transactionHash ?? null
+  const place = { walletId, blockchain, address, createDate, updateDate: createDate }
+  const deposit = { ...wire, ...place, id: newId(nowMs), redemptionId, bankReference, transactionHash }
+  if (!(await insertWire(ctx.db, deposit))) return false
   await announceWire(ctx.db)
   const data = { amount: String(amount), currency }
-  const by = { entityId, actor: input.actor, requestId: input.requestId, resourceId: id }
-  await recordChanges(ctx.db, nowMs, [{ ...by, type: 'deposit.pending', data }])
-  return { ...deposit, status: 'pending' }
+  const type = `${resourceOf(deposit)}.pending`
+  await recordChanges(ctx.db, nowMs, [{ entityId, actor: by, requestId, resourceId: deposit.id, type, data }])
+  return true
+}
+
+/** The resource that the API shows. */
+const resourceOf = ({ redemptionId }: Pick<Wire, 'redemptionId'>) =>
+  redemptionId === null ? 'deposit' : 'return'
+
+/**
+ * Ends the mint of a wire with the transaction that made its coins. Without one a deposit fails, and a return, which its owner has
+ * paid for, is minted again.
+ */
+export async function endWire(
+  tx: Db,
+  nowMs: number,
+  wire: Wire,
+  transactionHash: string | undefined,
+): Promise<void> {
+  const lost = wire.redemptionId === null ? 'failed' : 'waiting'
+  const state = transactionHash === undefined ? lost : 'minted'
+  await endMint(tx, wire, state, { transactionHash, at: formatInstant(nowMs) })
+  if (state !== 'failed') return
+  const { entityId, id: resourceId } = wire
+  await recordChanges(tx, nowMs, [
+    { entityId, actor, type: 'deposit.failed', resourceId, data: { status: 'failed' } },
+  ])
 }
 
 /** Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. */
@@ -93,8 +129,9 @@ async function bookWires(
   await recordChanges(
     tx,
     nowMs,
-    wires.map(({ entityId, id: resourceId }) => {
-      return { entityId, actor, type: `deposit.${status}`, resourceId, data: { status } }
+    wires.map((wire) => {
+      const { entityId, id: resourceId } = wire
+      return { entityId, actor, type: `${resourceOf(wire)}.${status}`, resourceId, data: { status } }
     }),
   )
 }

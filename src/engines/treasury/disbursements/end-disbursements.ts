@@ -62,8 +62,12 @@ export async function endDisbursements(
   return ended.length
 }
 
-/** Returns the event type of a disbursement's status. The API presents a refund as a payment. */
+/**
+ * Returns the event type of a disbursement's status. The API presents a refund as a payment, and a redemption whose coins have
+ * left as pending: the bank completes it.
+ */
 export const eventOf = (kind: DisbursementKind, status: 'pending' | 'complete' | 'failed'): string => {
+  if (kind === 'redemption' && status === 'complete') return 'redemption.redeemed'
   if (kind !== 'refund') return `${kind}.${status}`
   return status === 'complete' ? 'payment.paid' : `payment.${status}`
 }

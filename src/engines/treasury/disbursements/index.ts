@@ -1,10 +1,11 @@
-/** Payouts, transfers and refunds that a treasury pays. */
+/** Payouts, transfers, refunds and redemptions that a treasury pays. */
 
 export {
   type Destination,
   isOwnPocket,
   type Leaving,
   openPayout,
+  openRedemption,
   openRefund,
   openTransfer,
   ownPockets,
@@ -13,3 +14,4 @@ export {
 export { riskReasonOf } from './screen.ts'
 export { type HeldDisbursement, heldDisbursements } from './store/disbursements.ts'
 export { findPayout, findPayouts, type Payout, type PayoutStatus, payoutStatuses } from './store/payouts.ts'
+export { findRedemption, findRedemptions, type Redemption } from './store/redemptions.ts'

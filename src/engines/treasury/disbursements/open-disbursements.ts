@@ -17,6 +17,7 @@ import type { PaymentIntent } from '../payment-intents/store.ts'
 import { eventOf } from './end-disbursements.ts'
 import type { DisbursementKind } from './store/disbursements.ts'
 import { insertPayout, type Payout } from './store/payouts.ts'
+import { insertRedemption, type NewRedemption } from './store/redemptions.ts'
 
 /** The destination of a disbursement. */
 export type Destination = { chain: string; blockchain: string; toAddress: string }
@@ -93,6 +94,17 @@ export async function openRefund(
   await insertRefund(ctx.db, refund)
   await reserve(ctx, 'refund', { ...refund, walletId, toAddress })
   return refund
+}
+
+/** Accepts coins to redeem, with a hold as for a payout. Returns the id. */
+export async function openRedemption(
+  ctx: Ctx,
+  input: Omit<Destination, 'chain'> & Leaving & Pick<NewRedemption, 'bankAccountId' | 'bankAccountName'>,
+): Promise<string> {
+  const redemption: NewRedemption = { ...opened(ctx), ...input }
+  await insertRedemption(ctx.db, redemption)
+  await reserve(ctx, 'redemption', redemption)
+  return redemption.id
 }
 
 const opened = ({ entity, receivedMs }: Opening) => ({

@@ -24,6 +24,18 @@ const payouts = movementTable({
   addresses: [sql`m.to_address`],
 })
 
+/** Coins that were redeemed at a bank. */
+const redemptions = movementTable({
+  ...status,
+  from: sql`redemptions m`,
+  kinds: { redemption: undefined },
+  direction: sql`'out'`,
+  state: sql`redemption_status(m.status, m.bank_state)`,
+  columns: { from: none },
+  // All go to the issuer: its address would name them all.
+  addresses: [],
+})
+
 /** Transfers to the merchant's own addresses, and what arrived at the deposit addresses of the account. */
 const transfers = movementTable({
   from: sql`transfers m`,
@@ -69,7 +81,7 @@ const sweeps = movementTable({
     where t.entity_id = ${entityId} and t.tx_hash >= ${from} and t.tx_hash < ${before} limit 100))`,
 })
 
-export const treasuryMovements = [payments, payouts, transfers, deposits, sweeps]
+export const treasuryMovements = [payments, payouts, redemptions, transfers, deposits, sweeps]
 
 /** Another resource of the same money. */
 export type MoneyLink = {

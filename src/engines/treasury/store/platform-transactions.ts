@@ -23,3 +23,11 @@ export const hasEnded = (completeTo: number) =>
       or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${completeTo})))
     and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
       where b.blockchain = t.blockchain and b.hash = t.block_hash))`
+
+/** Whether the platform itself sent a transaction for the entity. */
+export async function sendsTransaction(db: Db, { entityId, txHash }: SentTransaction): Promise<boolean> {
+  const found = await db.maybe(
+    sql`select 1 from platform_transactions where entity_id = ${entityId} and tx_hash = ${txHash} limit 1`,
+  )
+  return found !== undefined
+}

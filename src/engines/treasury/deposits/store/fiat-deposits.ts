@@ -12,25 +12,39 @@ export type FiatDeposit = {
   decimals: number
   amount: bigint
   status: 'pending' | 'complete' | 'failed'
+  /** The linked account that the wire names; null where it names none. */
+  bankAccountId: string | null
   createDate: string
   updateDate: string
 }
 
-/** A mint to perform: its amount and its destination. */
+/** Coins for a wire, or for a redemption that came back: their amount and their destination. */
 export type Wire = Pick<FiatDeposit, 'entityId' | 'id' | 'currency' | 'amount'> & {
   blockchain: string
   address: string
+  /** The redemption whose money comes back. */
+  redemptionId: string | null
 }
 
-export const insertWire = (
-  tx: Db,
-  wire: Wire & Omit<FiatDeposit, 'status'> & { trackingRef: string; accountNumber: string },
-) =>
-  tx.run(sql`insert into fiat_deposits (entity_id, id, wallet_id, currency, decimals, amount, tracking_ref,
-      account_number, blockchain, address, state, create_date, update_date)
+/** A wire to insert. With the hash of a transaction, that brings the coins; without one they are minted. */
+type NewFiatDeposit = Wire &
+  Omit<FiatDeposit, 'status'> & {
+    trackingRef: string
+    accountNumber: string
+    bankReference: string | null
+    transactionHash: string | null
+  }
+
+/** False when the entity has a deposit with this reference of the bank, or of this transaction, already. */
+export const insertWire = async (tx: Db, wire: NewFiatDeposit): Promise<boolean> =>
+  (await tx.run(sql`insert into fiat_deposits (entity_id, id, wallet_id, currency, decimals, amount, tracking_ref,
+      account_number, blockchain, address, state, transaction_hash, bank_account_id, redemption_id, bank_reference,
+      create_date, update_date)
     values (${wire.entityId}, ${wire.id}, ${wire.walletId}, ${wire.currency}, ${wire.decimals},
       ${wire.amount.toString()}, ${wire.trackingRef}, ${wire.accountNumber}, ${wire.blockchain}, ${wire.address},
-      'waiting', ${wire.createDate}, ${wire.updateDate})`)
+      ${wire.transactionHash === null ? 'waiting' : 'minted'}, ${wire.transactionHash}, ${wire.bankAccountId},
+      ${wire.redemptionId}, ${wire.bankReference}, ${wire.createDate}, ${wire.updateDate})
+    on conflict do nothing`)) === 1
 
 /** Wakes the minting workers when this `tx` commits. */
 export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')`)
@@ -47,24 +61,25 @@ export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | u
     )
     update fiat_deposits f set state = 'minting', update_date = ${at}
     from next where f.entity_id = next.entity_id and f.id = next.id
-    returning f.entity_id, f.id, f.currency, f.amount, f.blockchain, f.address`)
+    returning f.entity_id, f.id, f.currency, f.amount, f.blockchain, f.address, f.redemption_id`)
   return served(turn, taken)[0]
 }
 
 /** More than the number of workers: each skips rows that others have locked. */
 const lookedAtMax = 50
 
-/** Ends the mint of a wire: with the hash of its transaction, or as failed. */
-export const endWire = (
+/** Ends the mint of a wire: with the hash of its transaction, as failed, or to be minted again. */
+export const endMint = (
   db: Db,
   { entityId, id }: Wire,
+  state: 'minted' | 'failed' | 'waiting',
   { transactionHash, at }: { transactionHash: string | undefined; at: string },
 ) =>
-  db.run(sql`update fiat_deposits set state = ${transactionHash === undefined ? 'failed' : 'minted'},
+  db.run(sql`update fiat_deposits set state = ${state},
       transaction_hash = ${transactionHash ?? null}, update_date = ${at}
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
-const wireColumns = raw('d.entity_id, d.id, d.currency, d.amount, d.blockchain, d.address')
+const wireColumns = raw('d.entity_id, d.id, d.currency, d.amount, d.blockchain, d.address, d.redemption_id')
 
 /** The oldest wire whose mint began before `since` and did not end, locked until the `tx` ends; it is not minted again. */
 export const lockLostWire = (tx: Db, since: string) =>
@@ -111,7 +126,7 @@ export async function setWires(
 
 const columns = raw(`d.entity_id, d.id, d.wallet_id, d.currency, d.decimals, d.amount,
   case when d.state = 'failed' then 'failed' when d.state = 'complete' or t.status = 'complete' then 'complete'
-    else 'pending' end as status,
+    else 'pending' end as status, d.bank_account_id,
   d.create_date, greatest(d.update_date, t.update_date) as update_date`)
 
 /** Wires, joined with the transfer that brought the coins where the state is `transferred`. */
@@ -121,11 +136,30 @@ const deposits =
 
 export const findFiatDeposit = (db: Db, entityId: string, id: string) =>
   db.maybe<FiatDeposit>(
-    sql`select ${columns} from ${deposits} where d.entity_id = ${entityId} and d.id = ${id}`,
+    sql`select ${columns} from ${deposits} where d.entity_id = ${entityId} and d.id = ${id} and d.redemption_id is null`,
   )
 
+/** The redemption that a deposit brings back; undefined for other deposits. */
+export const redemptionBroughtBack = async (db: Db, entityId: string, id: string) =>
+  (
+    await db.maybe<{ redemptionId: string }>(sql`select redemption_id from fiat_deposits
+      where entity_id = ${entityId} and id = ${id} and redemption_id is not null`)
+  )?.redemptionId
+
+/** The deposit that the bank calls so, or that brings this redemption back. */
+export const findReported = (
+  db: Db,
+  entityId: string,
+  { bankReference, redemptionId }: Pick<NewFiatDeposit, 'bankReference' | 'redemptionId'>,
+) =>
+  db.maybe<{
+    amount: bigint
+    transactionHash: string | null
+  }>(sql`select amount, transaction_hash from fiat_deposits
+    where entity_id = ${entityId} and (bank_reference = ${bankReference} or redemption_id = ${redemptionId}) limit 1`)
+
 export function listFiatDeposits(db: Db, entityId: string, page: PageQuery): Promise<Page<FiatDeposit>> {
-  const scope = sql`d.entity_id = ${entityId}`
+  const scope = sql`d.entity_id = ${entityId} and d.redemption_id is null`
   const source: Source = { columns, from: deposits, alias: 'd', scope, filters: [] }
   return readPage<FiatDeposit>(db, source, page)
 }

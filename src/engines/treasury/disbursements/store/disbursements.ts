@@ -3,8 +3,8 @@ import { inTurns, isNotDeferred, newTurn, type Shared, served, type Turn } from 
 import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
 import type { Waiting } from '../../types.ts'
 
-/** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
-export const disbursementKinds = ['payout', 'transfer', 'refund'] as const
+/** Kinds of outgoing money: a payout, a transfer to the merchant's own address, a refund to the payer, or coins to redeem. */
+export const disbursementKinds = ['payout', 'transfer', 'refund', 'redemption'] as const
 export type DisbursementKind = (typeof disbursementKinds)[number]
 
 /** The fields of a disbursement that paying it requires. */
@@ -59,6 +59,15 @@ const kept = {
     isUnderWay: raw(`o.type = 'refund' and o.status = 'pending' and o.submitted`),
     sent: 'pending',
     complete: 'paid',
+  },
+  redemption: {
+    table: raw('redemptions'),
+    columns: raw('o.wallet_id, o.to_address, true as identified, null as payment_intent_id'),
+    leaves: raw('true'),
+    isWaiting: raw(`o.status = 'pending' and not o.submitted`),
+    isUnderWay: raw(`o.status = 'pending' and o.submitted`),
+    sent: 'pending',
+    complete: 'complete',
   },
 } as const
 

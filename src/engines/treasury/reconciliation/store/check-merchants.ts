@@ -15,6 +15,8 @@ const says = [
   `select entity_id, wallet_id, currency, amount, 0 from fiat_deposits where state = 'complete'`,
   `select entity_id, wallet_id, currency, -amount, 0 from payouts where status = 'complete'`,
   `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
+  `select entity_id, wallet_id, currency, -amount, 0 from redemptions where status = 'complete'`,
+  `select entity_id, wallet_id, currency, 0, amount from redemptions where status = 'pending'`,
 ].map(raw)
 
 /** Finds merchants whose balance or holds differ from the sums of their deposits and disbursements: equal at any moment. */

@@ -1,0 +1,175 @@
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
+import { currencyDecimals } from '#engines/ledger/index'
+import { ApiError, notFound } from '#lib/errors'
+import { formatInstant } from '#lib/time'
+import { recordChanges } from '#runtime/record/store'
+import { failpoint } from '#runtime/scheduling/failpoints'
+import { acceptWire, findReported } from '../deposits/index.ts'
+import { sendsTransaction } from '../store/platform-transactions.ts'
+import { lockBankAccount, setAccountStatus } from './store/accounts.ts'
+import { lockRedemption, type OrderedRedemption, setBankEnding } from './store/orders.ts'
+
+/** Why a bank did not pay, as the interface names it. */
+export const bankErrorCodes = [
+  'insufficient_funds',
+  'transaction_denied',
+  'transaction_failed',
+  'transaction_returned',
+  'bank_transaction_error',
+  'fiat_account_limit_exceeded',
+  'invalid_bank_account_number',
+  'invalid_ach_rtn',
+  'invalid_wire_rtn',
+  'vendor_inactive',
+] as const
+
+type OfAccount = { type: 'account'; entityId: string; id: string; status: 'complete' | 'failed' }
+
+type OfPayout = {
+  type: 'payout'
+  entityId: string
+  id: string
+  status: 'complete' | 'failed' | 'returned'
+  errorCode?: (typeof bankErrorCodes)[number]
+  reason?: string
+  trackingRef?: string
+  externalRef?: string
+  /** The transaction that brought the coins back to the treasury. */
+  transactionHash?: string
+}
+
+type OfDeposit = {
+  type: 'deposit'
+  entityId: string
+  bankAccountId: string
+  /** The name that the bank has for the wire: reported twice, it counts once. */
+  reference: string
+  amount: bigint
+  transactionHash: string
+}
+
+/** A report of a bank. */
+export type BankResult = OfAccount | OfPayout | OfDeposit
+
+/** The context of a report: a `tx`, and who reports. */
+type ReportCtx = EngineCtx & Pick<EntityCtx, 'db' | 'actor' | 'requestId'>
+
+/** Records a result of the bank, each once; throws `bankResultConflict` for one that contradicts an earlier one. */
+export async function reportResult(ctx: ReportCtx, result: BankResult): Promise<void> {
+  if (result.type === 'account') await endLinking(ctx, result)
+  else if (result.type === 'payout') await endPayout(ctx, result)
+  else await receiveDeposit(ctx, result)
+  failpoint('before-result-commit')
+}
+
+async function endLinking(ctx: ReportCtx, { entityId, id, status }: OfAccount): Promise<void> {
+  const account = await lockBankAccount(ctx.db, entityId, id, 'update')
+  if (!account) throw notFound('bank account', id, 'bankAccountNotFound')
+  if (account.status === status) return
+  if (account.status !== 'pending')
+    throw conflict(`The bank account ${id} is ${account.status} already: it cannot become ${status}.`)
+  const nowMs = ctx.clock.nowMs()
+  await setAccountStatus(ctx.db, account, status, formatInstant(nowMs))
+  await recordChanges(ctx.db, nowMs, [{ ...by(ctx, account), type: `wire.${status}`, data: { status } }])
+}
+
+async function endPayout(ctx: ReportCtx, result: OfPayout): Promise<void> {
+  const { entityId, id, status, trackingRef = null, externalRef = null } = result
+  const redemption = await lockRedemption(ctx.db, entityId, id)
+  if (!redemption) throw notFound('payout', id, 'payoutNotFound')
+  if (redemption.bankState === status) return
+  requireStep(redemption, status)
+  const nowMs = ctx.clock.nowMs()
+  const failed = result.errorCode ?? 'transaction_failed'
+  const errorCode = { complete: null, failed, returned: 'transaction_returned' }[status]
+  const ending = { bankState: status, errorCode, trackingRef, externalRef }
+  const returnReason = errorCode === 'transaction_returned' ? (result.reason ?? 'Returned by the bank') : null
+  await setBankEnding(ctx.db, redemption, { ...ending, returnReason }, formatInstant(nowMs))
+  const type = status === 'complete' ? 'redemption.complete' : 'redemption.failed'
+  const data = errorCode === null ? { status } : { status, errorCode }
+  await recordChanges(ctx.db, nowMs, [{ ...by(ctx, redemption), type, data }])
+  if (status !== 'complete') await bringBack(ctx, redemption, result.transactionHash)
+}
+
+/** Brings the coins of a redemption back, once: they are credited when they are complete at the treasury. */
+async function bringBack(
+  ctx: ReportCtx,
+  redemption: OrderedRedemption,
+  transactionHash: string | undefined,
+): Promise<void> {
+  const { entityId, id, bankAccountId, blockchain, currency, amount } = redemption
+  const chain = ctx.chains.find(blockchain)
+  if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
+  if (transactionHash !== undefined) await requireForeign(ctx, entityId, transactionHash)
+  const isNew = await acceptWire(ctx, {
+    entityId,
+    actor: ctx.actor,
+    requestId: ctx.requestId,
+    network: chain.network,
+    currency,
+    decimals: currencyDecimals,
+    amount,
+    trackingRef: '',
+    accountNumber: '',
+    bankAccountId,
+    redemptionId: id,
+    transactionHash,
+  })
+  if (!isNew)
+    throw conflict(`The transaction ${transactionHash} brought the coins of another deposit or return.`)
+}
+
+async function receiveDeposit(ctx: ReportCtx, result: OfDeposit): Promise<void> {
+  const { entityId, bankAccountId, reference, amount, transactionHash } = result
+  const account = await lockBankAccount(ctx.db, entityId, bankAccountId, 'share')
+  if (!account) throw notFound('bank account', bankAccountId, 'bankAccountNotFound')
+  const [place] = ctx.bank?.places(ctx.chains) ?? []
+  if (!place) throw new ApiError('chainNotStarted')
+  const known = await findReported(ctx.db, entityId, { bankReference: reference, redemptionId: null })
+  if (known) {
+    if (known.amount === amount && known.transactionHash === transactionHash) return
+    throw conflict(`The deposit ${reference} was reported with another amount or transaction.`)
+  }
+  await requireForeign(ctx, entityId, transactionHash)
+  const isNew = await acceptWire(ctx, {
+    entityId,
+    actor: ctx.actor,
+    requestId: ctx.requestId,
+    network: place.network,
+    currency: place.token.currency!,
+    decimals: currencyDecimals,
+    amount,
+    trackingRef: account.trackingRef,
+    accountNumber: ctx.bank?.instructions.beneficiaryBank.accountNumber ?? '',
+    bankAccountId,
+    bankReference: reference,
+    transactionHash,
+  })
+  if (!isNew)
+    throw conflict(`The transaction ${transactionHash} brought the coins of another deposit or return.`)
+}
+
+/** Coins that a treasury sent to itself are credited already. */
+async function requireForeign({ db }: ReportCtx, entityId: string, transactionHash: string): Promise<void> {
+  if (await sendsTransaction(db, { entityId, txHash: transactionHash }))
+    throw conflict(
+      `The transaction ${transactionHash} is one of this platform: it brings no coins from outside.`,
+    )
+}
+
+/** A bank decides about what it was sent, and returns what it has completed. */
+function requireStep({ id, bankState }: OrderedRedemption, status: OfPayout['status']): void {
+  const from = status === 'returned' ? ['complete'] : ['sending', 'sent']
+  if (from.includes(bankState)) return
+  const present = { none: 'not ordered yet', sending: 'pending', sent: 'pending' } as Record<string, string>
+  throw conflict(`The payout ${id} is ${present[bankState] ?? bankState}: it cannot become ${status}.`)
+}
+
+const by = ({ actor, requestId }: ReportCtx, { entityId, id }: { entityId: string; id: string }) => ({
+  entityId,
+  actor,
+  requestId,
+  resourceId: id,
+})
+
+const conflict = (text: string) => new ApiError('bankResultConflict', text)
