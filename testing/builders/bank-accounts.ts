@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { reportResult } from '#engines/treasury/banking/index'
 import type { World } from './world.ts'
 
@@ -18,7 +19,7 @@ export const usAccount = {
 
 /** Links a bank account; it is pending. */
 export const makeBankAccount = async (world: World): Promise<{ id: string }> =>
-  world.call('POST', '/v1/businessAccount/banks/wires', usAccount)
+  world.call('POST', '/v1/businessAccount/banks/wires', { idempotencyKey: randomUUID(), ...usAccount })
 
 /** A linked bank account whose status is complete, as the bank reports it. */
 export async function makeLinkedAccount(world: World): Promise<{ id: string }> {
@@ -42,4 +43,7 @@ export async function redemptionOf(world: World) {
 }
 
 export const makeRedemption = async (world: World): Promise<{ id: string }> =>
-  world.call('POST', '/v1/businessAccount/payouts', await redemptionOf(world))
+  world.call('POST', '/v1/businessAccount/payouts', {
+    idempotencyKey: randomUUID(),
+    ...(await redemptionOf(world)),
+  })

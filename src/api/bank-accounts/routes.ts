@@ -15,7 +15,7 @@ import {
   instructionsSchema,
   newBankAccountSchema,
 } from './schema.ts'
-import { showBankAccount } from './show-bank-account.ts'
+import { readBankAddress, readBillingDetails, showBankAccount } from './show-bank-account.ts'
 
 const tag = 'Bank accounts'
 
@@ -27,7 +27,12 @@ async function createAccount(ctx: Ctx, { body }: { body: NewAccountBody }) {
   checkPlace(billingDetails, 'billingDetails')
   if (bankAddress.district) checkPlace(bankAddress, 'bankAddress')
   else checkCountry(bankAddress.country, 'bankAddress.country')
-  return showBankAccount(await linkAccount(ctx, { numbers: readNumbers(body), billingDetails, bankAddress }))
+  const account = await linkAccount(ctx, {
+    numbers: readNumbers(body),
+    billingDetails: readBillingDetails(billingDetails),
+    bankAddress: readBankAddress(bankAddress),
+  })
+  return showBankAccount(account)
 }
 
 async function requireAccount(ctx: Ctx, id: string) {
