@@ -11,7 +11,8 @@ export async function redemptionNotification(db: Db, { entityId, resourceId, typ
   if (!redemption) return undefined
   if (redemption.updateDate === updateDate) return showRedemption(redemption)
   const none = { errorCode: null, riskReason: null, waiting: null, returnId: null, returnReason: null }
-  if (type === 'redemption.pending')
+  // Pending again after a reorg, it is what it was before for its owner.
+  if (type === 'redemption.pending' && updateDate === redemption.createDate)
     return showRedemption({
       ...redemption,
       ...none,
