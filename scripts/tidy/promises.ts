@@ -8,7 +8,7 @@ const page = 'docs/reliability.md'
 /** Property numbers in the names of tests, by file. */
 function provenIn(repository: Repository): Map<number, Set<string>> {
   const found = new Map<number, Set<string>>()
-  const files = repository.matching(/^(src|testing)\/.*\.ts$/).filter(({ path }) => hasTests(path))
+  const files = repository.matching(/^(src|testing|contracts)\/.*\.ts$/).filter(({ path }) => hasTests(path))
   for (const { path, text } of files)
     for (const [, number] of text.matchAll(/['"`]property (\d+):/g))
       found.set(Number(number), (found.get(Number(number)) ?? new Set()).add(path))

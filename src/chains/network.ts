@@ -81,6 +81,12 @@ export type MessageContracts = {
   tokenMinter: string
   /** Burns for the published kit, which calls it in place of the messenger. */
   kitBridge: string
+  /** Burns for callers who pay the fees beforehand, by a signed quote. */
+  tokenMessengerWithFees: string
+  /** Delivers messages and uses what they mint as their hook data says, by a handler. */
+  genericExecutor: string
+  /** The handler that deposits for another account. */
+  depositForHandler: string
 }
 
 /** The contracts of unified balances. */

@@ -65,7 +65,7 @@ it('names its actions and purposes, and makes no key without the root key', asyn
   expect(await bezant('forget')).toMatchObject({ code: 2, stderr: expect.stringContaining('retire') })
   expect(await bezant('create')).toMatchObject({ code: 2, stderr: expect.stringContaining('--purpose') })
   const other = await bezant('list', '--purpose', 'other')
-  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('message or balance') })
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('message, balance or quote') })
   for (const ids of [[], ['x']])
     expect(await bezant('retire', ...ids)).toMatchObject({
       code: 2,

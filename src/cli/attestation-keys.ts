@@ -15,20 +15,21 @@ import { jsonOption, printRow, printRows } from './table.ts'
 import { withContext } from './with-context.ts'
 
 export const attestationKeysCommand: Command = {
-  usage: `bezant attestation-keys list [--purpose message|balance] [--json]
-       bezant attestation-keys create --purpose message|balance [--json]
+  usage: `bezant attestation-keys list [--purpose message|balance|quote] [--json]
+       bezant attestation-keys create --purpose message|balance|quote [--json]
        bezant attestation-keys retire ID [--yes]
 
-The keys that sign cross-chain messages (message), and attestations and burns of unified balances (balance).
+The keys that sign cross-chain messages (message), attestations and burns of unified balances (balance), and quotes of fees that
+burns pay beforehand (quote).
 create makes a key. The first one of a purpose signs at once, each further one when those before it are retired. Until
-then, make its address known to the contracts of every chain: as an attester of each message transmitter, or as an
-attestation signer of each minter and a burn signer of each wallet contract.
+then, make its address known to the contracts of every chain: as an attester of each message transmitter, as an
+attestation signer of each minter and a burn signer of each wallet contract, or as a quote signer of each contract of prepaid fees.
 list shows addresses; with --json also the public keys, which BEZANT_ATTESTERS names.
 retire ends the use of a key, for good; the oldest key that is left signs from then on. It names both, and asks. Leave the address with the contracts
 until what it signed is delivered. The root key is needed to create.`,
   takesArguments: true,
   options: {
-    purpose: { type: 'string', value: 'PURPOSE', about: 'message or balance.' },
+    purpose: { type: 'string', value: 'PURPOSE', about: 'message, balance or quote.' },
     yes: { type: 'boolean', about: 'Do not ask for confirmation.' },
     ...jsonOption,
     ...connectionOptions,
@@ -36,7 +37,7 @@ until what it signed is delivered. The root key is needed to create.`,
   run,
 }
 
-const purposes: readonly AttestationPurpose[] = ['message', 'balance']
+const purposes: readonly AttestationPurpose[] = ['message', 'balance', 'quote']
 
 async function run(args: ParsedArgs): Promise<number> {
   await chooseAction('attestation-keys', args, actions)(args)
@@ -57,7 +58,7 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
     }),
   create: async (args) => {
     const purpose = purposeOf(args)
-    if (!purpose) throw new UsageError('--purpose is missing: message or balance')
+    if (!purpose) throw new UsageError('--purpose is missing: message, balance or quote')
     const made = await withContext(args, (ctx) => createAttestationKey({ ...ctx, db: ctx.database }, purpose))
     printRow(args, shownKey(made))
   },
@@ -104,7 +105,7 @@ function purposeOf(args: ParsedArgs): AttestationPurpose | undefined {
   const text = textFlag(args, 'purpose')
   if (text === undefined) return undefined
   const purpose = purposes.find((each) => each === text)
-  if (!purpose) throw new UsageError(`--purpose must be message or balance, not "${text}"`)
+  if (!purpose) throw new UsageError(`--purpose must be message, balance or quote, not "${text}"`)
   return purpose
 }
 

@@ -118,7 +118,8 @@ const commands: CommandTable = {
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,
   },
   'attestation-keys': {
-    summary: 'Show, make and retire the keys that sign cross-chain messages and unified balances.',
+    summary:
+      'Show, make and retire the keys that sign cross-chain messages, unified balances and quotes of fees.',
     load: async () => (await import('./attestation-keys.ts')).attestationKeysCommand,
   },
   mcp: {

@@ -87,7 +87,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect([planned.code, await callCount()]).toEqual([0, 0])
   const plans = shownOf(planned.stdout)
   expect(plans.map(({ calls }) => calls.map(({ state }) => state))).toEqual(
-    [base, avalanche].map(() => ['missing', 'missing', 'missing']),
+    [base, avalanche].map(() => ['missing', 'missing', 'missing', 'missing']),
   )
   const poor = await deploy('--yes')
   expect([poor.code, await callCount()]).toEqual([1, 0])
@@ -99,7 +99,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect((await deploy('--yes', '--wait', '0')).stderr).toContain('repeat the command')
   harness.startEngines()
   const done = await deploy('--yes', '--json')
-  expect([done.code, await callCount()], done.stderr).toEqual([0, 6])
+  expect([done.code, await callCount()], done.stderr).toEqual([0, 8])
   const created = shownOf(done.stdout)
   // As planned, and the same on both chains.
   expect(created.map(({ setting }) => setting)).toEqual(plans.map(({ setting }) => setting))
@@ -114,7 +114,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   const again = await deploy('--json')
   expect([again.code, await callCount(), shownOf(again.stdout).map(({ left }) => left)]).toEqual([
     0,
-    6,
+    8,
     [[], []],
   ])
   const wider = await deploy('--json', '--attesters', owner, '--remotes', `19:${owner}:${owner}`)

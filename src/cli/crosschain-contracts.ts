@@ -144,6 +144,7 @@ async function readTerms(ctx: EngineCtx, args: ParsedArgs, chains: readonly Chai
   }
   const given = readFlag(args, 'remotes', remotesOf) ?? []
   const signer = (await attestationKeyInUse(ctx.db, 'balance'))?.address
+  const quoteSigner = (await attestationKeyInUse(ctx.db, 'quote'))?.address
   const days = numberFlag(args, 'withdrawal-days', 365) ?? 7
   return ({ network }: Chain, payer: string): CrosschainTerms => {
     const blocks = BigInt(Math.ceil((days * 86_400_000) / network.blockTimeMs))
@@ -155,6 +156,7 @@ async function readTerms(ctx: EngineCtx, args: ParsedArgs, chains: readonly Chai
         network.unifiedBalance && signer !== undefined
           ? { signer, withdrawalDelayBlocks: blocks }
           : undefined,
+      quoteSigner,
     }
   }
 }

@@ -24,6 +24,9 @@ type CrosschainSetting = {
   tokenMinter: string
   wallet?: string
   minter?: string
+  tokenMessengerWithFees?: string
+  genericExecutor?: string
+  depositForHandler?: string
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
@@ -64,7 +67,7 @@ function settingOf(item: unknown): NodeSetting {
     )
   if (crosschain !== undefined && !isCrosschain(crosschain))
     throw wrong(
-      'crosschain must be an object with the addresses messageTransmitter, tokenMessenger and tokenMinter, and wallet and minter where it has unified balances',
+      'crosschain must be an object with the addresses messageTransmitter, tokenMessenger and tokenMinter, with wallet and minter where it has unified balances, and tokenMessengerWithFees, genericExecutor and depositForHandler where burns pay fees beforehand',
     )
   return {
     blockchain,
@@ -85,13 +88,17 @@ const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
 
 const contractNames = ['messageTransmitter', 'tokenMessenger', 'tokenMinter'] as const
-const balanceNames = ['wallet', 'minter'] as const
+/** Of unified balances, and of prepaid fees: all contracts of one of these, or none of them. */
+const furtherNames = [
+  ['wallet', 'minter'],
+  ['tokenMessengerWithFees', 'genericExecutor', 'depositForHandler'],
+] as const
 
-/** Both contracts of unified balances, or none of them. */
 function isCrosschain(value: unknown): value is CrosschainSetting {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const names = Object.keys(value)
-  const wanted = names.length > contractNames.length ? [...contractNames, ...balanceNames] : contractNames
+  const further = furtherNames.filter((group) => group.some((name) => names.includes(name)))
+  const wanted = [...contractNames, ...further.flat()]
   return (
     names.length === wanted.length &&
     wanted.every((name) => /^0x[\da-fA-F]{40}$/.test(String((value as Record<string, unknown>)[name])))

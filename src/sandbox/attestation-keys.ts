@@ -1,10 +1,16 @@
 import type { CustodyScope } from '#custody/index'
 import { type AttestationPurpose, importAttestationKey } from '#custody/installation/index'
-import { attesterAccount, gatewaySignerAccount, type SandboxAccount } from './constants.ts'
+import {
+  attesterAccount,
+  gatewaySignerAccount,
+  quoteSignerAccount,
+  type SandboxAccount,
+} from './constants.ts'
 
 const signers: Record<AttestationPurpose, SandboxAccount> = {
   message: attesterAccount,
   balance: gatewaySignerAccount,
+  quote: quoteSignerAccount,
 }
 
 /** Adds the keys whose addresses the contracts of local chains know. */

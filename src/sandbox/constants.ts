@@ -22,6 +22,12 @@ export const gatewaySignerAccount: SandboxAccount = {
   privateKey: '0x2b1ae7101d89492c3cb7cc0e31a95062cc88aa73f8ab4b86415fcbd889efd433',
 }
 
+/** Signs quotes of the fees of burns, which the contracts of local chains accept. SHA-256 of "bezant sandbox quote signer". */
+export const quoteSignerAccount: SandboxAccount = {
+  address: '0xE2432a63C57c6EFbb1bfF7747EB40Ea537550609',
+  privateKey: '0x5ff7cf771540c939e5168d2e41c278f5262484b019229889f82f9a7b256737ba',
+}
+
 /** Signs cross-chain messages, which the contracts of local chains accept. SHA-256 of "bezant sandbox attester". */
 export const attesterAccount: SandboxAccount = {
   address: '0x16C26905Cb0cE7b5801B4a3dcDd4eb36fac462f6',

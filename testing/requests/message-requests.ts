@@ -54,6 +54,8 @@ const after = (request: object): RequestSamples => ({
 const fees = after({ params: { source, destination } })
 const nothing = after({})
 
+const quoted = { amount: '1000000', requests: [{ type: 'PRE_FINALITY' }] }
+
 export const messageRequests: Record<string, RequestSamples> = {
   'GET /v2/messages/{sourceDomainId}': after({ params: { sourceDomainId: source }, query: { nonce } }),
   'GET /v2/messages': after({ query: { sourceDomainId: source, nonce } }),
@@ -63,6 +65,25 @@ export const messageRequests: Record<string, RequestSamples> = {
   'GET /v2/burn/USDC/fees/{source}/{destination}': fees,
   'GET /v2/fastBurn/USDC/fees/{source}/{destination}': fees,
   'GET /v2/fastBurn/USDC/allowance': nothing,
+  'POST /v2/quote/burn/usdc/{source}/{destination}': after({
+    params: { source, destination },
+    body: quoted,
+  }),
+  'POST /v2/quote/validate/usdc/{source}': {
+    request: async (world) => {
+      const path = `/v2/quote/burn/usdc/${source}/${destination}`
+      const { signedQuote, feeToken } = (await world.harness.http('POST', path, { body: quoted })).body
+      const zero = wordOf('0')
+      const claim = [signedQuote, feeToken]
+      return {
+        params: { source },
+        body: {
+          abiSignature: 'depositForBurnWithFees(uint256,uint32,bytes32,address,bytes32,(bytes,address))',
+          args: [quoted.amount, destination, wordOf('4'), feeToken, zero, claim],
+        },
+      }
+    },
+  },
   'GET /v2/cctpx/tokens': nothing,
   'GET /v1/attestations/{messageHash}': after({ params: { messageHash: digest } }),
   'GET /v1/messages/{sourceDomainId}/{transactionHash}': after({

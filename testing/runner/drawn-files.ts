@@ -191,6 +191,8 @@ export const drawnFiles = [
   'src/api/transactions/bad-input.test.ts',
   'src/engines/transactions/journal/conflict.test.ts',
   'testing/suites/clients/unified-balance-kit.test.ts',
+  'testing/suites/clients/fast-deposits.test.ts',
+  'src/api/messages/prepaid-burns.test.ts',
   'testing/suites/clients/modular-wallets-client.test.ts',
   'src/engines/transactions/receipt-silence.test.ts',
   'src/api/business-deposits/business-deposits.test.ts',

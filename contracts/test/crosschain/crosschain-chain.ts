@@ -19,9 +19,12 @@ import {
 } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
+import { depositForHandlerAbi } from '#chains/evm/crosschain/artifacts/deposit-for-handler'
+import { genericExecutorAbi } from '#chains/evm/crosschain/artifacts/generic-executor'
 import { kitBridgeAbi } from '#chains/evm/crosschain/artifacts/kit-bridge'
 import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
+import { tokenMessengerWithFeesAbi } from '#chains/evm/crosschain/artifacts/token-messenger-with-fees'
 import { tokenMinterV2Abi } from '#chains/evm/crosschain/artifacts/token-minter-v2'
 import { crosschainContracts } from '#chains/evm/crosschain/deployed-contracts'
 import { stablecoinsOf } from '#chains/network'
@@ -55,6 +58,12 @@ export const transmitter: Contract = {
 export const messenger: Contract = { address: addresses.tokenMessenger, abi: tokenMessengerV2Abi as Abi }
 export const minter: Contract = { address: addresses.tokenMinter, abi: tokenMinterV2Abi as Abi }
 export const bridge: Contract = { address: addresses.kitBridge, abi: kitBridgeAbi as Abi }
+export const withFees: Contract = {
+  address: addresses.tokenMessengerWithFees,
+  abi: tokenMessengerWithFeesAbi as Abi,
+}
+export const executor: Contract = { address: addresses.genericExecutor, abi: genericExecutorAbi as Abi }
+export const handler: Contract = { address: addresses.depositForHandler, abi: depositForHandlerAbi as Abi }
 
 export const zeroWord: Hex = `0x${'0'.repeat(64)}`
 export const opening = 1_000_000_000000n
@@ -92,13 +101,14 @@ export async function mined(
   { address, abi }: Contract,
   functionName: string,
   args: readonly unknown[],
+  gas = 1_000_000n,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args })
   return client.sendTransactionSync({
     account,
     to: address,
     data,
-    gas: 1_000_000n,
+    gas,
     throwOnReceiptRevert: false,
   })
 }

@@ -14,9 +14,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageBodySizeMax } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { proxyCreationCode } from '#chains/evm/accounts/artifacts/proxy-code'
+import { depositForHandlerCode } from '#chains/evm/crosschain/artifacts/deposit-for-handler'
+import { genericExecutorCode } from '#chains/evm/crosschain/artifacts/generic-executor'
 import { kitBridgeCode } from '#chains/evm/crosschain/artifacts/kit-bridge'
 import { messageTransmitterV2Code } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { tokenMessengerV2Code } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
+import { tokenMessengerWithFeesCode } from '#chains/evm/crosschain/artifacts/token-messenger-with-fees'
 import { tokenMinterV2Code } from '#chains/evm/crosschain/artifacts/token-minter-v2'
 import {
   crosschainContracts,
@@ -26,12 +29,15 @@ import {
 import { networks } from '#chains/networks/index'
 import { zksSepolia } from '#chains/networks/zks-sepolia'
 import { burnLimitAtomic, placedCrosschainContracts } from '#sandbox/chains/crosschain-contracts'
+import { quoteSignerAccount } from '#sandbox/constants'
 import { people, type TokenChain, zeroAddress } from '../token-chain.ts'
 import {
   addresses,
   attester,
   bridge,
   type Contract,
+  executor,
+  handler,
   issuer,
   local,
   messenger,
@@ -43,6 +49,7 @@ import {
   transmitter,
   usdc,
   usdcOf,
+  withFees,
   zeroWord,
 } from './crosschain-chain.ts'
 
@@ -156,6 +163,18 @@ describe('what genesis places', () => {
     const address = await create(bridge.abi, kitBridgeCode.creation, [messenger.address])
     expect(await codeAt(bridge.address)).toBe(await codeAt(address))
   })
+
+  test('is the contracts of prepaid fees as they were created', async () => {
+    const args = [messenger.address, issuer.address, quoteSignerAccount.address]
+    const paid = await create(withFees.abi, tokenMessengerWithFeesCode.creation, args)
+    expect(await codeAt(withFees.address)).toBe(await codeAt(paid))
+    await requireSameState(withFees.address, paid)
+    const executing = [transmitter.address, usdc.address]
+    const executed = await create(executor.abi, genericExecutorCode.creation, executing)
+    expect(await codeAt(executor.address)).toBe(await codeAt(executed))
+    const handled = await create(handler.abi, depositForHandlerCode.creation, [])
+    expect(await codeAt(handler.address)).toBe(await codeAt(handled))
+  })
 })
 
 test('the placed contracts know each other and the other chains', async () => {
@@ -224,6 +243,17 @@ test('initialization refuses what would leave the contract useless', async () =>
   await expect(create(bridge.abi, kitBridgeCode.creation, [zeroAddress])).rejects.toThrow(
     'TokenMessenger not set',
   )
+  for (const [reason, args] of [
+    ['TokenMessenger not set', [zeroAddress, issuer.address, issuer.address]],
+    ['Owner is the zero address', [messenger.address, zeroAddress, issuer.address]],
+    ['Quote signer is the zero address', [messenger.address, issuer.address, zeroAddress]],
+  ] as const)
+    await expect(create(withFees.abi, tokenMessengerWithFeesCode.creation, args)).rejects.toThrow(reason)
+  for (const [reason, args] of [
+    ['MessageTransmitter not set', [zeroAddress, usdc.address]],
+    ['Token not set', [transmitter.address, zeroAddress]],
+  ] as const)
+    await expect(create(executor.abi, genericExecutorCode.creation, args)).rejects.toThrow(reason)
 })
 
 test('networks of both environments have the contracts, those without a domain have none', () => {
@@ -253,6 +283,11 @@ test('functions and events are those of the deployed contracts', async () => {
   await has(messenger, {
     'depositForBurn(uint256,uint32,bytes32,address,bytes32,uint256,uint32)': '0x8e0250ee',
     'depositForBurnWithHook(uint256,uint32,bytes32,address,bytes32,uint256,uint32,bytes)': '0x779b432d',
+  })
+  const claimed = 'uint256,uint32,bytes32,address,bytes32'
+  await has(withFees, {
+    [`depositForBurnWithFees(${claimed},(bytes,address))`]: '0x9669ab88',
+    [`depositForBurnWithHookAndFees(${claimed},bytes,(bytes,address))`]: '0xc62fa55e',
   })
   await has(bridge, { [`bridgeWithPreapproval(${bridgeParams})`]: '0xd0d4229a' })
   const topicsOf = { [transmitter.address]: ['8c526166'], [messenger.address]: ['0c8c1cbd', '50c55e91'] }

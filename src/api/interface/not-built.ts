@@ -53,12 +53,6 @@ export const notBuilt: readonly MissingProduct[] = [
     under: ['/v1/w3s/ramp'],
   },
   {
-    name: 'signed quotes of fees for cross-chain messages',
-    instead:
-      'GET /v2/burn/USDC/fees/{source}/{destination} has the fees, which are deducted from what is minted.',
-    operations: ['POST /v2/quote/burn/usdc/{source}/{destination}', 'POST /v2/quote/validate/usdc/{source}'],
-  },
-  {
     name: 'cross-chain messages with tokens other than USDC',
     operations: ['POST /v2/quote/cctpx/{tokenId}/{source}/{destination}', 'GET /v2/cctpx/allowances'],
   },

@@ -2,7 +2,13 @@ import { canonicalTxId } from '#chains/addresses/canonical'
 import { capabilitiesOf } from '#chains/capabilities'
 import { decodedMessageOf } from '#chains/crosschain/decoded-message'
 import { networkOfDomain } from '#chains/networks/index'
-import { messageByDigest, messageChains, messagesBy, type ShownMessage } from '#engines/attestation/index'
+import {
+  type MessageChain,
+  messageByDigest,
+  messageChains,
+  messagesBy,
+  type ShownMessage,
+} from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
@@ -22,10 +28,10 @@ export function elsewhere(ctx: Ctx, text: string, location: string): string | un
   return service
 }
 
-/** The blockchain of a domain; 404 for a number that no network has, and for one that this server does not follow. */
-function blockchainOf(ctx: Ctx, text: string, location: string): string {
+/** The chain of a domain; 404 for a number that no network has, and for one that this server does not follow. */
+export function messageChainIn(ctx: Ctx, text: string, location: string): MessageChain {
   const found = messageChains(ctx).find((chain) => chain.domain === Number(text))
-  if (found) return found.blockchain
+  if (found) return found
   requireMessages(ctx, text, location)
   throw new ApiError('messageNotFound')
 }
@@ -46,11 +52,9 @@ function requireMessages(ctx: Ctx, text: string, location: string): void {
 
 /** Checks that both ends of a route are domains, and returns the chain that burns. */
 export function sourceOf(ctx: Ctx, { source, destination }: { source: string; destination: string }) {
-  const chains = [
-    [source, 'source'],
-    [destination, 'destination'],
-  ].map(([text, location]) => blockchainOf(ctx, text!, location!))
-  return ctx.chains.find(chains[0]!)!
+  const chain = messageChainIn(ctx, source, 'source')
+  messageChainIn(ctx, destination, 'destination')
+  return chain
 }
 
 function filtersOf({ transactionHash, nonce }: MessageFilters): MessageFilters {
@@ -69,7 +73,7 @@ async function findMessages(
   filters: MessageFilters,
 ): Promise<readonly ShownMessage[]> {
   const wanted = filtersOf(filters)
-  const rows = await messagesBy(ctx.db, blockchainOf(ctx, domain, 'sourceDomainId'), wanted)
+  const rows = await messagesBy(ctx.db, messageChainIn(ctx, domain, 'sourceDomainId').blockchain, wanted)
   if (rows.length === 0) throw new ApiError('messageNotFound')
   return rows
 }

@@ -1,7 +1,16 @@
 import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
+import { checkQuote } from './check-quote.ts'
 import { getAttestation, listFormerMessages, listMessages } from './list-messages.ts'
+import { quoteBurn } from './quote-burn.ts'
+import {
+  checkedQuoteSchema,
+  quoteCheckSchema,
+  quotedSourceParams,
+  quoteRequestSchema,
+  signedQuoteSchema,
+} from './quote-schema.ts'
 import { reattest, reattestElsewhere } from './reattest.ts'
 import {
   allowanceSchema,
@@ -32,6 +41,13 @@ const messageErrors = [
   'domainUnknown',
   'domainWithoutMessages',
   'attestationServiceAway',
+] as const
+
+const quoteErrors = [
+  'feeQuotesUnavailable',
+  'feeTokenUnsupported',
+  'fastQuoteUnavailable',
+  'fastAllowanceShort',
 ] as const
 
 const fees = {
@@ -122,6 +138,42 @@ export const messageEndpoints = [
     operationId: 'listFormerBurnFees',
     description: 'The same at its earlier address. Needs no key.',
     verb: async (ctx: Ctx, { params, query }) => listFees(ctx, params, query),
+  }),
+  endpoint({
+    ...shared,
+    method: 'POST',
+    path: '/v2/quote/burn/usdc/{source}/{destination}',
+    operationId: 'quoteBurn',
+    summary: 'Quote the fees of a burn',
+    description:
+      'Returns signed fees that a burn pays beforehand, once and within five minutes, to the contract of prepaid fees. Needs no key.',
+    params: routeParams,
+    body: quoteRequestSchema,
+    response: signedQuoteSchema,
+    changing: false,
+    acts: true,
+    errors: [...messageErrors, ...quoteErrors],
+    verb: (ctx: Ctx, { params, body }) => quoteBurn(ctx, params, body),
+  }),
+  endpoint({
+    ...shared,
+    method: 'POST',
+    path: '/v2/quote/validate/usdc/{source}',
+    operationId: 'checkQuote',
+    summary: 'Check a quote of fees',
+    description: 'Says whether a burn with these arguments can pay by a signed quote now. Needs no key.',
+    params: quotedSourceParams,
+    body: quoteCheckSchema,
+    response: checkedQuoteSchema,
+    changing: false,
+    errors: [
+      'messageNotFound',
+      'domainUnknown',
+      'domainWithoutMessages',
+      'feeQuotesUnavailable',
+      'unavailable',
+    ],
+    verb: (ctx: Ctx, { params, body }) => checkQuote(ctx, params, body),
   }),
   endpoint({
     ...shared,

@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { logged } from '#runtime/http/openapi/annotate'
 
-const hex = (bytes: number, description: string) =>
+export const hex = (bytes: number, description: string) =>
   Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$`, description })
-const domainText = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,9})$', description })
+export const domainText = (description: string) =>
+  Type.String({ pattern: '^(0|[1-9][0-9]{0,9})$', description })
 const text = (description: string) => Type.String({ description })
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

@@ -27,7 +27,7 @@ export async function listFees(
   if (service !== undefined) return askForFees(service, route, forward)
   const source = sourceOf(ctx, route)
   const { low, med, high } = forwardFees(Number(route.destination))
-  return burnFees(source).map((fee) => ({
+  return burnFees(source.chain).map((fee) => ({
     ...fee,
     ...(forward === 'true' && { forwardFee: { low, med, medium: med, high } }),
   }))

@@ -2,15 +2,22 @@ import type { Hex } from '#lib/hex'
 import type { Address, TxId } from '../addresses/types.ts'
 import type { BlockAt, ChainLog } from '../facets/blocks.ts'
 import type { Party } from '../facets/call-effects.ts'
+import type { BurnQuotes } from './fee-quotes.ts'
 import type { TransferSpec } from './transfer-spec.ts'
 
-/** The contracts of cross-chain messages and of unified balances on one chain; `wallet` and `minter` where it has the latter. */
+/**
+ * The contracts of cross-chain messages and of unified balances on one chain: `wallet` and `minter` where it has the latter, the
+ * last three where burns can pay their fees beforehand.
+ */
 export type CrosschainAddresses = {
   messageTransmitter: Address
   tokenMessenger: Address
   tokenMinter: Address
   wallet?: Address
   minter?: Address
+  tokenMessengerWithFees?: Address
+  genericExecutor?: Address
+  depositForHandler?: Address
 }
 
 /**
@@ -128,6 +135,13 @@ export type Crosschain = {
   depositForBurnCall(burn: CrosschainBurn): ContractCall
   /** The call that delivers an attested message. */
   receiveCall(message: Hex, attestation: Hex): ContractCall
+  /**
+   * The call that delivers an attested message by the executor, which uses what is minted as the hook data says. Throws where the
+   * chain has no executor.
+   */
+  executeCall(message: Hex, attestation: Hex): ContractCall
+  /** Quotes of fees that burns on this chain pay beforehand; absent where no contract takes them. */
+  feeQuotes?: BurnQuotes | undefined
   /** The call that burns, with the payload of `burnPayload` and the burn signer's signature of 65 bytes. */
   burnCall(payload: Hex, signature: Hex): ContractCall
   /** The call that mints, with an encoded attestation (set) and the attestation signer's signature of 65 bytes. */

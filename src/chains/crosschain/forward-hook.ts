@@ -5,25 +5,57 @@ import { bytesOf, type Hex, hexOf } from '#lib/hex'
  *
  *   field    offset  bytes
  *   magic         0     24  "cctp-forward", then zeros
- *   version      24      4  0
+ *   version      24      4  0, or 1 for a delivery by the executor
  *   length       28      4  of the payload
  *   payload      32      …  data of the destination; the hook data of the depositor may follow
+ *
+ * What the executor of the destination does with the minted coins follows a frame of version 1:
+ *
+ *   magic        32     24  "circle-generic-executor", then zeros
+ *   version      56      4  1
+ *   length       60      4  of the rest
+ *   call         64      …  abi.encode(uint8 version, bytes32 recovery, address handler, bytes data)
  */
-type ForwardHook = { payload: Hex; rest: Hex }
+type ForwardHook = { payload: Hex; rest: Hex; isExecuted: boolean }
 
-const magic = Buffer.alloc(24)
-magic.write('cctp-forward', 'ascii')
-const version = 0
+const magic = magicOf('cctp-forward')
+const executorMagic = magicOf('circle-generic-executor')
+const versions = { delivered: 0, executed: 1 }
 const sizeBytes = 32
+
+function magicOf(text: string): Buffer {
+  const bytes = Buffer.alloc(24)
+  bytes.write(text, 'ascii')
+  return bytes
+}
 
 /** The request to forward in this hook data; undefined where there is none, or one of another form. */
 export function forwardHookOf(hookData: Hex): ForwardHook | undefined {
   const bytes = bytesOf(hookData)
-  if (bytes.length < sizeBytes || !bytes.subarray(0, magic.length).equals(magic)) return undefined
-  if (bytes.readUInt32BE(24) !== version) return undefined
+  if (!asksToForward(hookData) || bytes.length < sizeBytes) return undefined
+  const version = bytes.readUInt32BE(24)
+  if (version !== versions.delivered && version !== versions.executed) return undefined
   const end = sizeBytes + bytes.readUInt32BE(28)
   if (bytes.length < end) return undefined
-  return { payload: hexOf(bytes.subarray(sizeBytes, end)), rest: hexOf(bytes.subarray(end)) }
+  return {
+    payload: hexOf(bytes.subarray(sizeBytes, end)),
+    rest: hexOf(bytes.subarray(end)),
+    isExecuted: version === versions.executed,
+  }
+}
+
+/** Whether hook data begins as the contract that takes prepaid fees looks for it. */
+export const asksToForward = (hookData: Hex): boolean =>
+  bytesOf(hookData).subarray(0, magic.length).equals(magic)
+
+/** The call for the executor in this hook data, encoded; undefined where there is none. */
+export function executorCallOf(hookData: Hex): Hex | undefined {
+  const bytes = bytesOf(hookData).subarray(sizeBytes)
+  if (!forwardHookOf(hookData)?.isExecuted || bytes.length < sizeBytes) return undefined
+  if (!bytes.subarray(0, executorMagic.length).equals(executorMagic) || bytes.readUInt32BE(24) !== 1)
+    return undefined
+  const end = sizeBytes + bytes.readUInt32BE(28)
+  return bytes.length < end ? undefined : hexOf(bytes.subarray(sizeBytes, end))
 }
 
 /** The hook data of a request without payload. */

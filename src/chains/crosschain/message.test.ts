@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { sizeOf } from '#testing/runner/size'
 import { decodedMessageOf } from './decoded-message.ts'
-import { forwardHookData, forwardHookOf } from './forward-hook.ts'
+import { executorCallOf, forwardHookData, forwardHookOf } from './forward-hook.ts'
 import {
   type BurnBody,
   type CrosschainMessage,
@@ -268,9 +268,9 @@ describe('the hook that asks for forwarding', () => {
 
   test('is the one that clients write, also with a payload and data behind it', () => {
     expect(forwardHookData).toBe(magic)
-    expect(forwardHookOf(magic)).toEqual({ payload: '0x', rest: '0x' })
+    expect(forwardHookOf(magic)).toEqual({ payload: '0x', rest: '0x', isExecuted: false })
     const withPayload = `${magic.slice(0, -8)}00000002abcdef` as Hex
-    expect(forwardHookOf(withPayload)).toEqual({ payload: '0xabcd', rest: '0xef' })
+    expect(forwardHookOf(withPayload)).toEqual({ payload: '0xabcd', rest: '0xef', isExecuted: false })
   })
 
   test.each<[string, Hex]>([
@@ -278,9 +278,23 @@ describe('the hook that asks for forwarding', () => {
     ['a shorter one', magic.slice(0, -2) as Hex],
     ['another magic', `0x64${magic.slice(4)}` as Hex],
     ['more behind the magic', `${magic.slice(0, 26)}01${magic.slice(28)}` as Hex],
-    ['another version', `${magic.slice(0, -10)}0100000000` as Hex],
+    ['another version', `${magic.slice(0, -10)}0200000000` as Hex],
     ['a payload that is not there', `${magic.slice(0, -8)}00000001` as Hex],
   ])('is not %s', (_, hookData) => {
     expect(forwardHookOf(hookData)).toBeUndefined()
+  })
+
+  test('has a call for the executor behind a frame of version 1', () => {
+    const forExecutor = `${magic.slice(0, -10)}0100000000` as Hex
+    const call = '636972636c652d67656e657269632d6578656375746f72000000000100000002abcd'
+    expect(forwardHookOf(`${forExecutor}${call}`)).toMatchObject({ isExecuted: true, rest: `0x${call}` })
+    expect(executorCallOf(`${forExecutor}${call}`)).toBe('0xabcd')
+    for (const other of [
+      magic,
+      forExecutor,
+      `${magic}${call}`,
+      `${forExecutor}${call.slice(0, -2)}`,
+    ] as Hex[])
+      expect(executorCallOf(other)).toBeUndefined()
   })
 })

@@ -49,6 +49,15 @@ const burnFields = {
   expirationBlock: uint256,
 }
 
+const header = placesOf(headerFields)
+const burn = placesOf(burnFields)
+
+/** The longest hook data of a burn, in bytes. */
+export const hookDataBytesMax = messageBodySizeMax - burn.sizeBytes
+
+/** The size of the message of a burn without hook data. */
+export const emptyMessageBytes = header.sizeBytes + burn.sizeBytes
+
 export type CrosschainMessage = PackedValues<typeof headerFields> & { messageBody: Hex }
 
 export type BurnBody = PackedValues<typeof burnFields> & { hookData: Hex }
@@ -56,9 +65,6 @@ export type BurnBody = PackedValues<typeof burnFields> & { hookData: Hex }
 /** The fields that are zero in the message as a chain emits it, and that attesters fill in. */
 type FilledFields = Pick<CrosschainMessage, 'nonce' | 'finalityThresholdExecuted'> &
   Pick<BurnBody, 'feeExecuted' | 'expirationBlock'>
-
-const header = placesOf(headerFields)
-const burn = placesOf(burnFields)
 
 /** Throws MessageProblem for anything else than a message of this version. */
 export function decodeMessage(message: Hex): CrosschainMessage {
@@ -86,7 +92,7 @@ export function decodeBurnBody(body: Hex): BurnBody {
 /** Throws MessageProblem for values that do not fit. */
 export function encodeBurnBody({ hookData, ...fields }: BurnBody): Hex {
   requireVersion('body of the burn', fields.version, burnBodyVersion)
-  const hook = packedBytes(hookData, 'the hook data', messageBodySizeMax - burn.sizeBytes)
+  const hook = packedBytes(hookData, 'the hook data', hookDataBytesMax)
   return hexOf(Buffer.concat([writePacked(burnFields, fields), hook]))
 }
 

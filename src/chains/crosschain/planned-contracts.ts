@@ -19,6 +19,8 @@ export type CrosschainTerms = {
   remotes: readonly RemoteContracts[]
   /** Set where the chain gets a unified balance too. */
   balance?: { signer: Address; withdrawalDelayBlocks: bigint } | undefined
+  /** Set where burns are to pay fees beforehand: the account that signs quotes. It needs a unified balance. */
+  quoteSigner?: Address | undefined
 }
 
 /** A call of the payer; each is made when those before it are done. */

@@ -250,6 +250,7 @@ export const furtherEvm = [
       messageTransmitter: '0x5b61381Fc9e58E70EfC13a4A97516997019198ee',
       tokenMessenger: '0x98706A006bc632Df31CAdFCBD43F38887ce2ca5c',
       kitBridge: '0x6D1AaE1c34Aeb582022916a67f2A655C6f4eDFF2',
+      tokenMessengerWithFees: '0x3Ac96675F9a3E6922713e041645D82f3561d3686',
     },
   },
   {

@@ -73,7 +73,15 @@ export const rowFields: RowFields = {
   fastConfirmations: whole(1, 100_000),
   fastFeeBasisPoints: whole(0, 100),
   contracts: {
-    of: { messageTransmitter: address, tokenMessenger: address, tokenMinter: address, kitBridge: address },
+    of: {
+      messageTransmitter: address,
+      tokenMessenger: address,
+      tokenMinter: address,
+      kitBridge: address,
+      tokenMessengerWithFees: address,
+      genericExecutor: address,
+      depositForHandler: address,
+    },
   },
   unifiedBalance: {
     of: {

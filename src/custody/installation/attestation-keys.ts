@@ -1,7 +1,7 @@
 /**
- * The keys with which this installation signs cross-chain messages, and the transfers and burns of unified balances. They open with
- * the root key. Every digest is recorded before it is signed, and a transfer of a unified balance has one digest for ever: with a
- * signature of a second one, coins that are burned once could be minted twice.
+ * The keys with which this installation signs cross-chain messages, the transfers and burns of unified balances, and quotes of fees.
+ * They open with the root key. Every digest but that of a quote is recorded before it is signed, and a transfer of a unified balance
+ * has one digest for ever: with a signature of a second one, coins that are burned once could be minted twice.
  */
 import { randomBytes } from 'node:crypto'
 import { bytesOf, type Hex } from '#lib/hex'
@@ -121,16 +121,30 @@ export async function signWithKeyInUse(
   return key && signWith(scope, key, requests)
 }
 
+/** Signs the digest of a quote of fees, which moves no coins of others; returns `undefined` while there is no key for that. */
+export async function signQuote(scope: CustodyScope, digest: Hex): Promise<Buffer | undefined> {
+  const key = await attestationKeyRowInUse(scope.db, 'quote')
+  return key && signDigests(scope, key, [digest])[0]
+}
+
 async function signWith(
-  { custody, db, clock }: CustodyScope,
+  scope: CustodyScope,
   key: AttestationKeyRow,
   requests: readonly AttestationRequest[],
 ): Promise<Buffer[]> {
-  await insertAttestationSignatures(db, key, requests, clock.nowMs())
+  await insertAttestationSignatures(scope.db, key, requests, scope.clock.nowMs())
+  return signDigests(
+    scope,
+    key,
+    requests.map(({ digest }) => digest),
+  )
+}
+
+function signDigests({ custody }: CustodyScope, key: AttestationKeyRow, digests: readonly Hex[]): Buffer[] {
   const { sign } = familyOfKey({ family: 'evm' })
   const context = attestationPrivateKey(key.purpose, key.id)
   return withUnsealed(custody.vault.root, context, key.sealedPrivateKey, (privateKey) =>
-    requests.map(({ digest }) => {
+    digests.map((digest) => {
       const signature = sign(custody.signer, bytesOf(digest), privateKey)
       signature[64]! += recoveryBase
       return signature

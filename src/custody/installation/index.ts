@@ -5,6 +5,7 @@ export {
   endAttestationKey,
   importAttestationKey,
   signAttestations,
+  signQuote,
   signWithKeyInUse,
 } from './attestation-keys.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'

@@ -81,14 +81,15 @@ async function submitDeliveries(
   treasury: TreasuryRow,
 ): Promise<number> {
   const due = await claimForwarded(tx, deliveries, cost, batchMax)
-  for (const { id, nonce, attestedMessage, attestation } of due) {
+  for (const { id, nonce, attestedMessage, attestation, executes } of due) {
+    const delivery = executes ? crosschain.executeCall : crosschain.receiveCall
     const forwardId = newId(ctx.clock.nowMs())
     await submitPlatformCall(ctx, tx, chain, treasury, {
       actor: 'attestation',
       requestId: id,
       id: forwardId,
       refId: `message ${nonce}`,
-      call: crosschain.receiveCall(attestedMessage as Hex, attestation as Hex),
+      call: delivery(attestedMessage as Hex, attestation as Hex),
     })
     await setForward(tx, id, forwardId, treasury.entityId)
   }

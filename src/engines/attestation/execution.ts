@@ -19,6 +19,10 @@ const deliverableMs = 86_400_000
 /** One message may take this part of the allowance. */
 const allowanceParts = 10n
 
+/** The most that one message burns and is attested before it is final. */
+export const fastAmountMax = ({ fastAllowanceAtomic }: EngineCtx['config']): bigint =>
+  fastAllowanceAtomic / allowanceParts
+
 /** The chains of a message; this server may not follow the destination. */
 export type Route = { source: MessageChain; destination: MessageChain | undefined }
 
@@ -53,7 +57,7 @@ export function fastExecution(
   message: MessageRow,
   expirationBlock: bigint,
 ): Execution {
-  const fee = message.amount === null ? 0n : fastFee(chain, message.amount)
+  const fee = message.amount === null || message.prepaid ? 0n : fastFee(chain, message.amount)
   return { finalityThreshold: confirmedThreshold, ...withForward(message, fee), expirationBlock }
 }
 
@@ -76,13 +80,13 @@ export async function delayOf(
   { config }: EngineCtx,
   tx: Db,
   { chain }: MessageChain,
-  { id, amount, maxFee }: MessageRow,
+  { id, amount, maxFee, prepaid }: MessageRow,
   isFinal: boolean,
 ): Promise<DelayReason | undefined> {
   if (amount === null || maxFee === null) return undefined
-  if (maxFee < fastFee(chain, amount)) return 'insufficient_fee'
+  if (!prepaid && maxFee < fastFee(chain, amount)) return 'insufficient_fee'
   const max = config.fastAllowanceAtomic
-  if (amount > max / allowanceParts) return 'amount_above_max'
+  if (amount > fastAmountMax(config)) return 'amount_above_max'
   // The allowance bounds what reorgs can cost, and a final burn stays.
   if (isFinal) return undefined
   // A chain that loses blocks may lose the next ones too.
@@ -93,10 +97,12 @@ export async function delayOf(
 
 /** The fee with that for the delivery, where one is asked for and the burn allows it. */
 function withForward(
-  { forwards, maxFee, amount, message, destinationDomain }: MessageRow,
+  { forwards, executes, prepaid, maxFee, amount, message, destinationDomain }: MessageRow,
   feeAtomic: bigint,
 ): Pick<Execution, 'feeAtomic' | 'forwardFeeAtomic'> {
-  const forwardFeeAtomic = forwardFee(destinationDomain, bytesOf(message as Hex).length)
+  const forwardFeeAtomic = forwardFee(destinationDomain, bytesOf(message as Hex).length, executes)
+  // The contract that burned took the fees, by a quote of the same table.
+  if (prepaid) return { feeAtomic, forwardFeeAtomic: forwards ? forwardFeeAtomic : null }
   const total = feeAtomic + forwardFeeAtomic
   const isPaid = forwards && maxFee !== null && total <= maxFee && total < (amount ?? 0n)
   return isPaid ? { feeAtomic: total, forwardFeeAtomic } : { feeAtomic, forwardFeeAtomic: null }

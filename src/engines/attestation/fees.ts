@@ -11,13 +11,17 @@ const byteGas = 40n
 /** A message with the hook data that asks for its delivery, and with none for others. */
 const usualBytes = 408n
 
-export const deliveryCost = { gas: deliveryGas, ofByte: byteGas } as const
+/** Gas beside that of a delivery by the executor: what a handler can use at most, and the work around it. */
+const executionGas = 420_000n
+
+export const deliveryCost = { gas: deliveryGas, ofByte: byteGas, ofExecution: executionGas } as const
 
 const leastForwardFee = 200_000n
 
 /** The fee for the delivery of a message of this size; the same at each attester. */
-export function forwardFee(destinationDomain: number, messageBytes: number): bigint {
-  const fee = gasFeeAt(destinationDomain, deliveryGas + byteGas * BigInt(messageBytes))
+export function forwardFee(destinationDomain: number, messageBytes: number, isExecuted = false): bigint {
+  const gas = deliveryGas + (isExecuted ? executionGas : 0n) + byteGas * BigInt(messageBytes)
+  const fee = gasFeeAt(destinationDomain, gas)
   return fee > leastForwardFee ? fee : leastForwardFee
 }
 

@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3'
+import type { Crosschain } from '#chains/crosschain/crosschain'
 import { forwardHookOf } from '#chains/crosschain/forward-hook'
 import { type BurnBody, confirmedThreshold, decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
 import { MessageProblem } from '#chains/crosschain/message-problem'
@@ -12,7 +13,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { linkToEntities } from './link-to-entities.ts'
-import { type MessageChain, messageChainOf } from './networks.ts'
+import { type MessageChain, messageChainOf, messageChains } from './networks.ts'
 import {
   announceMessages,
   insertMessages,
@@ -51,7 +52,7 @@ async function apply(ctx: EngineCtx, tx: Db, source: MessageChain, blockHash: st
     if (event.kind !== 'messageSent') continue
     const ordinal = ordinals.get(txHash) ?? 0
     ordinals.set(txHash, ordinal + 1)
-    const message = messageOf(source, event, ordinal)
+    const message = messageOf(ctx, source, event, ordinal)
     if (message) sent.push({ ...message, id: newId(nowMs) })
   }
   if (sent.length === 0) return
@@ -75,6 +76,7 @@ type SentEvent = Extract<ObservedCrosschainEvent, { kind: 'messageSent' }>
 
 /** The message of a log; `undefined` for bytes that no transmitter delivers. */
 function messageOf(
+  ctx: EngineCtx,
   { domain, crosschain, blockchain }: MessageChain,
   { message, txHash, blockHash, blockNumber, logIndex }: SentEvent,
   ordinal: number,
@@ -99,9 +101,8 @@ function messageOf(
       amount: burn?.amount ?? null,
       maxFee: burn?.maxFee ?? null,
       fast: minFinalityThreshold <= confirmedThreshold,
-      // Of the others, one account alone can make the delivery.
-      forwards:
-        burn !== undefined && destinationCaller === wordOfAddress(zeroAddress) && asksForDelivery(burn),
+      prepaid: burn !== undefined && isPrepaid(crosschain, burn),
+      ...deliveryOf(ctx, destinationDomain, destinationCaller, burn),
     }
   } catch (error) {
     if (error instanceof MessageProblem) return undefined
@@ -109,8 +110,29 @@ function messageOf(
   }
 }
 
-const zeroAddress = `0x${'0'.repeat(40)}`
-const asksForDelivery = ({ hookData }: BurnBody) => forwardHookOf(hookData) !== undefined
+const zeroWord = `0x${'0'.repeat(64)}`
+
+/** Whether the contract burned that takes the fees beforehand. */
+const isPrepaid = ({ addresses }: Crosschain, { messageSender }: BurnBody): boolean =>
+  addresses.tokenMessengerWithFees !== undefined &&
+  messageSender === wordOfAddress(addresses.tokenMessengerWithFees)
+
+/** Whether this server is asked to deliver a message, and whether the executor of the destination does. */
+function deliveryOf(
+  ctx: EngineCtx,
+  destinationDomain: number,
+  destinationCaller: Hex,
+  burn: BurnBody | undefined,
+): Pick<NewMessage, 'forwards' | 'executes'> {
+  const hook = burn && forwardHookOf(burn.hookData)
+  if (!hook) return { forwards: false, executes: false }
+  if (!hook.isExecuted) return { forwards: destinationCaller === zeroWord, executes: false }
+  const destination = messageChains(ctx).find(({ domain }) => domain === destinationDomain)
+  const executor = destination?.crosschain.addresses.genericExecutor
+  // Of the others, one account alone can make the delivery.
+  const executes = executor !== undefined && destinationCaller === wordOfAddress(executor)
+  return { forwards: executes, executes }
+}
 
 /** The same when the transaction is mined again, so that one message of it can be delivered at most. Never zero. */
 function nonceOf(domain: number, txHash: Hex, ordinal: number): Hex {

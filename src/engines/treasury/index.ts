@@ -7,7 +7,7 @@
  * Sweep: the collection of the tokens of a deposit address by the treasury. Rebalancing: the move of coins, by a cross-chain
  * message, to the treasury on a chain where disbursements lack them.
  */
-export { payerOf } from './bundling/deploy-contracts.ts'
+export { openPayer, payerOf } from './bundling/deploy-contracts.ts'
 export { decideReview } from './decide-review.ts'
 export { gasFeeAt, gasPriceNow } from './delivery-price.ts'
 export { startTreasury } from './follow.ts'

@@ -27,4 +27,24 @@ export const messageErrorKinds = {
     status: 404,
     text: 'This version does not attest messages of this network.',
   },
+  feeQuotesUnavailable: {
+    code: 178302,
+    status: 422,
+    text: 'SERVICE_NOT_ENABLED: this server signs no quotes of fees for this chain.',
+  },
+  feeTokenUnsupported: {
+    code: 178303,
+    status: 422,
+    text: 'UNSUPPORTED_FEE_TOKEN: fees are paid in USDC of the chain that burns.',
+  },
+  fastQuoteUnavailable: {
+    code: 178304,
+    status: 422,
+    text: 'PRE_FINALITY_UNAVAILABLE: a burn of this amount is not attested before it is final.',
+  },
+  fastAllowanceShort: {
+    code: 178305,
+    status: 422,
+    text: 'PRE_FINALITY_INSUFFICIENT_ALLOWANCE: the allowance for attestations before finality has no room for this burn now.',
+  },
 } as const

@@ -11,6 +11,7 @@ import {
 } from '#chains/evm/contracts/storage-slots'
 import { messageTransmitterV2Layout } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { tokenMessengerV2Layout } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
+import { tokenMessengerWithFeesLayout } from '#chains/evm/crosschain/artifacts/token-messenger-with-fees'
 import { tokenMinterV2Layout } from '#chains/evm/crosschain/artifacts/token-minter-v2'
 import {
   type CrosschainContracts,
@@ -24,7 +25,7 @@ import { type NetworkToken, stablecoinsOf } from '#chains/network'
 import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { oncePer } from '#runtime/scheduling/memoize'
-import { issuerAccount } from '../constants.ts'
+import { issuerAccount, quoteSignerAccount } from '../constants.ts'
 import { initializableSlot, type PlacedContract } from './account-contracts.ts'
 
 /** The largest burn of one message on local chains: 10,000,000 USDC. */
@@ -59,11 +60,20 @@ const placedOn = oncePer((_network: Network) => new Map<Hex, Record<string, Plac
 
 function placeContracts(network: CrosschainNetwork, attester: Hex): Record<string, PlacedContract> {
   const addresses = crosschainContractsOf(network)
-  const code = crosschainCodeOf(network.domain, addresses)
+  const code = crosschainCodeOf(network.domain, addresses, tokenOfMessages(network))
   const storage: Partial<Record<keyof CrosschainContracts, ContractStorage>> = {
     messageTransmitter: transmitterStorage(attester),
     tokenMessenger: messengerStorage(network, addresses),
     tokenMinter: minterStorage(network, addresses),
+    tokenMessengerWithFees: packStorage([
+      [tokenMessengerWithFeesLayout._owner, issuer],
+      [
+        wordAt(
+          addressMappingSlot(tokenMessengerWithFeesLayout.isQuoteSigner.slot, quoteSignerAccount.address),
+        ),
+        1n,
+      ],
+    ]),
   }
   const names = Object.keys(addresses) as (keyof CrosschainContracts)[]
   return Object.fromEntries(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+
 /// @notice What the message transmitter calls on the recipient of a message.
 interface IMessageHandler {
     /// @notice Handles a message whose block was final on its chain when it was attested.
@@ -33,6 +35,17 @@ interface IMessageSender {
     ) external;
 }
 
+/// @notice The receiving half of the message transmitter.
+interface IMessageReceiver {
+    function receiveMessage(bytes calldata message, bytes calldata attestation) external returns (bool success);
+}
+
+/// @notice What the executor calls on a handler.
+interface IHookHandler {
+    /// @notice Uses `amount` of the token, which it was given just before, as `data` says; reverts where it cannot use all of it.
+    function handle(IERC20 token, uint256 amount, bytes calldata data) external;
+}
+
 /// @notice What the token messenger calls on the token minter.
 interface ITokenMinter {
     function burn(address burnToken, uint256 burnAmount) external;
@@ -60,7 +73,7 @@ interface IMintBurnToken {
     function transferFrom(address from, address to, uint256 amount) external returns (bool);
 }
 
-/// @notice What the kit bridge calls on the token messenger.
+/// @notice What the contracts that burn for others call on the token messenger.
 interface ITokenMessenger {
     function depositForBurn(
         uint256 amount,

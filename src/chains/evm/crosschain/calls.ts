@@ -4,6 +4,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { CrosschainBurn } from '../../crosschain/crosschain.ts'
 import { finalizedThreshold } from '../../crosschain/message.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
+import { genericExecutorAbi } from './artifacts/generic-executor.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Abi } from './artifacts/token-messenger-v2.ts'
 
@@ -27,6 +28,14 @@ export const encodeDepositForBurn = ({
     abi: tokenMessengerV2Abi,
     functionName: 'depositForBurn',
     args: [amountAtomic, domain, recipient, token as Hex, caller, 0n, finalizedThreshold],
+  })
+
+/** The call of the executor that delivers an attested message. */
+export const executionCall = (message: Hex, attestation: Hex): Hex =>
+  encodeFunctionData({
+    abi: genericExecutorAbi,
+    functionName: 'receiveAndExecute',
+    args: [message, attestation],
   })
 
 /** The call of the message transmitter that delivers an attested message. */

@@ -4,9 +4,12 @@ import { burnBodyVersion, messageVersion } from '../../crosschain/message.ts'
 import type { Environment, MessageContracts } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { withImmutables } from '../contracts/immutables.ts'
+import { depositForHandlerCode } from './artifacts/deposit-for-handler.ts'
+import { genericExecutorCode } from './artifacts/generic-executor.ts'
 import { kitBridgeCode } from './artifacts/kit-bridge.ts'
 import { messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
+import { tokenMessengerWithFeesCode } from './artifacts/token-messenger-with-fees.ts'
 import { tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
 
 /** The contracts of cross-chain messages on one chain. */
@@ -19,12 +22,18 @@ export const crosschainContracts: Readonly<Record<Environment, CrosschainContrac
     tokenMessenger: '0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA',
     tokenMinter: '0xb43db544E2c27092c107639Ad201b3dEfAbcF192',
     kitBridge: '0xC5567a5E3370d4DBfB0540025078e283e36A363d',
+    tokenMessengerWithFees: '0x8745D906D67C346E5eb1aEEED38Eb87F34DF0C0A',
+    genericExecutor: '0xEdC81040756AcCfF070c21D37b265b9D0b5Ba45e',
+    depositForHandler: '0xD05E7D2E7d30b92c5F17d7d0fC575fce231F1A48',
   },
   LIVE: {
     messageTransmitter: '0x81D40F21F12A8F0E3252Bccb954D722d4c464B64',
     tokenMessenger: '0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d',
     tokenMinter: '0xfd78EE919681417d192449715b2594ab58f5D002',
     kitBridge: '0xB3FA262d0fB521cc93bE83d87b322b8A23DAf3F0',
+    tokenMessengerWithFees: '0x71f54F818671cD0D7ea140Da213e5C8b5C92a408',
+    genericExecutor: '0xFa7be2f04F3Ad4ca969260729c6d45B5625984A7',
+    depositForHandler: '0x16529813203f77E036576666336554a1210dce4D',
   },
 }
 
@@ -44,6 +53,7 @@ export const hasDomain = (network: Network): network is CrosschainNetwork =>
 export function crosschainCodeOf(
   domain: number,
   addresses: CrosschainContracts,
+  token: Hex,
 ): Record<keyof CrosschainContracts, Hex> {
   return {
     messageTransmitter: withImmutables(messageTransmitterV2Code, {
@@ -56,6 +66,14 @@ export function crosschainCodeOf(
     }),
     tokenMinter: tokenMinterV2Code.runtime,
     kitBridge: withImmutables(kitBridgeCode, { tokenMessenger: addresses.tokenMessenger }),
+    tokenMessengerWithFees: withImmutables(tokenMessengerWithFeesCode, {
+      tokenMessenger: addresses.tokenMessenger,
+    }),
+    genericExecutor: withImmutables(genericExecutorCode, {
+      messageTransmitter: addresses.messageTransmitter,
+      token,
+    }),
+    depositForHandler: depositForHandlerCode.runtime,
   }
 }
 

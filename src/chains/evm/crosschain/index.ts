@@ -31,20 +31,24 @@ import {
 import { settlesPayments, signsForContracts } from '../unified-balance/contract-signatures.ts'
 import { unifiedBalanceContractsOf } from '../unified-balance/deployed-contracts.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
-import { allowanceCall, deliveryCall, encodeDepositForBurn } from './calls.ts'
+import { allowanceCall, deliveryCall, encodeDepositForBurn, executionCall } from './calls.ts'
 import { crosschainContractsOf, hasDomain } from './deployed-contracts.ts'
+import { feeQuotesAt } from './fee-quotes.ts'
 import type { ReadContract } from './left-calls.ts'
 import { openMintObstacles, type ReadMany } from './mint-obstacles.ts'
 
 /** The addresses at which a sandbox has the contracts, and at which published clients expect them; `undefined` without a domain. */
 export function knownCrosschainAddresses(network: Network): CrosschainAddresses | undefined {
   if (!hasDomain(network)) return undefined
-  const { messageTransmitter, tokenMessenger, tokenMinter } = crosschainContractsOf(network)
+  const contracts = crosschainContractsOf(network)
   const { wallet, minter } = unifiedBalanceContractsOf(network)
   return {
-    messageTransmitter: canonical(messageTransmitter),
-    tokenMessenger: canonical(tokenMessenger),
-    tokenMinter: canonical(tokenMinter),
+    messageTransmitter: canonical(contracts.messageTransmitter),
+    tokenMessenger: canonical(contracts.tokenMessenger),
+    tokenMinter: canonical(contracts.tokenMinter),
+    tokenMessengerWithFees: canonical(contracts.tokenMessengerWithFees),
+    genericExecutor: canonical(contracts.genericExecutor),
+    depositForHandler: canonical(contracts.depositForHandler),
     ...(network.unifiedBalance && { wallet: canonical(wallet), minter: canonical(minter) }),
   }
 }
@@ -66,7 +70,7 @@ export function crosschainAt(
   read: ContractReads,
 ): Crosschain | undefined {
   if (!addresses || !hasDomain(network)) return undefined
-  const { messageTransmitter, tokenMessenger, wallet, minter } = addresses
+  const { messageTransmitter, tokenMessenger, wallet, minter, tokenMessengerWithFees } = addresses
   const readers = new Map<Address, (log: ChainLog) => CrosschainFact | undefined>([
     [messageTransmitter, (log) => messageFact(network.blockchain, argsOf(messageTransmitterV2Abi, log))],
   ])
@@ -81,6 +85,10 @@ export function crosschainAt(
     if (!to) throw noUnifiedBalance()
     return { to, valueAtomic: 0n, data }
   }
+  const executor = () => {
+    if (!addresses.genericExecutor) throw new Error(`${network.blockchain} has no executor of messages`)
+    return addresses.genericExecutor
+  }
   return {
     domain: network.domain,
     addresses,
@@ -92,6 +100,11 @@ export function crosschainAt(
     allowBurnCall: (token, amountAtomic) => call(token, allowanceCall(tokenMessenger, amountAtomic)),
     depositForBurnCall: (burn) => call(tokenMessenger, encodeDepositForBurn(burn)),
     receiveCall: (message, attestation) => call(messageTransmitter, deliveryCall(message, attestation)),
+    executeCall: (message, attestation) => call(executor(), executionCall(message, attestation)),
+    feeQuotes:
+      tokenMessengerWithFees === undefined
+        ? undefined
+        : feeQuotesAt(network.chainId, tokenMessengerWithFees, read.agreed),
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,

@@ -10,6 +10,7 @@ import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts
 import { signsForContracts } from '../unified-balance/contract-signatures.ts'
 import { messageTransmitterV2Abi } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Abi } from './artifacts/token-messenger-v2.ts'
+import { tokenMessengerWithFeesAbi } from './artifacts/token-messenger-with-fees.ts'
 import { tokenMinterV2Abi } from './artifacts/token-minter-v2.ts'
 
 /** Asks a contract. Throws when the node is unreachable. */
@@ -45,6 +46,7 @@ export async function leftCalls(read: ReadContract, standing: Standing): Promise
     ownersLeft(view, standing),
     ...(standing.batches >= 1 ? [remotesLeft(view, standing), attestersLeft(view, standing)] : []),
     ...(standing.batches >= 2 ? [signersLeft(read, view, standing)] : []),
+    ...(standing.batches >= 3 ? [quoteSignersLeft(view, standing)] : []),
   ])
   return found.flat()
 }
@@ -183,4 +185,17 @@ async function signersLeft(
         ]),
     ...(attests ? [] : [add(minter, minterOwner, 'addAttestationSigner(address)')]),
   ]
+}
+
+async function quoteSignersLeft(view: View, { addresses, terms }: Standing): Promise<LeftCall[]> {
+  const { quoteSigner } = terms
+  if (quoteSigner === undefined) return []
+  const to = addresses.tokenMessengerWithFees
+  const [counts, owner] = await Promise.all([
+    view(tokenMessengerWithFeesAbi, to, 'isQuoteSigner', quoteSigner),
+    view(tokenMessengerWithFeesAbi, to, 'owner'),
+  ])
+  if (counts) return []
+  const why = 'lets its quotes count'
+  return [{ to, by: canonical(owner), signature: 'addQuoteSigner(address)', values: [quoteSigner], why }]
 }

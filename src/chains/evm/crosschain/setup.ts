@@ -28,8 +28,11 @@ import {
   walletProxyCreation,
 } from '../unified-balance/deployed-contracts.ts'
 import { contractCreatorAbi, contractCreatorCode } from './artifacts/contract-creator.ts'
+import { depositForHandlerCode } from './artifacts/deposit-for-handler.ts'
+import { genericExecutorCode } from './artifacts/generic-executor.ts'
 import { messageTransmitterV2Abi, messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
 import { tokenMessengerV2Abi, tokenMessengerV2Code } from './artifacts/token-messenger-v2.ts'
+import { tokenMessengerWithFeesCode } from './artifacts/token-messenger-with-fees.ts'
 import { tokenMinterV2Abi, tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
 import { type CrosschainNetwork, hasDomain } from './deployed-contracts.ts'
 import { leftCalls, type ReadContract, viewer } from './left-calls.ts'
@@ -48,6 +51,9 @@ export function plannedAddresses(payer: Address): Required<CrosschainAddresses> 
     tokenMessenger: at(5n),
     wallet: at(7n),
     minter: at(9n),
+    tokenMessengerWithFees: at(10n),
+    genericExecutor: at(11n),
+    depositForHandler: at(12n),
   }
 }
 
@@ -66,7 +72,6 @@ export async function planSetup(
   if (!hasDomain(network) || !token) return undefined
   const creator = canonical(creatorOf(terms.payer).address)
   const addresses = plannedAddresses(terms.payer)
-  const { wallet: _, minter: __, ...withoutBalance } = addresses
   const isCreated = await hasCode(creator)
   const batches = isCreated ? await viewer(read)(contractCreatorAbi, creator, 'batches') : 0n
   const plan = {
@@ -99,9 +104,33 @@ export async function planSetup(
           },
         ]
       : []),
+    ...(hasQuotes(terms)
+      ? [
+          {
+            name: 'contracts of prepaid fees',
+            isDone: (batches as bigint) >= 3n,
+            call: run(3n, prepaidSteps(plan, terms.quoteSigner)),
+          },
+        ]
+      : []),
   ]
   const left = await leftCalls(read, { ...plan, batches: Number(batches) })
-  return { addresses: terms.balance ? addresses : withoutBalance, calls, left }
+  return { addresses: addressesFor(terms, addresses), calls, left }
+}
+
+/** The batch of these contracts is the one after that of unified balances. */
+const hasQuotes = (terms: CrosschainTerms): terms is CrosschainTerms & { quoteSigner: Address } =>
+  terms.balance !== undefined && terms.quoteSigner !== undefined
+
+function addressesFor(terms: CrosschainTerms, all: Required<CrosschainAddresses>): CrosschainAddresses {
+  const { messageTransmitter, tokenMessenger, tokenMinter, wallet, minter, ...prepaid } = all
+  return {
+    messageTransmitter,
+    tokenMessenger,
+    tokenMinter,
+    ...(terms.balance && { wallet, minter }),
+    ...(hasQuotes(terms) && prepaid),
+  }
 }
 
 type SetupPlan = {
@@ -120,6 +149,8 @@ const called = (target: string, data: Hex): BatchStep => ({ target: target as Ev
 const domainAndVersion = parseAbiParameters('uint32, uint32')
 const addressAndVersion = parseAbiParameters('address, uint32')
 const oneAddress = parseAbiParameters('address')
+const twoAddresses = parseAbiParameters('address, address')
+const threeAddresses = parseAbiParameters('address, address, address')
 const proxyParameters = parseAbiParameters('address implementation, bytes initialization')
 
 const proxied = (implementation: string, initialization: Hex): BatchStep =>
@@ -228,5 +259,24 @@ function balanceSteps(
     ),
     called(addresses.wallet, offer),
     called(addresses.minter, offer),
+  ]
+}
+
+/** Creates the three contracts of prepaid fees, in the order of `plannedAddresses`. */
+function prepaidSteps({ terms, addresses, token }: SetupPlan, quoteSigner: Address): BatchStep[] {
+  return [
+    created(
+      tokenMessengerWithFeesCode.creation,
+      encodeAbiParameters(threeAddresses, [
+        addresses.tokenMessenger as Evm,
+        terms.owner as Evm,
+        quoteSigner as Evm,
+      ]),
+    ),
+    created(
+      genericExecutorCode.creation,
+      encodeAbiParameters(twoAddresses, [addresses.messageTransmitter as Evm, token]),
+    ),
+    created(depositForHandlerCode.creation),
   ]
 }

@@ -7,6 +7,7 @@ import { decodeBurnBody, decodeMessage } from '../../crosschain/message.ts'
 import { MessageProblem } from '../../crosschain/message-problem.ts'
 import { decodeAttestations } from '../../crosschain/transfer-payload.ts'
 import type { TransferSpec } from '../../crosschain/transfer-spec.ts'
+import { decodeSignedQuote } from '../crosschain/fee-quotes.ts'
 import { addressesInHook } from './addresses-in.ts'
 import type { KnownEffect, KnownFunctions } from './known-effect.ts'
 
@@ -72,6 +73,20 @@ const bridged = (params: Bridge, hookData?: Hex): KnownEffect[] => [
     amountAtomic: params.fee,
   },
 ]
+
+// The contract that takes fees beforehand, by a signed quote.
+const claim = ['struct Claim { bytes signedQuote; address refundAddress; }']
+const prepaidArguments =
+  'uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller'
+type QuoteClaim = { signedQuote: Hex; refundAddress: Address }
+
+/** The fees that a quote names; the contract reverts for one that it cannot read. */
+function prepaid({ signedQuote }: QuoteClaim): KnownEffect[] {
+  const { quote } = decodeSignedQuote(signedQuote) ?? {}
+  if (!quote) return []
+  const { feeToken: token, feeRecipient: to, fastFee, forwardFee } = quote
+  return [{ does: 'transfer', token, to, amountAtomic: fastFee + forwardFee }]
+}
 
 /** The accounts of a delivered message: those whose value it was, and those that get it. */
 function delivered(message: Hex): KnownEffect[] {
@@ -159,6 +174,31 @@ export const crosschainCalls: readonly KnownFunctions[] = [
     structs: bridge,
   },
   {
+    signatures: [`depositForBurnWithFees(${prepaidArguments}, Claim claim)`],
+    read: (
+      amount: bigint,
+      domain: number,
+      recipient: Hex,
+      token: Address,
+      caller: Hex,
+      claimed: QuoteClaim,
+    ) => [...burn({ amount, domain, recipient, token, caller }), ...prepaid(claimed)],
+    structs: claim,
+  },
+  {
+    signatures: [`depositForBurnWithHookAndFees(${prepaidArguments}, bytes hookData, Claim claim)`],
+    read: (
+      amount: bigint,
+      domain: number,
+      recipient: Hex,
+      token: Address,
+      caller: Hex,
+      hookData: Hex,
+      claimed: QuoteClaim,
+    ) => [...burn({ amount, domain, recipient, token, caller, hookData }), ...prepaid(claimed)],
+    structs: claim,
+  },
+  {
     signatures: ['depositFor(address token, address depositor, uint256 value)'],
     read: (token: Address, depositor: Address, amountAtomic: bigint) => [
       { does: 'transfer', token: lower(token), to: lower(depositor), amountAtomic },
@@ -173,6 +213,11 @@ export const crosschainCalls: readonly KnownFunctions[] = [
   },
   {
     signatures: ['receiveMessage(bytes message, bytes attestation)'],
+    read: (message: Hex) => delivered(message),
+    byName: true,
+  },
+  {
+    signatures: ['receiveAndExecute(bytes message, bytes attestation)'],
     read: (message: Hex) => delivered(message),
     byName: true,
   },

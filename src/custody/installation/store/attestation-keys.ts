@@ -1,8 +1,11 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-/** The use of a key: `message` signs cross-chain messages, `balance` transfers and burns of unified balances. */
-export type AttestationPurpose = 'message' | 'balance'
+/**
+ * The use of a key: `message` signs cross-chain messages, `balance` transfers and burns of unified balances, `quote` the fees that
+ * burns pay beforehand.
+ */
+export type AttestationPurpose = 'message' | 'balance' | 'quote'
 
 /** The public part of an attestation key. */
 export type AttestationKey = {

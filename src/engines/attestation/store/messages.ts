@@ -39,7 +39,12 @@ const emitted = {
   amount: nullable(numeric),
   maxFee: nullable(numeric),
   fast: boolean,
+  /** Whether this server is asked to deliver it. */
   forwards: boolean,
+  /** Whether the executor of the destination delivers it, and uses what is minted. */
+  executes: boolean,
+  /** Whether the contract that burned took the fees beforehand. */
+  prepaid: boolean,
   state: textOf<'pending' | 'complete'>(),
 }
 
@@ -97,7 +102,7 @@ export function insertMessages(tx: Db, rows: readonly NewMessage[], nowMs: numbe
     on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
       block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
       destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
-      fast = excluded.fast, forwards = excluded.forwards,
+      fast = excluded.fast, forwards = excluded.forwards, executes = excluded.executes, prepaid = excluded.prepaid,
       lost_amount = case when m.message = excluded.message then 0 else m.lost_amount end,
       reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
 }
@@ -308,8 +313,11 @@ export type Deliveries = {
   blockchains: readonly string[]
 }
 
-/** Gas of a delivery and of each byte of its message, and the cost of a million gas on the destination now, in base units. */
-export type DeliveryCost = { gas: bigint; ofByte: bigint; price: bigint }
+/**
+ * Gas of a delivery, of each byte of its message, and of an execution beside it, and the cost of a million gas on the destination
+ * now, in base units.
+ */
+export type DeliveryCost = { gas: bigint; ofByte: bigint; ofExecution: bigint; price: bigint }
 
 /** A delivery takes some blocks until it is mined. */
 const expiringBlocks = 100
@@ -322,8 +330,8 @@ const toForward = ({
   and blockchain = any(${blockchains}::text[])`
 
 /** Whether the fee of a message covers its delivery now. A message is hexadecimal digits after `0x`. */
-const isCovered = ({ price, gas, ofByte }: DeliveryCost) => sql`forward_fee * 1000000 >=
-  (${gas.toString()}::numeric + ${ofByte.toString()}::numeric * ((length(message) - 2) / 2)) * ${price.toString()}::numeric`
+const isCovered = ({ price, gas, ofByte, ofExecution }: DeliveryCost) => sql`forward_fee * 1000000 >=
+  (${gas.toString()}::numeric + case when executes then ${ofExecution.toString()}::numeric else 0 end + ${ofByte.toString()}::numeric * ((length(message) - 2) / 2)) * ${price.toString()}::numeric`
 
 const expires = ({ head }: Deliveries) => sql`expiration_block between 1 and ${head + expiringBlocks}`
 

@@ -1,0 +1,92 @@
+import {
+  decodeAbiParameters,
+  encodeAbiParameters,
+  encodeFunctionData,
+  hashTypedData,
+  keccak256,
+  parseAbiParameters,
+  toHex,
+} from 'viem'
+import type { Hex } from '#lib/hex'
+import { canonicalAddress } from '../../addresses/canonical.ts'
+import type { Address } from '../../addresses/types.ts'
+import type { BurnQuote, BurnQuotes } from '../../crosschain/fee-quotes.ts'
+import { executorCallOf } from '../../crosschain/forward-hook.ts'
+import { quantity } from '../rpc/quantities.ts'
+import { tokenMessengerWithFeesAbi } from './artifacts/token-messenger-with-fees.ts'
+import type { ReadContract } from './left-calls.ts'
+
+const fields = [
+  { name: 'amount', type: 'uint256' },
+  { name: 'destinationDomain', type: 'uint32' },
+  { name: 'burnToken', type: 'address' },
+  { name: 'feeToken', type: 'address' },
+  { name: 'feeRecipient', type: 'address' },
+  { name: 'isFast', type: 'bool' },
+  { name: 'fastFee', type: 'uint256' },
+  { name: 'isForwarded', type: 'bool' },
+  { name: 'forwardFee', type: 'uint256' },
+  { name: 'forwardArgs', type: 'bytes32' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'expiresAt', type: 'uint256' },
+] as const
+
+const signedParameters = [{ type: 'tuple', components: fields }, { type: 'bytes' }] as const
+const forwardParameters = parseAbiParameters('bytes32 destinationCaller, bytes hookData')
+const executorParameters = parseAbiParameters('uint8 version, bytes32 recovery, address handler, bytes data')
+
+type EncodedQuote = BurnQuote & { [name in 'burnToken' | 'feeToken' | 'feeRecipient']: Hex }
+
+/** The quotes that the contract at this address takes. */
+export const feeQuotesAt = (chainId: number, contract: Address, read: ReadContract): BurnQuotes => ({
+  digest: (quote) =>
+    hashTypedData({
+      domain: { name: 'TokenMessengerWithFees', version: '1', chainId, verifyingContract: contract as Hex },
+      types: { FeeQuote: fields },
+      primaryType: 'FeeQuote',
+      message: quote as EncodedQuote,
+    }),
+  encode: (quote, signature) => encodeAbiParameters(signedParameters, [quote as EncodedQuote, signature]),
+  decode: decodeSignedQuote,
+  forwardArgs: (destinationCaller, hookData) =>
+    keccak256(encodeAbiParameters(forwardParameters, [destinationCaller, hookData])),
+  amountArgs: (amount) => keccak256(toHex(amount, { size: 32 })),
+  isUsed: async (nonce) =>
+    quantity(
+      await read(
+        contract,
+        encodeFunctionData({ abi: tokenMessengerWithFeesAbi, functionName: 'isQuoteUsed', args: [nonce] }),
+      ),
+      'use of a quote',
+    ) !== 0n,
+  isExecutable,
+})
+
+/** The quote in the bytes that the contract takes; `undefined` for others. */
+export function decodeSignedQuote(signedQuote: Hex): { quote: BurnQuote; signature: Hex } | undefined {
+  try {
+    const [quote, signature] = decodeAbiParameters(signedParameters, signedQuote)
+    const { burnToken, feeToken, feeRecipient } = quote
+    const addresses = {
+      burnToken: canonical(burnToken),
+      feeToken: canonical(feeToken),
+      feeRecipient: canonical(feeRecipient),
+    }
+    return { signature, quote: { ...quote, ...addresses } }
+  } catch {
+    return undefined
+  }
+}
+
+const canonical = (address: string) => canonicalAddress(address) as Address
+
+function isExecutable(hookData: Hex): boolean {
+  const call = executorCallOf(hookData)
+  if (call === undefined) return false
+  try {
+    const [version, recovery] = decodeAbiParameters(executorParameters, call)
+    return version === 1 && BigInt(recovery) !== 0n && BigInt(recovery) < 2n ** 160n
+  } catch {
+    return false
+  }
+}

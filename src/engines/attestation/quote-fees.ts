@@ -1,0 +1,90 @@
+/** Quotes the fees of burns, which pay them beforehand to the contract that checks the signature: nothing of a quote is kept here. */
+import { randomBytes } from 'node:crypto'
+import type { Address } from '#chains/addresses/types'
+import type { BurnQuote, BurnQuotes } from '#chains/crosschain/fee-quotes'
+import { emptyMessageBytes } from '#chains/crosschain/message'
+import { tokenAddress } from '#chains/network'
+import { signQuote } from '#custody/installation/index'
+import type { EngineCtx } from '#engines/ctx'
+import { openPayer, payerOf } from '#engines/treasury/index'
+import { bytesOf, type Hex, hexOf } from '#lib/hex'
+import { fastAmountMax } from './execution.ts'
+import { fastFee, forwardFee } from './fees.ts'
+import type { MessageChain } from './networks.ts'
+import { hasLostBurns } from './store/lost-burns.ts'
+import { usedAllowance } from './store/messages.ts'
+
+/** A quote counts so long: enough for an approval and a burn in blocks of their own. */
+const quotedMs = 300_000
+
+/** The delivery that a burn asks for; `destinationCaller` is a word. */
+type AskedDelivery = { destinationCaller: Hex; hookData: Hex; isExecuted: boolean }
+
+type AskedQuote = {
+  source: MessageChain
+  destinationDomain: number
+  amount: bigint
+  isFast: boolean
+  delivery: AskedDelivery | undefined
+}
+
+/** A quote that is not signed yet. */
+export async function priceBurn(
+  ctx: EngineCtx,
+  quotes: BurnQuotes,
+  payee: Address,
+  { source, destinationDomain, amount, isFast, delivery }: AskedQuote,
+): Promise<BurnQuote> {
+  const token = burnTokenOf(source)
+  const forwarded = delivery && emptyMessageBytes + bytesOf(delivery.hookData).length
+  return {
+    amount,
+    destinationDomain,
+    burnToken: token,
+    feeToken: token,
+    feeRecipient: payee,
+    isFast,
+    fastFee: isFast ? fastFee(source.chain, amount) : 0n,
+    isForwarded: delivery !== undefined,
+    forwardFee: forwarded ? forwardFee(destinationDomain, forwarded, delivery.isExecuted) : 0n,
+    forwardArgs: delivery ? quotes.forwardArgs(delivery.destinationCaller, delivery.hookData) : zeroWord,
+    nonce: BigInt(hexOf(randomBytes(16))),
+    expiresAt: BigInt(Math.floor((ctx.clock.nowMs() + quotedMs) / 1_000)),
+  }
+}
+
+const zeroWord: Hex = `0x${'0'.repeat(64)}`
+
+/** The token that burns on a chain move. */
+export const burnTokenOf = ({ chain: { network } }: MessageChain): Address =>
+  tokenAddress(network.tokens.find(({ symbol }) => symbol === 'USDC')!)
+
+/** The bytes that the contract takes; `undefined` while no key signs quotes. */
+export async function signedQuoteOf(
+  ctx: EngineCtx,
+  quotes: BurnQuotes,
+  quote: BurnQuote,
+): Promise<Hex | undefined> {
+  const signature = await signQuote(ctx, quotes.digest(quote))
+  return signature && quotes.encode(quote, hexOf(signature))
+}
+
+/** The treasury that deliveries are paid by, and fees to; `undefined` while no entity is set. */
+export async function payeeOf(ctx: EngineCtx, { chain }: MessageChain): Promise<Address | undefined> {
+  const { crosschainEntity } = ctx.config
+  if (crosschainEntity === undefined) return undefined
+  const known = await payerOf(ctx, crosschainEntity, chain)
+  return (known ?? (await openPayer(ctx, crosschainEntity, chain)).address) as Address
+}
+
+/** Why a burn of this amount would not be attested before it is final now. */
+export async function fastObstacle(
+  { config, db }: EngineCtx,
+  { blockchain }: MessageChain,
+  amount: bigint,
+): Promise<'amount' | 'allowance' | undefined> {
+  if (amount > fastAmountMax(config)) return 'amount'
+  const used = await usedAllowance(db, config.crosschainEnvironment)
+  const isShort = used + amount > config.fastAllowanceAtomic
+  return isShort || (await hasLostBurns(db, blockchain)) ? 'allowance' : undefined
+}
