@@ -133,15 +133,18 @@ function deliveryOf(
       at: at('hookData'),
       reason: `must ask for the delivery: the text cctp-forward, zeros up to 24 bytes, and a version and a length of four bytes each; at most ${hookDataBytesMax} bytes`,
     })
-  const { genericExecutor, tokenMessengerWithFees } = crosschain.addresses
+  const executor = crosschain.addresses.genericExecutor
+  if (hook.isExecuted && executor === undefined)
+    throw invalid({
+      at: at('hookData'),
+      reason: `is for an executor of messages, of which this server knows none on ${blockchain}`,
+    })
   const caller = canonicalAddress(destinationCaller)
-  const executor = tokenMessengerWithFees && genericExecutor
-  const expected = hook.isExecuted ? executor : zeroAddress
-  if (caller !== expected)
+  if (caller !== (hook.isExecuted ? executor : zeroAddress))
     throw invalid({
       at: at('destinationCaller'),
       reason: hook.isExecuted
-        ? `must be ${executor ?? 'left out'}, the executor on ${blockchain}, which this hook data is for`
+        ? `must be ${executor}, the executor on ${blockchain}, which this hook data is for`
         : 'must be zero, so that this server can deliver the message',
       value: destinationCaller,
     })

@@ -44,6 +44,9 @@ const messageErrors = [
 ] as const
 
 const quoteErrors = [
+  'messageNotFound',
+  'domainUnknown',
+  'domainWithoutMessages',
   'feeQuotesUnavailable',
   'feeTokenUnsupported',
   'fastQuoteUnavailable',
@@ -152,7 +155,7 @@ export const messageEndpoints = [
     response: signedQuoteSchema,
     changing: false,
     acts: true,
-    errors: [...messageErrors, ...quoteErrors],
+    errors: [...quoteErrors],
     verb: (ctx: Ctx, { params, body }) => quoteBurn(ctx, params, body),
   }),
   endpoint({
