@@ -125,7 +125,7 @@ async function receiveDeposit(ctx: ReportCtx, result: OfDeposit): Promise<void> 
   if (!account) throw notFound('bank account', bankAccountId, 'bankAccountNotFound')
   const [place] = ctx.bank?.places(ctx.chains) ?? []
   if (!place) throw new ApiError('chainNotStarted')
-  const known = await findReported(ctx.db, entityId, { bankReference: reference, redemptionId: null })
+  const known = await findReported(ctx.db, entityId, reference)
   if (known) {
     if (known.amount === amount && known.transactionHash === transactionHash) return
     throw conflict(`The deposit ${reference} was reported with another amount or transaction.`)

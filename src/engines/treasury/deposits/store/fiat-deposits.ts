@@ -146,17 +146,12 @@ export const redemptionBroughtBack = async (db: Db, entityId: string, id: string
       where entity_id = ${entityId} and id = ${id} and redemption_id is not null`)
   )?.redemptionId
 
-/** The deposit that the bank calls so, or that brings this redemption back. */
-export const findReported = (
-  db: Db,
-  entityId: string,
-  { bankReference, redemptionId }: Pick<NewFiatDeposit, 'bankReference' | 'redemptionId'>,
-) =>
-  db.maybe<{
-    amount: bigint
-    transactionHash: string | null
-  }>(sql`select amount, transaction_hash from fiat_deposits
-    where entity_id = ${entityId} and (bank_reference = ${bankReference} or redemption_id = ${redemptionId}) limit 1`)
+/** The deposit that the bank calls so. */
+export const findReported = (db: Db, entityId: string, bankReference: string) =>
+  db.maybe<{ amount: bigint; transactionHash: string | null }>(
+    sql`select amount, transaction_hash from fiat_deposits
+      where entity_id = ${entityId} and bank_reference = ${bankReference}`,
+  )
 
 export function listFiatDeposits(db: Db, entityId: string, page: PageQuery): Promise<Page<FiatDeposit>> {
   const scope = sql`d.entity_id = ${entityId} and d.redemption_id is null`
