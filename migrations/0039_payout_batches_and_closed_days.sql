@@ -26,8 +26,9 @@ create table payout_batches (
   constraint payout_batches_approved_by check ((state in ('approved', 'complete')) <= (approved_by is not null)),
   constraint payout_batches_sound check (approved_by is null or error_count = 0)
 );
-create index payout_batches_page on payout_batches (entity_id, create_date, id);
-create index payout_batches_same on payout_batches (entity_id, content_hash);
+-- The conditions, which are true of every batch that is looked for, keep these away from checks of foreign keys.
+create index payout_batches_page on payout_batches (entity_id, create_date, id) where row_count > 0;
+create index payout_batches_same on payout_batches (entity_id, content_hash) where state <> 'cancelled';
 create index payout_batches_previewed on payout_batches (entity_id) where state = 'previewed';
 create index payout_batches_approved on payout_batches (entity_id, id) where state = 'approved';
 revoke delete on payout_batches from bezant_runtime;

@@ -245,7 +245,7 @@ export const settings = {
   },
   BEZANT_REVIEW_APPROVERS: {
     about:
-      'Number of operators, each with a key or a sign-in of their own, who have to approve a transaction under review: 1 or 2.',
+      'Number of operators, each with a key or a sign-in of their own, who have to approve a transaction under review: 1 or 2. With 2, a file of payouts is approved by another one than its uploader.',
     default: '1',
   },
   BEZANT_REVIEW_ON_TEST_NETWORKS: {

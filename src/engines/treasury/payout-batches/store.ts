@@ -130,7 +130,8 @@ export const batchesPage = (
       columns,
       from: raw('payout_batches b'),
       alias: 'b',
-      scope: sql`b.entity_id = ${entityId}`,
+      // The second condition is the one of the partial index.
+      scope: sql`b.entity_id = ${entityId} and b.row_count > 0`,
       filters: [state && sql`b.state = ${state}`],
     },
     page,
