@@ -45,7 +45,7 @@ export const quoteRequestSchema = Type.Object({
 })
 
 const expiryFields = {
-  mode: Type.Literal('TIMESTAMP', { description: 'Quotes end at a time.' }),
+  mode: Type.Enum(['TIMESTAMP'], { description: 'Quotes end at a time.' }),
   expiresAt: Type.Integer({ description: 'The last second in which a burn can pay by it, since 1970.' }),
 }
 
