@@ -24,7 +24,11 @@ async function startCommand() {
   const { child, exited, stdout, stderr } = await spawnProgram({
     command: 'mcp',
     args: ['--listen', '0', '--allow-acts', '--local-sellers'],
-    env: { BEZANT_URL: harness.url, BEZANT_ENTITY_SECRET: harness.entitySecret },
+    env: {
+      BEZANT_URL: harness.url,
+      BEZANT_API_KEY: harness.apiKey,
+      BEZANT_ENTITY_SECRET: harness.entitySecret,
+    },
   })
   const end = async (): Promise<Awaited<Program['exited']>> => {
     child.kill('SIGTERM')
@@ -96,13 +100,21 @@ describe('property 261: tools over HTTP', () => {
     expect(paid.map(({ amountAtomic }) => amountAtomic)).toEqual([100_000n])
   })
 
-  it('show nothing of another tenant, whose wallets the secret of the command does not open', async () => {
+  it('read alone for a key of another tenant, and fetch nothing for it', async () => {
     const other = await harness.newEntity()
     const tools = await agentTools(other.apiKey)
     expect(await tools.refusal('show_wallet', { walletId: wallet.id })).toContain('no wallet of this entity')
-    expect(await tools.refusal('make_transfer', transfer('foreign', freshAddress()))).toContain('entity')
+    const seller = await openSeller(harness, { payTo: freshAddress() })
+    const foreign = await worldOf(harness, other).wallet()
+    const purchase = { url: seller.url, walletId: foreign.id, maxAmount: '0.10', idempotencyKey: 'one' }
+    for (const [name, input] of [
+      ['make_transfer', transfer('foreign', freshAddress())],
+      ['fetch_with_payment', purchase],
+    ] as const)
+      await expect(tools.client.callTool({ name, arguments: { ...input } })).rejects.toThrow(name)
+    expect(seller.asked()).toBe(0)
     const { wallets } = await tools.call('list_wallets')
-    expect(wallets).toEqual([])
+    expect(wallets.map(({ id }: { id: string }) => id)).toEqual([foreign.id])
   })
 
   it('need a key that the platform accepts, and a host of their own', async () => {
@@ -126,10 +138,12 @@ describe('property 261: tools over HTTP', () => {
     await tools.call('list_wallets')
     const revoked = await harness.http('DELETE', `/operator/apiKeys/${id}`)
     expect(revoked.status).toBeLessThan(300)
-    await until(
-      async () => (await tools.client.callTool({ name: 'list_wallets', arguments: {} })).isError === true,
-      'the key is refused',
-    )
+    const isRefused = () =>
+      tools.client.listTools().then(
+        () => false,
+        () => true,
+      )
+    await until(isRefused, 'the key is refused')
   })
 
   it('leave keys and the secret out of what the command writes', async () => {

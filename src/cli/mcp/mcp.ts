@@ -10,7 +10,7 @@ import { serverOptions } from '../ask-server.ts'
 import { type Command, type ParsedArgs, textFlag, UsageError } from '../command.ts'
 import { serverAddress } from '../server-address.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
-import { openAgents } from './agents.ts'
+import { entityOfKey, openAgents } from './agents.ts'
 import { askPlatform, isSandbox, type PlatformAccess } from './ask-platform.ts'
 import { listenAtOf, publicOriginOf, serveHosts } from './listen.ts'
 
@@ -28,7 +28,8 @@ without a key with the public credentials of a sandbox. Networks of the operator
 BEZANT_OWN_NETWORKS_FILE.
 
 With --listen it serves over HTTP at /mcp, for hosts elsewhere and several agents: each host sends the
-API key of its agent (Authorization: Bearer KEY), and the entity secret stays with this command.`,
+API key of its agent (Authorization: Bearer KEY), and the entity secret stays with this command. Agents
+act whose keys are of the entity of BEZANT_API_KEY; others read.`,
   options: {
     'allow-acts': { type: 'boolean', about: 'Give agents the tools that create, pay and buy.' },
     'local-sellers': {
@@ -73,7 +74,14 @@ async function run(args: ParsedArgs): Promise<number> {
 async function serveOverHttp(args: ParsedArgs, access: PlatformAccess, listen: string): Promise<number> {
   const at = listenAtOf(listen)
   const publicOrigin = publicOriginOf(textFlag(args, 'public-url'), at)
-  const agentOf = openAgents(access.url, (apiKey) => serverFor(args, { ...access, apiKey }))
+  const acting = access.entitySecret === undefined ? undefined : await entityOfKey(access.url, access.apiKey)
+  if (acting && 'status' in acting)
+    throw new Error(
+      `--allow-acts with --listen asks the server for the entity of the secret, by BEZANT_API_KEY: ${acting.message}`,
+    )
+  const agentOf = openAgents(access.url, acting?.id, (apiKey, mayAct) =>
+    serverFor(args, { ...access, apiKey, entitySecret: mayAct ? access.entitySecret : undefined }),
+  )
   const server = await serveHosts({ ...at, publicOrigin, agentOf })
   process.stdout.write(`bezant mcp serves ${publicOrigin ?? server.listeningOrigin}/mcp\n`)
   await waitForStopSignal({ underNpm: false })
