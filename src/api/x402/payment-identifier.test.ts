@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
 import { freshAddress } from '#testing/builders/world'
 import { fundedPayer, settlementRequest } from '#testing/builders/x402-payments'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -39,11 +40,10 @@ describe('property 241: a payment that its payer names', () => {
   it('is no other one under the same name', async () => {
     const [to, identifier] = [freshAddress(), newIdentifier()]
     const { body: first } = await settle({ to, identifier })
-    const [other, elsewhere] = [await fundedPayer(harness), freshAddress()]
+    const elsewhere = freshAddress()
     const others = [
       await settle({ to: elsewhere, identifier }),
       await settle({ to, identifier, amountAtomic: 1n }),
-      await settle({ to, identifier }, other),
     ]
     const forged = await settlementRequest(harness, payer, { to, identifier })
     forged.paymentPayload.payload.authorization['validAfter'] = '1'
@@ -57,11 +57,29 @@ describe('property 241: a payment that its payer names', () => {
     expect([await paidTo(to), await paidTo(elsewhere)]).toEqual([[250_000n], []])
   })
 
-  it('has its name in one account alone', async () => {
+  it('has its name for its payer and in one account alone', async () => {
     const identifier = newIdentifier()
-    const tenant = await harness.newEntity()
+    const [tenant, other] = [await harness.newEntity(), await fundedPayer(harness)]
     expect((await settle({ identifier })).body).toMatchObject({ success: true })
+    expect((await settle({ identifier }, other)).body).toMatchObject({ success: true })
     expect((await settle({ identifier }, payer, tenant)).body).toMatchObject({ success: true })
+  })
+
+  it('can be made again after a failure, once the first authorization has expired', async () => {
+    const [to, identifier, own] = [freshAddress(), newIdentifier(), await fundedPayer(harness)]
+    await harness.stopEngines()
+    const { body: failed } = await settle({ to, identifier, seconds: 1 }, own)
+    expect(failed).toMatchObject({ success: false, errorReason: 'invalid_exact_evm_transaction_failed' })
+    harness.startEngines()
+    expect((await settle({ to, identifier }, own)).body).toMatchObject({
+      success: false,
+      paymentId: failed.paymentId,
+    })
+    await harness.database.run(
+      sql`update x402_payments set valid_before = 1 where id = ${failed.paymentId} and refusal is not null`,
+    )
+    expect((await settle({ to, identifier }, own)).body).toMatchObject({ success: true })
+    expect(await paidTo(to)).toEqual([250_000n])
   })
 
   it('is refused under a name that is none', async () => {

@@ -14,6 +14,7 @@ import {
   findPaymentOf,
   findSignedPayment,
   insertPayment,
+  releaseIdentifier,
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
@@ -55,8 +56,14 @@ export async function settlePayment(
 async function recordedPayment(ctx: Ctx, { signed, identifier }: OfferedPayment) {
   const { id: entityId } = ctx.entity
   const found = await findPaymentOf(ctx.database, entityId, signed)
-  return found || identifier === undefined ? found : findIdentifiedPayment(ctx.database, entityId, identifier)
+  if (found || identifier === undefined) return found
+  const named = await findIdentifiedPayment(ctx.database, entityId, signed.from, identifier)
+  return named && isOver(ctx, named) ? undefined : named
 }
+
+/** Whether a payment has failed, and can be made no more by its authorization: until then both could be paid. */
+const isOver = ({ clock }: Ctx, payment: SettledPayment): boolean =>
+  shownSettlement(payment).state === 'refused' && payment.validBefore * 1000n < BigInt(clock.nowMs())
 
 /** Records a payment for the worker, unless there is a reason against it. */
 async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<PaymentRefusal | undefined> {
@@ -79,7 +86,10 @@ async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: Offe
   const { actor, requestId, entity } = ctx
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
-  const own = { entityId: entity.id, id, withinMs: waitMsOf(offered), identifier: offered.identifier }
+  const { identifier } = offered
+  const named = identifier && (await findIdentifiedPayment(tx, entity.id, payment.from, identifier))
+  if (named && isOver(ctx, named)) await releaseIdentifier(tx, named)
+  const own = { entityId: entity.id, id, withinMs: waitMsOf(offered), identifier }
   if ((await insertPayment(tx, nowMs, own, payment)) === 0) return
   const { blockchain, token, from, to, amountAtomic } = payment
   const data = { blockchain, token, payer: from, payee: to, amountAtomic: amountAtomic.toString() }

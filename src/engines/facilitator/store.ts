@@ -68,11 +68,15 @@ export const findPaymentOf = (
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.blockchain = ${blockchain}
     and p.token_address = ${token} and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
 
-/** The payment that was taken for an identifier. */
-export const findIdentifiedPayment = (db: Db, entityId: string, identifier: string) =>
+/** The payment of a payer that was taken for an identifier. */
+export const findIdentifiedPayment = (db: Db, entityId: string, payer: string, identifier: string) =>
   db.maybe<SettledPayment>(
-    sql`${withTransaction} where p.entity_id = ${entityId} and p.identifier = ${identifier}`,
+    sql`${withTransaction} where p.entity_id = ${entityId} and p.payer = ${payer} and p.identifier = ${identifier}`,
   )
+
+/** Lets the payer have another payment for the identifier of this one. */
+export const releaseIdentifier = (tx: Db, { entityId, id }: PaymentRef) =>
+  tx.run(sql`update x402_payments set identifier = null where entity_id = ${entityId} and id = ${id}`)
 
 export const findSignedPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.id = ${id}`)
