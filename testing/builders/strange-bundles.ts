@@ -1,8 +1,11 @@
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import type { Address } from '#chains/addresses/types'
+import type { Chain } from '#chains/chain'
 import { entryPoint } from '#chains/entry-point'
 import type { UserOperation } from '#chains/facets/accounts'
+import type { TestChain } from '#testing/platform/chain'
 import type { Harness } from '#testing/platform/harness'
+import { freshAddress } from './world.ts'
 
 /** A call that gives operations to the EntryPoint beside their sponsor, for `beneficiary`. */
 export function strangeBundle(harness: Harness, operations: readonly UserOperation[], beneficiary: string) {
@@ -36,5 +39,40 @@ export async function executeBesideSponsor(
     txHash = await rpc<string>('eth_sendTransaction', [{ from: outsider, gas: '0x300000', ...call }])
   })
   await rpc('anvil_setCode', [paymaster, code])
+  return txHash
+}
+
+/** Code of an account that takes any operation, and of one that also makes the call of `execute(address,uint256,bytes)`. */
+const codes = {
+  idle: '0x5f5f5260205ff3',
+  paying: '0x5f3560e01c63b61d27f6146015575f5f5260205ff35b5f5f5f5f6024356004355af100',
+}
+
+/** Executes an operation of a stranger's account whose input tells of coins for an address: an idle account sends none. */
+export async function sendByAccount(
+  { accounts }: Chain,
+  { rpc, outsider, mine }: Pick<TestChain, 'rpc' | 'outsider' | 'mine'>,
+  code: keyof typeof codes,
+  { to, amountAtomic }: { to: string; amountAtomic: bigint },
+): Promise<string> {
+  const account = freshAddress() as Address
+  await rpc('anvil_setCode', [account, codes[code]])
+  if (code === 'paying') await rpc('anvil_setBalance', [account, `0x${amountAtomic.toString(16)}`])
+  const execute = parseAbi(['function execute(address to, uint256 amount, bytes data)'])
+  const callData = encodeFunctionData({ abi: execute, args: [to as Hex, amountAtomic, '0x'] })
+  const limits = { callGas: 200_000n, verificationGas: 200_000n, preVerificationGas: 0n }
+  const operation = {
+    account,
+    nonce: 0n,
+    callData,
+    signature: '0x',
+    ...limits,
+    maxFeeAtomic: 0n,
+    priorityFeeAtomic: 0n,
+  } as const
+  const { data } = accounts!.bundleCall([operation], outsider as Address)
+  const call = { from: outsider, to: entryPoint, data, gas: '0x300000' }
+  const txHash = await rpc<string>('eth_sendTransaction', [call])
+  await mine()
   return txHash
 }

@@ -2,13 +2,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { createPublicClient, encodeFunctionData, erc20Abi, http } from 'viem'
+import { entryPoint07Abi } from 'viem/account-abstraction'
 import { arcTestnet } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entryPoint } from '#chains/entry-point'
 import { reconcile } from '#engines/indexer/reconciliation/index'
 import { sql } from '#runtime/db/db'
 import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { accountActions } from '#testing/builders/smart-accounts'
+import { sendByAccount } from '#testing/builders/strange-bundles'
 import { typedAuthorization } from '#testing/builders/token-authorizations'
 import { freshAddress, worldOf } from '#testing/builders/world'
 import { withNativeLogs } from '#testing/nodes/native-logs'
@@ -279,6 +282,38 @@ describe('property 252: a node that writes a log for each movement of native coi
     expect(await gaps()).toEqual([])
     expect(await differences()).toBe(before)
     await checkLedger(harness.database)
+  })
+
+  it('has what the EntryPoint pays out of the deposit of a stranger', async () => {
+    const payee = await newWallet()
+    const [from] = await harness.chain().rpc<`0x${string}`[]>('eth_accounts')
+    const amount = atomicOf('0.5', 18)
+    const call = (data: `0x${string}`, value: bigint) =>
+      harness
+        .chain()
+        .rpc('eth_sendTransaction', [{ from, to: entryPoint, data, value: `0x${value.toString(16)}` }])
+    await call(encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args: [from!] }), amount)
+    const args = [payee.address as `0x${string}`, amount] as const
+    await call(encodeFunctionData({ abi: entryPoint07Abi, functionName: 'withdrawTo', args }), 0n)
+    await untilOwned(payee.id, '0.5')
+    expect((await received(payee.id, 1)).map(({ amounts }) => amounts)).toEqual([['0.5']])
+  })
+})
+
+describe.each(['with its own logs', 'with a log for each movement'])('property 252: a node %s', (logs) => {
+  beforeAll(() => harness.chain().intercept(logs === 'with its own logs' ? undefined : withNativeLogs))
+  afterAll(() => harness.chain().intercept(undefined))
+
+  it('has what the account of a stranger sends, and not what the input of its operation tells', async () => {
+    const payee = await newWallet()
+    const [chain] = harness.ctx.chains.list()
+    const send = (code: 'idle' | 'paying', amount: string) =>
+      sendByAccount(chain!, harness.chain(), code, { to: payee.address, amountAtomic: atomicOf(amount, 18) })
+    await send('idle', '1000')
+    await send('paying', '0.75')
+    await untilOwned(payee.id, '0.75')
+    expect((await received(payee.id, 1)).map(({ amounts }) => amounts)).toEqual([['0.75']])
+    expect(await gaps()).toEqual([])
   })
 })
 

@@ -10,8 +10,8 @@ import type { ObservedOwners } from './store/owners.ts'
 /** The managed owners of addresses. */
 export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
 
-/** The native coins that an operation moved; transfers of tokens have logs. */
-type CoinMovement = {
+/** Native coins that moved at the EntryPoint, or by an operation as its input claims; transfers of tokens have logs. */
+export type CoinMovement = {
   txHash: string
   kind: 'value' | 'operation' | 'log'
   position: number
@@ -33,17 +33,18 @@ export const addressesOf = ({ operations, compensations, depositMoves }: BlockOp
 /** More transfers than one operation can carry. */
 const transfersMax = 4_096
 
-/** Each movement has a position of its own within its transaction, since no log shows it. */
+/** More than any chain has of its coin: sums of less stay within the numbers of the books. */
+const claimMaxAtomic = 2n ** 128n
+
+/** Each movement has a position of its own within its transaction, since no log shows it. An account with other code moves none. */
 export const coinMovements = ({ operations }: BlockOperations): CoinMovement[] =>
   operations.flatMap(({ txHash, logIndex, account, transfers }) =>
-    transfers.slice(0, transfersMax).map(({ to, amountAtomic }, index) => ({
-      txHash,
-      from: account,
-      to,
-      amountAtomic,
-      kind: 'operation',
-      position: logIndex * transfersMax + index,
-    })),
+    transfers.slice(0, transfersMax).flatMap(({ to, amountAtomic }, index): CoinMovement[] => {
+      const position = logIndex * transfersMax + index
+      return amountAtomic < claimMaxAtomic
+        ? [{ txHash, from: account, to, amountAtomic, kind: 'operation', position }]
+        : []
+    }),
   )
 
 export function managedOperations(

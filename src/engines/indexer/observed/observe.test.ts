@@ -6,6 +6,7 @@ import { sandboxEntity } from '#sandbox/credentials'
 import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
 import { lyingTokenAbi, lyingTokenBytecode } from '#testing/artifacts/lying-token'
 import { checkLedger, ledgerBalances } from '#testing/builders/ledger-checks'
+import { sendByAccount } from '#testing/builders/strange-bundles'
 import { startTestChains, type TestChain } from '#testing/platform/chain'
 import { quantity } from '#testing/platform/json-rpc'
 import {
@@ -120,6 +121,47 @@ describe('the contents of a block', () => {
     expect(await seen(nothing)).toEqual([])
   })
 })
+
+describe('coins that a stranger sends by a smart account', () => {
+  const send = (code: 'idle' | 'paying', to: string, amountAtomic: bigint) =>
+    sendByAccount(indexing.ctx.chains.list()[0]!, chain, code, { to, amountAtomic })
+
+  it('property 252: are received where they arrive, and nowhere by what the input of the operation says', async () => {
+    const address = await managed()
+    const [fake, real] = [await send('idle', address, 10n ** 21n), await send('paying', address, 5n)]
+    const most = await send('idle', address, 2n ** 256n - 1n)
+    await settled()
+    for (const txHash of [fake, real, most])
+      expect(await chain.rpc('eth_getTransactionReceipt', [txHash])).toMatchObject({ status: '0x1' })
+    expect([await seen(fake), await seen(most)]).toEqual([[], []])
+    expect(await seen(real)).toMatchObject([{ direction: 'in', address, amount: '5', kind: 'operation' }])
+    const there = await chain.rpc<string>('eth_getBalance', [address, 'latest'])
+    expect((await owned(address)).native).toBe(String(BigInt(there)))
+  })
+
+  it('property 252: are not proven by other coins of the same block, nor by a node without the state', async () => {
+    const [address, other] = [await managed(), await managed()]
+    await chain.setAutomine(false)
+    const [value, fake] = [await chain.send(address, 7n), await send('idle', address, 7n)]
+    await chain.setAutomine(true)
+    await settled()
+    expect([await seen(value), await seen(fake)]).toMatchObject([[{ amount: '7', kind: 'value' }], []])
+    chain.intercept(async ({ body }) =>
+      body.includes('eth_getBalance')
+        ? { body: JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(String(body)).id, error: stateGone }) }
+        : 'forward',
+    )
+    try {
+      const unseen = await send('paying', other, 3n)
+      await settled()
+      expect(await seen(unseen)).toEqual([])
+    } finally {
+      chain.intercept(undefined)
+    }
+  })
+})
+
+const stateGone = { code: -32000, message: 'missing trie node' }
 
 describe('a balance that changes without a transfer', () => {
   it('is booked as a difference, once, when the balance is read', async () => {

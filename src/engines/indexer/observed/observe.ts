@@ -8,10 +8,9 @@ import type { Posting } from '#engines/ledger/index'
 import type { Token } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { withoutRepeated } from './native-logs.ts'
+import { claimedCoins, withoutRepeated } from './native-logs.ts'
 import {
   addressesOf,
-  coinMovements,
   gasPostings,
   type Managed,
   managedOperations,
@@ -20,6 +19,7 @@ import {
   ownersOfCoins,
 } from './observe-operations.ts'
 import { claimedTransfersOf, toAccountOf, walletSides } from './observe-tokens.ts'
+import { provenCoins } from './proven-coins.ts'
 import type { ObservedOperation } from './store/operations.ts'
 import type { ObservedOwners } from './store/owners.ts'
 import type { ObservedTokenTransfer } from './store/tokens.ts'
@@ -48,6 +48,8 @@ type MovedAmount = {
   amountAtomic: bigint
   /** Native coins that entered or left the deposit of a paymaster. */
   isOfDeposit?: boolean
+  /** Native coins that an operation claims to have moved, and of which nothing shows that they arrived. */
+  isUnproven?: boolean
 }
 
 const noOperations: BlockOperations = { operations: [], compensations: [], depositMoves: [] }
@@ -75,9 +77,8 @@ export async function observe(
       postings: [],
     }
   const receipts = await receiptsOf(chain, block, managed)
-  const transfers = movementsOf(block, receipts, tokens, { executed, managed }).flatMap((movement) =>
-    sidesOf(movement, managed, blockchain, block),
-  )
+  const movements = await movementsOf(chain, block, receipts, tokens, { executed, managed })
+  const transfers = movements.flatMap((movement) => sidesOf(movement, managed, blockchain, block))
   const transactions = sentBy(managed, receipts, blockchain, block)
   const native = tokens.find((token) => token.isNative)!
   const tokenTransfers = walletSides(
@@ -138,12 +139,13 @@ async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise
   return new Map(receipts.map((receipt) => [receipt.txHash, receipt]))
 }
 
-function movementsOf(
+async function movementsOf(
+  chain: Chain,
   block: Block,
   receipts: ReadonlyMap<string, Receipt>,
   tokens: readonly Token[],
   { executed, managed }: { executed: BlockOperations; managed: Managed },
-): MovedAmount[] {
+): Promise<MovedAmount[]> {
   const native = tokens.find((token) => token.isNative)!
   const byAddress = new Map(tokens.map((token) => [token.address, token]))
   const ofDeposits = movesOfPaymasters(executed, managed).map((move) => {
@@ -155,15 +157,42 @@ function movementsOf(
       ? [{ txHash: hash, kind: 'value', position: 0, token: native, from, to, amountAtomic: valueAtomic }]
       : [],
   )
-  const logs = withoutRepeated(block, executed).flatMap(
-    ({ token: address, logIndex: position, ...log }): MovedAmount[] => {
-      const token = byAddress.get(address ?? null)
-      // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
-      return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
-    },
-  )
-  const ofOperations = coinMovements(executed).map((movement) => ({ ...movement, token: native }))
+  const told = withoutRepeated(block, executed, managed)
+  const logs = told.flatMap(({ token: address, logIndex: position, ...log }): MovedAmount[] => {
+    const token = byAddress.get(address ?? null)
+    // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
+    return token && log.amountAtomic > 0n ? [{ ...log, kind: 'log', position, token }] : []
+  })
+  const claims = claimedCoins(executed, told)
+  const recipients = new Set(claims.map(({ to }) => to).filter((to) => ownersOfCoins(managed, to).length > 0))
+  const known = [...values, ...ofDeposits, ...logs.filter(({ token }) => token.isNative)]
+  const proven = await provenCoins(chain, block, claims, {
+    recipients: [...recipients],
+    known: (address) => knownChange(address, block, receipts, { known, executed }),
+  })
+  const ofOperations = claims.map((claim) => {
+    return { ...claim, token: native, isUnproven: !proven.has(claim) }
+  })
   return [...values, ...ofDeposits, ...ofOperations, ...logs]
+}
+
+/** The change of a balance of native coins by all that does not rest on the claim of an operation. */
+function knownChange(
+  address: string,
+  { transactions }: Block,
+  receipts: ReadonlyMap<string, Receipt>,
+  { known, executed }: { known: readonly MovedAmount[]; executed: BlockOperations },
+): bigint {
+  let change = 0n
+  for (const { from, to, amountAtomic } of known) {
+    if (to === address) change += amountAtomic
+    if (from === address) change -= amountAtomic
+  }
+  for (const { hash, from, feePayer = from } of transactions)
+    if (feePayer === address) change -= receipts.get(hash)?.feeAtomic ?? 0n
+  for (const { beneficiary, amountAtomic } of executed.compensations)
+    if (beneficiary === address) change += amountAtomic
+  return change
 }
 
 function sidesOf(
@@ -172,7 +201,7 @@ function sidesOf(
   blockchain: string,
   block: Block,
 ): Omit<ObservedTransfer, 'id'>[] {
-  const { txHash, kind, position, token, from, to, amountAtomic: amount, isOfDeposit } = movement
+  const { txHash, kind, position, token, from, to, amountAtomic: amount, isOfDeposit, isUnproven } = movement
   const seen = (direction: 'in' | 'out') => (side: ManagedAddress) => ({
     entityId: side.entityId,
     blockchain,
@@ -193,7 +222,7 @@ function sidesOf(
   })
   const owners = (party: string) =>
     token.isNative && !isOfDeposit ? ownersOfCoins(managed, party) : (managed.get(party) ?? [])
-  return [...owners(from).map(seen('out')), ...owners(to).map(seen('in'))]
+  return [...owners(from).map(seen('out')), ...(isUnproven ? [] : owners(to).map(seen('in')))]
 }
 
 function sentBy(
