@@ -13,7 +13,7 @@ import {
 } from './tidy/documents.ts'
 import { dueDateRule } from './tidy/due-dates.ts'
 import { doorRule, exportRule } from './tidy/exports.ts'
-import { familySuiteRule, familyWordRule } from './tidy/families.ts'
+import { familySuiteRule, familyWordRule, stablecoinRule } from './tidy/families.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { absentLabRule } from './tidy/lab.ts'
 import { movedDataRule } from './tidy/moves-data.ts'
@@ -48,6 +48,7 @@ const rules: Rule[] = [
   doorRule,
   familyWordRule,
   familySuiteRule,
+  stablecoinRule,
   tableOwnerRule,
   columnNameRule,
   migrationNumberRule,

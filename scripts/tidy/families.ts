@@ -79,3 +79,26 @@ export const familySuiteRule: Rule = {
       return named ? [`${path} names ${named}: ask the object of the family for it`] : []
     }),
 }
+
+/** A search among the tokens of a network by symbol, which misses a native coin that is a stablecoin. */
+const tokenBySymbol =
+  /\btokens\s*\.(find|filter|some)\(\s*(\(\{[^})]*\bsymbol\b|\(?(\w+)[^)]{0,40}\)? =>\s*\3\.symbol\b)/g
+
+/** Searches that leave such a coin out on purpose. */
+const withoutNativeCoins = new Set([
+  // The business account is off where the native coin is a stablecoin.
+  'src/engines/treasury/rebalancing/ends.ts',
+])
+
+export const stablecoinRule: Rule = {
+  name: 'a stablecoin is found by `stablecoinsOf`',
+  why: 'The native coin of a network may be it, and is none of its `tokens`: a search among those fails there.',
+  check: (repository) =>
+    programFiles(repository)
+      .filter(({ path }) => !withoutNativeCoins.has(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(tokenBySymbol)].map(
+          ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+        ),
+      ),
+}

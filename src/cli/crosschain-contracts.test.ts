@@ -43,6 +43,9 @@ type Shown = {
   setting: { blockchain: string; crosschain: Record<string, Hex> }
 }
 
+/** Chains that the configuration names later, besides those of the harness. */
+const joined: { blockchain: string; rpcUrl: string }[] = []
+
 const run = (...args: string[]) =>
   runCommand({
     command: 'contracts',
@@ -51,7 +54,7 @@ const run = (...args: string[]) =>
       DATABASE_URL: urlOf(harness.connection),
       BEZANT_ROOT_KEY: testRootKey.toString('hex'),
       BEZANT_NETWORKS: JSON.stringify(
-        harness.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl })),
+        [...harness.chains, ...joined].map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl })),
       ),
     },
   })
@@ -122,6 +125,14 @@ it('the contracts are created once, connected, and left to their owner; coins mo
     ...['addRemoteTokenMessenger(uint32,bytes32)', 'linkTokenPair(address,uint32,bytes32)'],
     'enableAttester(address)',
   ])
+  // One whose native coin is the one that messages move.
+  joined.push({ blockchain: 'ARC-TESTNET', rpcUrl: base.rpcUrl })
+  const linked = await deploy('--json', '--chain', 'BASE-SEPOLIA')
+  expect(shownOf(linked.stdout)[0]!.left.map(({ signature, values }) => [signature, values.at(-1)])).toEqual([
+    ['addRemoteTokenMessenger(uint32,bytes32)', wordOf(created[0]!.setting.crosschain['tokenMessenger']!)],
+    ['linkTokenPair(address,uint32,bytes32)', wordOf(`0x36${'0'.repeat(38)}`)],
+  ])
+  joined.pop()
 
   await harness.stopEngines()
   const contracts = created[0]!.setting.crosschain

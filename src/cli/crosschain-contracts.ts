@@ -9,6 +9,7 @@ import type {
   RemoteContracts,
 } from '#chains/crosschain/planned-contracts'
 import { contractsOn, crosschainPlannerOn, hasFacet } from '#chains/facets/optional'
+import { stablecoinsOf } from '#chains/network'
 import { attestationKeyInUse, attestationKeysInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
@@ -173,8 +174,8 @@ function linkedTo(
 ): RemoteContracts[] {
   const here = ctx.chains.find(blockchain)!
   return ctx.chains.list().flatMap((chain) => {
-    const { domain, environment, tokens } = chain.network
-    const token = tokens.find(({ symbol }) => symbol === 'USDC')
+    const { domain, environment } = chain.network
+    const token = stablecoinsOf(chain.network).find(({ symbol }) => symbol === 'USDC')
     const isOther = environment === here.network.environment && domain !== here.network.domain
     if (!hasFacet(chain, 'crosschainPlanner')) return []
     if (domain === undefined || !token || !isOther || given.some((each) => each.domain === domain)) return []

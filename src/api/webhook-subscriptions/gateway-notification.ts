@@ -1,3 +1,4 @@
+import { stablecoinsOf } from '#chains/network'
 import { requireNetwork } from '#chains/networks/index'
 import { findGatewayEvent, tokenSymbol } from '#engines/unified-balance/index'
 import type { TopicEvent, WebhookContent } from '#engines/webhooks/index'
@@ -12,8 +13,9 @@ export async function gatewayNotification(
   const found = await findGatewayEvent(db, entityId, resourceId)
   if (!found) return undefined
   const { id, kind, blockchain, address, amountAtomic, from, to, txHash } = found
-  const { environment, tokens, domain } = requireNetwork(blockchain)
-  const token = tokens.find(({ symbol }) => symbol === tokenSymbol)!
+  const network = requireNetwork(blockchain)
+  const { environment, domain } = network
+  const token = stablecoinsOf(network).find(({ symbol }) => symbol === tokenSymbol)!
   return {
     notificationType: `gateway.${kind}`,
     about: { address, domain: domain! },

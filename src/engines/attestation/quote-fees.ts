@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Address } from '#chains/addresses/types'
 import type { BurnQuote, BurnQuotes } from '#chains/crosschain/fee-quotes'
 import { emptyMessageBytes } from '#chains/crosschain/message'
-import { tokenAddress } from '#chains/network'
+import { stablecoinsOf, tokenAddress } from '#chains/network'
 import { signQuote } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { openPayer, payerOf } from '#engines/treasury/index'
@@ -57,7 +57,7 @@ const zeroWord: Hex = `0x${'0'.repeat(64)}`
 
 /** The token that burns on a chain move. */
 export const burnTokenOf = ({ chain: { network } }: MessageChain): Address =>
-  tokenAddress(network.tokens.find(({ symbol }) => symbol === 'USDC')!)
+  tokenAddress(stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')!)
 
 /** The bytes that the contract takes; `undefined` while no key signs quotes. */
 export async function signedQuoteOf(

@@ -89,6 +89,15 @@ describe('property 251: the kits on a chain whose native coin is USDC', () => {
     else expect(spent).toBe(10_500_000n)
   })
 
+  it('quote the fees of a burn in its coin', async () => {
+    const body = { amount: '10500000', feeToken: contract, requests: [{ type: 'FORWARD' }] }
+    const quoted = await harness.http('POST', '/v2/quote/burn/usdc/26/1', {
+      body,
+      headers: { authorization: undefined },
+    })
+    expect([quoted.status, quoted.body.feeToken]).toEqual([200, contract])
+  })
+
   it.each<[Name, Name]>([
     [arc, fuji],
     [fuji, arc],
