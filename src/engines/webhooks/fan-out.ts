@@ -1,12 +1,13 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import { type Db, isDatabaseAway } from '#runtime/db/db'
+import { type Db, isDatabaseAway, sql } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { defer, type Turn } from '#runtime/turns/store'
 import {
   backlogMax,
   type FullBacklog,
+  holdQueued,
   insertNotifications,
   lastNotifications,
   type NewNotification,
@@ -24,6 +25,9 @@ const entitiesMax = 10
 
 /** Time for which an event is held at most: the node that has the missing part may be away. */
 export const heldMaxMs = 10_000
+
+/** Age from which an event that still cannot be shown is dropped. */
+const shownWithinMs = 3_600_000
 
 const heldBefore = ({ clock }: EngineCtx) => formatInstant(clock.nowMs() - heldMaxMs)
 
@@ -86,17 +90,13 @@ async function reportFull(
 
 /** Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. */
 async function notificationsFor(
-  { config }: EngineCtx,
+  ctx: EngineCtx,
   tx: Db,
   topics: Topics,
   entityId: string,
   events: readonly QueuedEvent[],
 ): Promise<NewNotification[]> {
-  const shown: (QueuedEvent & Content)[] = []
-  for (const event of events) {
-    const content = await contentOf(tx, topics, event, config)
-    if (content) shown.push({ ...event, ...content })
-  }
+  const shown = await shownOf(ctx, tx, topics, entityId, events)
   const nameOf = ({ topic, resourceId }: { topic: string; resourceId: string }) => `${topic} ${resourceId}`
   const sent = await lastNotifications(tx, entityId, shown)
   const last = new Map(sent.map((each) => [nameOf(each), each]))
@@ -111,6 +111,44 @@ async function notificationsFor(
     made.push(next)
   }
   return made
+}
+
+/** The events with what they tell. One that cannot be shown delays no other: it is held and tried again, for a bounded time. */
+async function shownOf(
+  ctx: EngineCtx,
+  tx: Db,
+  topics: Topics,
+  entityId: string,
+  events: readonly QueuedEvent[],
+): Promise<(QueuedEvent & Content)[]> {
+  const shown: (QueuedEvent & Content)[] = []
+  const held: QueuedEvent[] = []
+  const nowMs = ctx.clock.nowMs()
+  for (const event of events)
+    try {
+      const content = await contentOf(tx, topics, event, ctx.config)
+      if (content) shown.push({ ...event, ...content })
+    } catch (error) {
+      // A `tx` that an error of the database has ended takes no further statement.
+      await tx.run(sql`select 1`).catch(() => {
+        throw error
+      })
+      const { id, type, resourceId } = event
+      const facts = { err: error, entityId, eventId: id, type, resourceId }
+      if (event.isHeld && nowMs - Date.parse(event.updateDate) > shownWithinMs)
+        raiseAlarm(
+          ctx.log,
+          'webhook-event-dropped',
+          facts,
+          'an event cannot be shown: its notification is dropped',
+        )
+      else {
+        ctx.log.error(facts, 'an event cannot be shown: it is tried again')
+        held.push(event)
+      }
+    }
+  await holdQueued(tx, entityId, held, formatInstant(nowMs))
+  return shown
 }
 
 type Content = Pick<NewNotification, 'line' | 'topic' | 'message' | 'about'>

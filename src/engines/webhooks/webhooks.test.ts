@@ -304,3 +304,42 @@ describe('webhooks', () => {
     expect((await world.call('GET', `${path}/${subscriptionId}`)).droppedCount).toBeGreaterThan(0)
   })
 })
+
+describe('an event that cannot be shown', () => {
+  /** An event of an address on a chain, which may be one that the configuration no longer names. */
+  const queue = async (entityId: string, blockchain: string) => {
+    const id = randomUUID()
+    await harness.database.run(sql`insert into gateway_events (entity_id, id, kind, blockchain, subject, address, amount,
+        from_address, to_address, tx_hash, create_date)
+      values (${entityId}, ${id}, 'deposit.finalized', ${blockchain}, ${id}, '0x1', 5000000, '0x2', '0x3', '0x4', now())`)
+    await harness.database.run(sql`insert into queued_events (entity_id, id, type, resource_id, update_date, create_date)
+      values (${entityId}, ${randomUUID()}, 'gatewayEvent.created', ${id}, now(), now())`)
+    return id
+  }
+  const messageOf = (entityId: string, id: string) =>
+    harness.database.maybe<{ message: string }>(
+      sql`select message from notifications where entity_id = ${entityId} and resource_id = ${id}`,
+    )
+
+  it('delays no other of its entity, and is dropped with an alarm at last', async () => {
+    const { world, receiver, entityId } = await subscriber()
+    const raised = countAlarm('webhook-event-dropped')
+    const unknown = await queue(entityId, 'NOWHERE')
+    const known = await queue(entityId, 'ARC-TESTNET')
+    const txHash = await receive(world)
+    const arrived = () => receiver.webhooks().filter(({ notification }) => notification.txHash === txHash)
+    await until(async () => arrived().length === 2, 'what comes later is delivered')
+    expect(JSON.parse((await messageOf(entityId, known))!.message)).toMatchObject({
+      amount: '5.000000',
+      tokenAddress: '0x3600000000000000000000000000000000000000',
+    })
+    const waiting = () =>
+      harness.database.all(sql`select 1 from queued_events where entity_id = ${entityId} and is_held`)
+    expect([raised(), (await waiting()).length]).toEqual([0, 1])
+    harness.clock.moveMs(3_700_000)
+    await harness.database.run(sql`select pg_notify('queued_events', '')`)
+    await until(() => raised() === 1, 'the alarm is raised')
+    await until(async () => (await waiting()).length === 0, 'it is dropped')
+    expect(await messageOf(entityId, unknown)).toBeUndefined()
+  })
+})

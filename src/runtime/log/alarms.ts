@@ -59,6 +59,7 @@ export const alarmNames = [
   'transfers-omitted',
   'treasury-low-on-gas',
   'webhook-backlog-full',
+  'webhook-event-dropped',
   'webhook-endpoint-failing',
 ] as const
 

@@ -11,6 +11,8 @@ export type QueuedEvent = {
   /** The resource's update date after this event. */
   updateDate: string
   snapshot: Record<string, unknown> | null
+  sequence: number
+  isHeld: boolean
 }
 
 /** Selects queued events `q` that are not held, or were held since before this date. */
@@ -46,14 +48,32 @@ export async function takeQueued(
   const { got } = await tx.one<{ got: boolean }>(sql`select
     pg_try_advisory_xact_lock(hashtextextended(${`notifications of ${entityId}`}, 0)) as got`)
   if (!got) return []
-  const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`with taken as materialized (
+  const rows = await tx.all<QueuedEvent>(sql`with taken as materialized (
       select q.id from queued_events q where q.entity_id = ${entityId} and ${isReady(heldBefore)}
       order by q.sequence limit ${limit} for update
     )
     delete from queued_events where entity_id = ${entityId} and id in (select id from taken)
     returning entity_id, id, type, resource_id, update_date, snapshot,
-      sequence`)
+      sequence, is_held`)
   return rows.sort((one, other) => one.sequence - other.sequence)
+}
+
+/** Puts events back in their place, held from now on. */
+export async function holdQueued(
+  tx: Db,
+  entityId: string,
+  events: readonly QueuedEvent[],
+  at: string,
+): Promise<void> {
+  if (events.length === 0) return
+  await tx.run(sql`insert into queued_events
+      (entity_id, id, type, resource_id, update_date, snapshot, sequence, is_held, create_date) overriding system value
+    select ${entityId}, i, t, r, u, s, n, true, ${at}::timestamptz
+    from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ type }) => type)}::text[],
+      ${events.map(({ resourceId }) => resourceId)}::text[],
+      ${events.map(({ updateDate }) => updateDate)}::timestamptz[],
+      ${events.map(({ snapshot }) => snapshot && JSON.stringify(snapshot))}::jsonb[],
+      ${events.map(({ sequence }) => sequence)}::int8[]) as row(i, t, r, u, s, n)`)
 }
 
 /** The end of the wait of a resource's held event, with the members of its snapshot, or without when they will not come. */
