@@ -2,6 +2,7 @@ import { isAlgorandAddress } from './addresses/algorand.ts'
 import { aptosAddressForm, isSpecialAptosAddress, parseAptosAddress } from './addresses/aptos.ts'
 import { parseBitcoinAddress, parseLegacyAddress } from './addresses/bitcoin.ts'
 import { parseBitcoinCashAddress } from './addresses/bitcoin-cash.ts'
+import { canonicalAddress } from './addresses/canonical.ts'
 import { parseCosmosAddress } from './addresses/cosmos.ts'
 import { parseHederaAddress } from './addresses/hedera.ts'
 import { parseLitecoinAddress } from './addresses/litecoin.ts'
@@ -16,7 +17,7 @@ import { isXrplAddress } from './addresses/xrpl.ts'
 import { type Blockchain, environmentOf, familyOf } from './blockchains.ts'
 import { evmAddressForm, isReservedEvmAddress, parseEvmAddress } from './evm/address.ts'
 import { type AddressFamily, type Environment, nativeContract } from './network.ts'
-import { networkOf } from './networks/index.ts'
+import { networkOf, networks } from './networks/index.ts'
 
 type AddressReader = (text: string, environment: Environment) => string | undefined
 
@@ -85,6 +86,10 @@ export function isReserved(blockchain: Blockchain, address: string): boolean {
 /** The same for a blockchain of which only the name is at hand, and which must be a known one. */
 export const isReservedOn = (blockchain: string, address: string): boolean =>
   isReserved(blockchain as Blockchain, address)
+
+/** Whether some blockchain has the contract of its native coin there: what it moves is no token of that address. */
+export const isNativeContract = (address: string): boolean =>
+  networks.some((network) => nativeContract(network) === canonicalAddress(address))
 
 /** The words of an error that tell how addresses of a blockchain are written. */
 export const addressForm = (blockchain: Blockchain): string =>

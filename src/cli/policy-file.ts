@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { isReservedOn, parseAddressOn } from '#chains/address'
+import { isNativeContract, isReservedOn, parseAddressOn } from '#chains/address'
 import { isBlockchain } from '#chains/blockchains'
+import { blockchainWithId } from '#chains/chain-ids'
 import { permissive, type Rules, readRules } from '#custody/policy/index'
 import { ApiError } from '#lib/errors'
 import { UsageError } from './command.ts'
@@ -15,7 +16,13 @@ export async function readPolicy(text: string): Promise<Rules> {
   })
   if (content.length > bytesMax) throw new UsageError(`${text} is larger than ${bytesMax} bytes`)
   try {
-    return readRules(JSON.parse(content), { isBlockchain, parseAddressOn, isReservedOn })
+    return readRules(JSON.parse(content), {
+      isBlockchain,
+      blockchainWithId,
+      parseAddressOn,
+      isReservedOn,
+      isNativeContract,
+    })
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`${text} is not JSON: ${error.message}`)
     if (!(error instanceof ApiError)) throw error

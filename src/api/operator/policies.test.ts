@@ -134,6 +134,18 @@ it('property 199: a wrong document is refused by the path of its member, and cha
     [{ ...rules, tokens: ['BSAE:native'], limits: [] }, 'rules.tokens[0]'],
     [{ ...rules, tokens: ['SOL:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'], limits: [] }, 'rules.tokens[0]'],
     ...misnamed(rules),
+    ...[
+      '*:0x3600000000000000000000000000000000000000',
+      'eip155:84532:native',
+      `eip155:5042:0x36${'0'.repeat(38)}`,
+    ].flatMap((token): [object, string][] => [
+      [{ ...rules, tokens: [token], limits: [] }, 'rules.tokens[0]'],
+      [
+        { ...rules, tokens: 'any', limits: [{ tokens: [token], perTransactionAtomic: '1' }] },
+        'rules.limits[0].tokens[0]',
+      ],
+    ]),
+    [{ ...rules, destinations: [`eip155:1:0x${'1'.repeat(40)}`] }, 'rules.destinations[0]'],
     [{ ...rules, destinations: [`SOL:${'1'.repeat(40)}`] }, 'rules.destinations[0]'],
     [{ ...rules, destinations: ['NEAR:Bob.near'] }, 'rules.destinations[0]'],
     [

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
-import { isReservedOn, parseAddressOn } from '#chains/address'
+import { isNativeContract, isReservedOn, parseAddressOn } from '#chains/address'
 import { isBlockchain } from '#chains/blockchains'
+import { blockchainWithId } from '#chains/chain-ids'
 import {
   findListedPolicy,
   findPolicyInForce,
@@ -16,7 +17,14 @@ import { showPolicy } from './read-control.ts'
 
 /** The rules of a request, which names a wrong member by its path. */
 export const rulesOf = (rules: unknown) =>
-  readRules(rules, { at: 'rules', isBlockchain, parseAddressOn, isReservedOn })
+  readRules(rules, {
+    at: 'rules',
+    isBlockchain,
+    blockchainWithId,
+    parseAddressOn,
+    isReservedOn,
+    isNativeContract,
+  })
 
 /** The subject of this id; the entity without one. */
 export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {

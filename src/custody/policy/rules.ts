@@ -103,10 +103,14 @@ type ReadSettings = {
   at?: string
   /** Whether this is a blockchain of the interface: a misspelt one would allow nothing there, and limit nothing either. */
   isBlockchain: (name: string) => boolean
+  /** The blockchain of the interface with an id such as `eip155:1`: effects name it by its name, never by its id. */
+  blockchainWithId: (id: string) => string | undefined
   /** The address of that blockchain of the interface in the form that effects name it by; `undefined` for a text that is none. */
   parseAddressOn: (blockchain: string, text: string) => string | undefined
   /** Whether the blockchain reserves an address: no token is there. */
   isReservedOn: (blockchain: string, address: string) => boolean
+  /** Whether the native coin of some blockchain has its contract at an address: no token is there. */
+  isNativeContract: (address: string) => boolean
 }
 
 /** Checks rules as an operator writes them, with the blockchains that they name; errors name each bad member by its path. */
@@ -138,12 +142,29 @@ function requireBlockchains(rules: Rules, known: Omit<ReadSettings, 'at'>): void
   for (const [at, text] of entries) {
     const blockchain = text.slice(0, text.lastIndexOf(':'))
     const address = text.slice(blockchain.length + 1)
-    if (blockchain === '*' || blockchain.startsWith('eip155:')) continue
-    const problem = known.isBlockchain(blockchain)
-      ? addressProblem(blockchain, address, /tokens\[\d+\]$/.test(at), known)
-      : 'names no blockchain of this interface'
+    const isToken = /tokens\[\d+\]$/.test(at)
+    const problem =
+      blockchain === '*' || blockchain.startsWith('eip155:')
+        ? unnamedProblem(blockchain, address, isToken, known)
+        : known.isBlockchain(blockchain)
+          ? addressProblem(blockchain, address, isToken, known)
+          : 'names no blockchain of this interface'
     if (problem) throw invalid({ at, reason: `"${text}" ${problem}`, value: text })
   }
+}
+
+/** The reason why an entry for every blockchain, or for one without a name here, would match nothing. */
+function unnamedProblem(
+  blockchain: string,
+  address: string,
+  isToken: boolean,
+  { blockchainWithId, isNativeContract }: Pick<ReadSettings, 'blockchainWithId' | 'isNativeContract'>,
+): string | undefined {
+  const named = blockchainWithId(blockchain)
+  if (named !== undefined) return `names a blockchain by its id: write ${named}:${address}`
+  return isToken && isNativeContract(address)
+    ? 'names the contract of a native coin, which is no token: write that coin with its blockchain, such as ARC:native'
+    : undefined
 }
 
 /** The reason why an entry would match nothing: effects name addresses in one form, and the native coin by a word. */
