@@ -29,11 +29,14 @@ export async function* csvRecords(
   }
 }
 
-/** A record as a line. A spreadsheet would take some beginnings of a text for a formula: an apostrophe keeps it a text. */
+/**
+ * A record as a line. A spreadsheet would take some beginnings of a text for a formula: an apostrophe keeps it a text. It stands within a
+ * text too, where a spreadsheet that separates fields otherwise begins a new one.
+ */
 export const csvLine = (fields: readonly string[]): string => `${fields.map(csvField).join(',')}\r\n`
 
 function csvField(text: string): string {
   const isNumber = /^-?\d+(\.\d+)?$/.test(text)
-  const plain = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+  const plain = isNumber ? text : text.replaceAll(/^(?=[=+\-@\t\r])|(?<=[;\t\r\n])(?=[=+\-@])/g, "'")
+  return /[",;\t\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }
