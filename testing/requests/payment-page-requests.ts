@@ -1,7 +1,7 @@
 import { makeTransientIntent, type World } from '#testing/builders/world'
 import type { RequestSamples } from './sample-request.ts'
 
-const contents = { merchantName: 'Blue Bottle Books', description: 'Order 1042' }
+const contents = { merchantName: 'Corner Books', description: 'Order 1042' }
 
 /** The id of an intent with a page, and the token in its link. */
 async function paged(world: World): Promise<{ id: string; token: string }> {

@@ -107,14 +107,14 @@ export const exportEndpoints = [
     auth: 'operator:read',
     response: Type.Object(
       {
-        closedThrough: Type.Optional(dayField('The last closed day; absent until a worker has closed one.')),
+        finalThrough: Type.Optional(dayField('The last closed day; absent until a worker has closed one.')),
       },
       { title: 'ClosedDays', description: 'The days that can be exported.' },
     ),
     errors: [],
     verb: async (ctx: Ctx) => {
       const days = await closedDays(ctx.db)
-      return days ? { closedThrough: days.finalThrough } : {}
+      return days ? { finalThrough: days.finalThrough } : {}
     },
   }),
   endpoint({

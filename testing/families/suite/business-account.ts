@@ -151,7 +151,7 @@ export function describeBusinessAccount(run: () => FamilyPlatform): void {
       })
       expect((await call('GET', `/v1/paymentIntents/${id}`)).amountPaid).toEqual(usd('2.50'))
       const { url } = await call('PUT', `/v1/paymentIntents/${id}/page`, {
-        merchantName: 'Blue Bottle Books',
+        merchantName: 'Corner Books',
       })
       const page = await call('GET', `/page/payments/${new URL(url).pathname.split('/').at(-1)}`)
       expect(page).toMatchObject({ stage: 'received', amountPaid: '2.50', payments: [{ status: 'paid' }] })

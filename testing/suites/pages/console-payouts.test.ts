@@ -94,14 +94,12 @@ inChromium(
 
 inChromium('property 258: the books of a closed day are downloaded, and another day is refused', async () => {
   const { page, open, shows } = await sandbox.open()
-  const { closedThrough } = await call('GET', '/operator/exports/days')
+  const { finalThrough } = await call('GET', '/operator/exports/days')
   await open('/exports')
-  await shows(`The last closed day is ${closedThrough}`)
+  await shows(`The last closed day is ${finalThrough}`)
   const saved = page.waitForEvent('download')
   await page.click('main button[type=submit]')
-  expect((await saved).suggestedFilename()).toBe(
-    `journal-${closedThrough.slice(0, 8)}01-${closedThrough}.csv`,
-  )
+  expect((await saved).suggestedFilename()).toBe(`journal-${finalThrough.slice(0, 8)}01-${finalThrough}.csv`)
   await shows('with the digest sha-256=')
   await page.selectOption('main select >> nth=0', 'statement')
   await page.locator('main input[type=date]').first().fill('2020-01-01')

@@ -47,7 +47,7 @@ async function openIntent(amount: string | undefined, contents: object = {}) {
     },
   })
   const { id } = body.data
-  const texts = { merchantName: 'Blue Bottle Books', returnUrl: 'https://shop.example/orders/1042' }
+  const texts = { merchantName: 'Corner Books', returnUrl: 'https://shop.example/orders/1042' }
   const page = await harness.http('PUT', `/v1/paymentIntents/${id}/page`, {
     body: { ...texts, chains: ['POLY'], ...contents },
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const unit = 1_000_000n
-const contents = { merchantName: 'Blue Bottle Books', chains: ['ETH'] }
+const contents = { merchantName: 'Corner Books', chains: ['ETH'] }
 
 async function open(amount = '10.00', fields: object = {}, tenant: Tenant = harness) {
   const { body } = await tenant.http('POST', '/v1/paymentIntents', {

@@ -12,7 +12,7 @@ const merchantNameField = Type.String({
   pattern: '\\S',
   description:
     'The name that your customers know you by. The page shows it, and shows no control characters.',
-  examples: ['Blue Bottle Books'],
+  examples: ['Corner Books'],
 })
 const descriptionField = Type.String({
   maxLength: 200,
@@ -44,7 +44,7 @@ export const newPaymentPageSchema = Type.Object(
     description: 'The contents of the page of a payment intent.',
     examples: [
       {
-        merchantName: 'Blue Bottle Books',
+        merchantName: 'Corner Books',
         description: 'Order 1042',
         returnUrl: 'https://shop.example/orders/1042',
         chains: ['ETH'],

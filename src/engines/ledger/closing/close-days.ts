@@ -24,7 +24,7 @@ const lookMs = 10_000
 const waitMs = 20_000
 const pollMs = 50
 
-export const dayOf = (atMs: number): string => formatInstant(atMs).slice(0, 10)
+const dayOf = (atMs: number): string => formatInstant(atMs).slice(0, 10)
 
 export const startClosing = (ctx: EngineCtx): Service =>
   serviceOf(repeat(() => closeDays(ctx), logTrouble(ctx.log, 'closing the days of the books'), lookMs))

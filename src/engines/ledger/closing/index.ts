@@ -1,6 +1,6 @@
 /** The days of the books that are over, and what belongs to each. */
 
-export { dayOf, startClosing } from './close-days.ts'
+export { startClosing } from './close-days.ts'
 export { closedDays } from './store/closed-days.ts'
 export {
   dayAfter,
