@@ -88,7 +88,7 @@ const exporting = (
   verb: async (ctx: Ctx, { query }: { query: ExportQuery }) => {
     const days = await requireDays(ctx, query)
     const file = { name: `${name}-${days.from}-${days.to}`, format: query.format ?? 'csv', columns }
-    return answerExport(file, () => recordsOf(ctx, days, query))
+    return answerExport(ctx, file, () => recordsOf(ctx, days, query))
   },
 })
 

@@ -12,7 +12,7 @@ import { apiErrorOf } from './api-error.ts'
 import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult, mayAct } from './endpoint.ts'
-import type { EventStreams } from './event-streams.ts'
+import { type EventStreams, streamMs } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
 import { invoke } from './invoke.ts'
 import { isLogged } from './log-requests.ts'
@@ -119,15 +119,14 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     const ctx = await contextOf(registration, endpoint, request)
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     if (endpoint.streams) {
-      let headers: Answer['headers']
       const make = async () => {
         const { result } = await invoke(endpoint, ctx, input)
-        if (!isAnswer(result)) return result as Readable
-        headers = result.headers
-        return result.data as Readable
+        return isAnswer(result)
+          ? { stream: result.data as Readable, headers: result.headers }
+          : { stream: result as Readable }
       }
       const isAdmitted = endpoint.auth !== 'none'
-      const stream = await registration.streams.open(ctx.actor, reply.raw, make, { isAdmitted })
+      const { stream, headers } = await registration.streams.open(ctx.actor, reply.raw, make, { isAdmitted })
       if (headers) return reply.headers(headers).send(stream)
       return send(reply, endpoint, ctx, request, input.page, stream, false)
     }
@@ -207,8 +206,8 @@ type Checks = { params?: Check | undefined; query?: Check | undefined; body?: Ch
 /** The silence that a connection may keep while a raw operation waits with its response. */
 const rawSilenceMaxMs = 90_000
 
-function arrivedOf({ method, url, raw, body }: FastifyRequest): Arrived {
-  raw.setTimeout(rawSilenceMaxMs)
+function arrivedOf({ method, url, raw, body }: FastifyRequest, silenceMaxMs: number): Arrived {
+  raw.setTimeout(silenceMaxMs)
   const [path = '', ...query] = url.split('?')
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   return { method, path, query: query.join('?'), rawHeaders: raw.rawHeaders, bytes }
@@ -221,7 +220,7 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   if (endpoint.raw) {
     checkBounds(params, 'path')
     checks.params?.(params)
-    return { params, query: {}, body: {}, page: absent, arrived: arrivedOf(request) }
+    return { params, query: {}, body: {}, page: absent, arrived: arrivedOf(request, rawSilenceMaxMs) }
   }
   const given = endpoint.body ? (request.body ?? {}) : {}
   checkBounds(params, 'path')
@@ -240,7 +239,7 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
   const page = endpoint.collection
     ? parsePageQuery(endpoint.collection, query, receivedMs)
     : (absent as PageQuery)
-  const arrived = endpoint.streams ? arrivedOf(request) : absent
+  const arrived = endpoint.streams ? arrivedOf(request, streamMs) : absent
   return { params, query, body: body as Record<string, unknown>, page, arrived }
 }
 
