@@ -105,6 +105,7 @@ export const drawnFiles = [
   'src/engines/treasury/payout-batches/crashes.test.ts',
   'src/api/payout-batches/payout-batches.test.ts',
   'src/api/exports/exports.test.ts',
+  'src/engines/ledger/closing/journal.test.ts',
   'src/engines/treasury/disbursements/restored.test.ts',
   'src/engines/transactions/sequence/replace.test.ts',
   'src/engines/treasury/reconciliation/money-proof.test.ts',

@@ -118,27 +118,31 @@ export type StatementLine = Pick<
   payer: string | null
 }
 
-/** The changes of an account in the days of the range, in the order of days and postings. */
+/**
+ * The changes of an account in the days of the range, in the order of days and postings. Each page begins in the index where the one
+ * before ended: ids of postings begin with their date, and late postings of a day are older than its own. `offset 0` keeps each of these a
+ * look-up by its primary key.
+ */
 export async function* statementLines(
   db: Db,
   { entityId, from, to }: DayRange,
   accountId: string,
 ): AsyncIterable<StatementLine> {
-  for (let after = { day: from, postingId: noId }; ; ) {
+  for (let after = { day: from, postingId: noId, createDate: instantOf(from) }; ; ) {
     const lines = await db.all<StatementLine>(sql`with own as (
-        select (e.create_date at time zone 'UTC')::date as day, e.posting_id, e.amount from entries e
-        where e.entity_id = ${entityId} and e.account_id = ${accountId}
-          and e.create_date >= ${instantOf(after.day)}
-          and e.create_date < ${instantOf(dayAfter(to))}
-          and not exists (select 1 from late_postings l where l.entity_id = e.entity_id and l.posting_id = e.posting_id)
+        (select (e.create_date at time zone 'UTC')::date as day, e.posting_id, e.amount from entries e
+          where e.entity_id = ${entityId} and e.account_id = ${accountId} and e.posting_id > ${after.postingId}::uuid
+            and e.create_date >= greatest(${instantOf(after.day)}::timestamptz, ${after.createDate}::timestamptz)
+            and e.create_date < ${instantOf(dayAfter(to))}
+            and not exists (select 1 from late_postings l where l.entity_id = e.entity_id and l.posting_id = e.posting_id)
+          order by e.create_date, e.posting_id limit ${pageMax})
         union all
-        select l.day, l.posting_id, e.amount from late_postings l join entries e
-          on e.entity_id = l.entity_id and e.posting_id = l.posting_id and e.account_id = ${accountId}
-        where l.entity_id = ${entityId} and l.day between ${after.day}::date and ${to}::date
-      ), chosen as materialized (
-        select * from own where (day, posting_id) > (${after.day}::date, ${after.postingId}::uuid)
-        order by day, posting_id limit ${pageMax}
-      )
+        (select l.day, l.posting_id, e.amount from late_postings l cross join lateral (select x.amount from entries x
+            where x.entity_id = l.entity_id and x.posting_id = l.posting_id and x.account_id = ${accountId} offset 0) e
+          where l.entity_id = ${entityId} and l.day <= ${to}::date
+            and (l.day, l.posting_id) > (${after.day}::date, ${after.postingId}::uuid)
+          order by l.day, l.posting_id limit ${pageMax})
+      ), chosen as materialized (select * from own order by day, posting_id limit ${pageMax})
       select chosen.day::text as day, p.id as posting_id, p.create_date, p.block_hash, p.fact, chosen.amount as amount_atomic,
         (select min(o.address) from entries x join accounts o on o.entity_id = x.entity_id and o.id = x.account_id
           where x.entity_id = p.entity_id and x.posting_id = p.id and o.kind = 'address') as payer
@@ -147,6 +151,6 @@ export async function* statementLines(
     yield* lines
     const last = lines.at(-1)
     if (!last || lines.length < pageMax) return
-    after = { day: last.day, postingId: last.postingId }
+    after = last
   }
 }
