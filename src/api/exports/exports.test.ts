@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closedDays } from '#engines/ledger/closing/index'
 import { post, walletEntries } from '#engines/ledger/index'
+import { sql } from '#runtime/db/db'
 import { approveBatch, fileOf, uploadBatch } from '#testing/builders/payout-batches'
 import { fundMerchantWallet, makePayout, type World, worldOf } from '#testing/builders/world'
+import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 
@@ -168,25 +171,30 @@ it('property 258: a day is not final while a tx that began before its closing ma
   const { entityId } = tenant.tenant
   const atMs = firstMs + 3 * dayMs + 12 * hourMs
   const day = dayOf(atMs)
-  let commit: () => void = () => undefined
-  const released = new Promise<void>((resolve) => (commit = resolve))
+  let isReleased = false
   let isWritten: () => void = () => undefined
   const written = new Promise<void>((resolve) => (isWritten = resolve))
   const slow = harness.ctx.database.tx(async (tx) => {
     const entries = walletEntries('1000000000000001', 'USD', 5_000_000n)
     await post(tx, atMs, [{ entityId, blockchain: '', blockHash: '', fact: 'deposit:test', entries }])
     isWritten()
-    await released
+    // A session that does nothing would be ended.
+    for (; !isReleased; await sleep(500)) await tx.run(sql`select 1`)
   })
   await written
   harness.clock.hold(firstMs + 4 * dayMs + hourMs)
   await until(async () => {
     return (await closedDays(harness.database))?.closedThrough === day
   }, 'the day is marked')
+  const alarms = countAlarm('day-not-final')
+  // Days that end meanwhile wait for this one.
+  harness.clock.hold(firstMs + 5 * dayMs + hourMs)
+  await until(async () => alarms() === 1, 'the alarm is raised')
   expect((await tenant.call('GET', '/operator/exports/days')).finalThrough).toBe(third)
-  commit()
+  expect((await closedDays(harness.database))?.closedThrough).toBe(day)
+  isReleased = true
   await slow
-  await closed(day)
+  await closed(dayOf(atMs + dayMs))
   expect(await linesOf('journal', { from: day, to: day }, tenant)).toHaveLength(2)
   expect(
     await linesOf('journal', { from: day, to: day }, worldOf(harness, await harness.newEntity())),

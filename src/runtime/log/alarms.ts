@@ -14,6 +14,7 @@ export const alarmNames = [
   'coins-short',
   'database-full',
   'database-unavailable',
+  'day-not-final',
   'deep-reorg',
   'deposit-held',
   'endpoint-behind',

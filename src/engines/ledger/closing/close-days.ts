@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
+import { alarmWhile } from '#runtime/log/alarms'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import {
@@ -23,24 +24,49 @@ const closeAfterMs = 600_000
 const lookMs = 10_000
 const waitMs = 20_000
 const pollMs = 50
+/** Business time after which a day that is not final is an alarm. */
+const alarmAfterMs = 3_600_000
+
+/** A day that is marked, and the first transaction that began after its mark. */
+type MarkedDay = { day: string; next: string; markedMs: number }
 
 const dayOf = (atMs: number): string => formatInstant(atMs).slice(0, 10)
 
-export const startClosing = (ctx: EngineCtx): Service =>
-  serviceOf(repeat(() => closeDays(ctx), logTrouble(ctx.log, 'closing the days of the books'), lookMs))
+export function startClosing(ctx: EngineCtx): Service {
+  let marked: MarkedDay | undefined
+  const report = alarmWhile(ctx.log, 'day-not-final', {
+    begins:
+      'a closed day is not final after an hour: a transaction of the database server has not ended since',
+    ends: 'the closed day is final',
+  })
+  const closeDays = async () => {
+    marked ??= await markDay(ctx)
+    if (marked && (await isOver(ctx, marked))) marked = undefined
+    const isStuck = marked !== undefined && ctx.clock.nowMs() - marked.markedMs > alarmAfterMs
+    report(isStuck ? { day: marked!.day, before: marked!.next } : undefined)
+    // The next look is in time.
+    return false
+  }
+  return serviceOf(repeat(closeDays, logTrouble(ctx.log, 'closing the days of the books'), lookMs))
+}
 
-/** Closes what is over. Always false: the next look is in time. */
-async function closeDays({ database, clock }: EngineCtx): Promise<boolean> {
-  const over = dayOf(clock.nowMs() - closeAfterMs - dayMs)
+/** Marks the days that are over. Undefined when all of them are final. */
+async function markDay({ database, clock }: EngineCtx): Promise<MarkedDay | undefined> {
+  const markedMs = clock.nowMs()
+  const over = dayOf(markedMs - closeAfterMs - dayMs)
   const before = await closedDays(database)
-  if (before && before.closedThrough >= over && before.finalThrough === before.closedThrough) return false
+  if (before && before.closedThrough >= over && before.finalThrough === before.closedThrough) return undefined
   await closeThrough(database, over)
   const day = (await closedDays(database))!.closedThrough
-  const next = await nextTransaction(database)
+  return { day, next: await nextTransaction(database), markedMs }
+}
+
+/** Waits until the transactions that may still add to the day have ended, for a while: the day is final then. */
+async function isOver({ database }: EngineCtx, { day, next }: MarkedDay): Promise<boolean> {
   for (const endMs = performance.now() + waitMs; performance.now() < endMs; await sleep(pollMs))
     if (await haveEndedBefore(database, next)) {
       await finishThrough(database, day)
-      break
+      return true
     }
   return false
 }
