@@ -4,6 +4,7 @@ const evaluate = 'src/custody/policy/evaluate.ts'
 const decide = 'src/custody/policy/decide-policy.ts'
 const over = 'src/custody/policy/policies-over.ts'
 const decodeCall = 'src/chains/evm/effects/decode-call.ts'
+const decodeExactly = 'src/chains/evm/effects/decode-exactly.ts'
 const decodeSigning = 'src/chains/evm/effects/decode-signing.ts'
 const corpus = proof('src/custody/policy/corpus.test.ts', 'none is allowed that needs a permission')
 const decided = (title: string) => proof('src/custody/policy/decide-policy.test.ts', title)
@@ -25,7 +26,13 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: 'calldata-not-canonical',
     about: 'calldata in a non-canonical encoding is decoded and believed',
-    edits: [edit(decodeCall, 'encodeAbiParameters(inputs, values) === data ? values : undefined', 'values')],
+    edits: [
+      edit(
+        decodeExactly,
+        'encodeAbiParameters(inputs, values as never) === data ? values : undefined',
+        'values',
+      ),
+    ],
     test: proof('src/chains/evm/effects/decode-call.test.ts', 'is told anew or not at all'),
   },
   {

@@ -48,12 +48,14 @@ export function forwardHookOf(hookData: Hex): ForwardHook | undefined {
 export const asksToForward = (hookData: Hex): boolean =>
   bytesOf(hookData).subarray(0, magic.length).equals(magic)
 
-/** The call for the executor in this hook data, encoded; undefined where there is none. */
+/** Whether an executor may find a call in this hook data. That of another operator may look for it without the frame before. */
+export const isForExecutor = (hookData: Hex): boolean => bytesOf(hookData).includes(executorMagic)
+
+/** The call for the executor in this hook data, encoded; undefined where there is none. The executor does not look at the frame. */
 export function executorCallOf(hookData: Hex): Hex | undefined {
   const bytes = bytesOf(hookData).subarray(sizeBytes)
-  if (!forwardHookOf(hookData)?.isExecuted || bytes.length < sizeBytes) return undefined
-  if (!bytes.subarray(0, executorMagic.length).equals(executorMagic) || bytes.readUInt32BE(24) !== 1)
-    return undefined
+  const isMarked = bytes.length >= sizeBytes && bytes.subarray(0, executorMagic.length).equals(executorMagic)
+  if (!isMarked || bytes.readUInt32BE(24) !== 1) return undefined
   const end = sizeBytes + bytes.readUInt32BE(28)
   return bytes.length < end ? undefined : hexOf(bytes.subarray(sizeBytes, end))
 }

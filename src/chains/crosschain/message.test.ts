@@ -284,17 +284,13 @@ describe('the hook that asks for forwarding', () => {
     expect(forwardHookOf(hookData)).toBeUndefined()
   })
 
-  test('has a call for the executor behind a frame of version 1', () => {
+  test('has a call for the executor behind a frame, at which the executor does not look', () => {
     const forExecutor = `${magic.slice(0, -10)}0100000000` as Hex
     const call = '636972636c652d67656e657269632d6578656375746f72000000000100000002abcd'
     expect(forwardHookOf(`${forExecutor}${call}`)).toMatchObject({ isExecuted: true, rest: `0x${call}` })
-    expect(executorCallOf(`${forExecutor}${call}`)).toBe('0xabcd')
-    for (const other of [
-      magic,
-      forExecutor,
-      `${magic}${call}`,
-      `${forExecutor}${call.slice(0, -2)}`,
-    ] as Hex[])
+    for (const frame of [forExecutor, magic, `0x${'0'.repeat(64)}`])
+      expect(executorCallOf(`${frame}${call}` as Hex)).toBe('0xabcd')
+    for (const other of [magic, forExecutor, `${forExecutor}${call.slice(0, -2)}`] as Hex[])
       expect(executorCallOf(other)).toBeUndefined()
   })
 })

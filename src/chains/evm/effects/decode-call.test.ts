@@ -2,8 +2,13 @@ import fc from 'fast-check'
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
+import { depositData, executorHook } from '#testing/builders/executor-hooks'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { sizeOf } from '#testing/runner/size'
+import { wordOfAddress } from '../../crosschain/native-address.ts'
+import { tokenMessengerV2Abi } from '../crosschain/artifacts/token-messenger-v2.ts'
+import { crosschainContracts } from '../crosschain/deployed-contracts.ts'
+import { unifiedBalanceContracts } from '../unified-balance/deployed-contracts.ts'
 import { decodeCall } from './decode-call.ts'
 import { decodePersonalMessage, decodeTypedData } from './decode-signing.ts'
 
@@ -121,6 +126,58 @@ describe('property 44: what a call does', () => {
     expect(dangers).toContain('undecodable')
     expect(effects.length).toBeLessThan(200)
     expect(leastCpuMs(() => decode(data), 1_000)).toBeLessThan(1_000)
+  })
+})
+
+describe('property 44: what a burn for an executor does', () => {
+  const { genericExecutor, depositForHandler } = crosschainContracts.TEST
+  const depositor: Hex = `0x${'d1'.repeat(20)}`
+  const recovery: Hex = `0x${'e2'.repeat(20)}`
+  const good = executorHook({ recovery, data: depositData(token, depositor) })
+  const burn = (hookData: Hex) => {
+    const executor = wordOfAddress(genericExecutor)
+    const args = [5n, 0, executor, token, executor, 0n, 2000, hookData] as const
+    return decode(
+      encodeFunctionData({ abi: tokenMessengerV2Abi, functionName: 'depositForBurnWithHook', args }),
+    )
+  }
+  const destinations = (hookData: Hex) =>
+    burn(hookData).effects.flatMap((effect) =>
+      effect.kind === 'transfer' ? [[effect.destinationChain, effect.destination, effect.amountAtomic]] : [],
+    )
+
+  it('is a transfer to each account that gets the coins, and counts the amount once', () => {
+    const zero = [
+      genericExecutor,
+      recovery,
+      depositForHandler,
+      unifiedBalanceContracts('TEST').wallet,
+      depositor,
+    ]
+    const expected = zero.map((account, index) => ['ETH', account.toLowerCase(), index === 0 ? 5n : 0n])
+    expect(burn(good).dangers).toEqual([])
+    expect(destinations(good)).toEqual(expected)
+    // The executor looks at nothing before its own mark.
+    expect(destinations(`0x${'00'.repeat(32)}${good.slice(66)}`)).toEqual(expected)
+  })
+
+  it('is not understood where the coins may go elsewhere', () => {
+    const deposit = depositData(token, depositor)
+    const word = depositor.slice(2).padStart(64, '0')
+    for (const hookData of [
+      executorHook({ recovery, data: '0x' }),
+      executorHook({ recovery, data: `${deposit}${'00'.repeat(32)}` }),
+      executorHook({ recovery, data: depositData(token, depositor, { amountPlaces: [36n, 68n] }) }),
+      executorHook({ recovery, data: depositData(token, depositor, { amountPlaces: [] }) }),
+      executorHook({ recovery, data: deposit.replace('b3db428b', 'a9059cbb') as Hex }),
+      good.replace(word, word.replace('0', '1')) as Hex,
+      good.replace(recovery.slice(2).padStart(64, '0'), `1${recovery.slice(2).padStart(63, '0')}`) as Hex,
+      good.slice(0, -64) as Hex,
+      `0x${good.slice(66)}` as Hex,
+      `0x${'00'.repeat(9)}${good.slice(2)}` as Hex,
+    ])
+      expect([hookData, burn(hookData).dangers]).toEqual([hookData, ['undecodable']])
+    expect(burn('0xc0ffee').dangers).toEqual([])
   })
 })
 

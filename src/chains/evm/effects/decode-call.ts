@@ -3,7 +3,6 @@
  * undecodable: unknown arguments, bytes that another encoder would write differently (dirty upper bits, trailing bytes,
  * overlapping offsets), nesting beyond the limits. Never throws.
  */
-import { type AbiParameter, decodeAbiParameters, encodeAbiParameters } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
 import type { TransferSpec } from '../../crosschain/transfer-spec.ts'
@@ -12,6 +11,7 @@ import { tokenAddress, unitsOfBooks } from '../../network.ts'
 import { networkOf } from '../../networks/index.ts'
 import { addressesIn, addressesInCode } from './addresses-in.ts'
 import { arrivalOf } from './arrival.ts'
+import { decodeExactly } from './decode-exactly.ts'
 import { knownCall } from './known-calls.ts'
 import { metBySpec } from './known-crosschain-calls.ts'
 import type { KnownEffect } from './known-effect.ts'
@@ -145,15 +145,4 @@ function addNative(
 ): void {
   const to = destination === undefined ? {} : { destination }
   found.effects.push({ kind: 'transfer', blockchain, token: 'native', ...to, amountAtomic })
-}
-
-/** The values of `data`, or `undefined` unless encoding them again gives the same bytes. */
-function decodeExactly(inputs: readonly AbiParameter[], data: Hex): readonly unknown[] | undefined {
-  try {
-    if (inputs.length === 0) return data === '0x' ? [] : undefined
-    const values = decodeAbiParameters(inputs, data) as readonly unknown[]
-    return encodeAbiParameters(inputs, values) === data ? values : undefined
-  } catch {
-    return undefined
-  }
 }

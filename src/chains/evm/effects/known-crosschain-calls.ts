@@ -1,12 +1,13 @@
 /** Functions that move value to another chain, or bring it from there. */
 import type { Hex } from '#lib/hex'
 import type { Address } from '../../addresses/types.ts'
-import { forwardHookOf } from '../../crosschain/forward-hook.ts'
+import { forwardHookOf, isForExecutor } from '../../crosschain/forward-hook.ts'
 import { MalformedTransfer } from '../../crosschain/malformed-transfer.ts'
 import { decodeBurnBody, decodeMessage } from '../../crosschain/message.ts'
 import { MessageProblem } from '../../crosschain/message-problem.ts'
 import { decodeAttestations } from '../../crosschain/transfer-payload.ts'
 import type { TransferSpec } from '../../crosschain/transfer-spec.ts'
+import { decodeExecutorHook, payeesOfExecution } from '../crosschain/executor-hook.ts'
 import { decodeSignedQuote } from '../crosschain/fee-quotes.ts'
 import { addressesInHook } from './addresses-in.ts'
 import type { KnownEffect, KnownFunctions } from './known-effect.ts'
@@ -38,7 +39,27 @@ const burn = ({ amount, domain, recipient, token, caller, hookData = '0x' }: Bur
   { does: 'burn', token: lower(token), account: recipient, domain, amountAtomic: amount },
   ...meets(domain, caller),
   ...hook(domain, hookData),
+  ...executed(token, domain, hookData),
 ]
+
+/**
+ * The accounts to which an executor that is minted the coins of a burn passes them, each a destination of its own. The amount counts
+ * once, as the recipient's.
+ */
+function executed(token: Address, domain: number, hookData: Hex): KnownEffect[] {
+  if (!isForExecutor(hookData)) return []
+  const call = decodeExecutorHook(hookData)
+  const payees = call && payeesOfExecution(call)
+  if (!payees) return [{ does: 'danger', danger: 'undecodable' }]
+  const accounts = new Set([call.recovery, ...payees.map((payee) => wordOf(lower(payee)))])
+  return [...accounts].map((account) => ({
+    does: 'burn',
+    token: lower(token),
+    account,
+    domain,
+    amountAtomic: 0n,
+  }))
+}
 
 const depositArguments =
   'uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold'
