@@ -172,7 +172,10 @@ describe('what genesis places', () => {
     const executing = [transmitter.address, usdc.address]
     const executed = await create(executor.abi, genericExecutorCode.creation, executing)
     expect(await codeAt(executor.address)).toBe(await codeAt(executed))
-    const handled = await create(handler.abi, depositForHandlerCode.creation, [])
+    const handled = await create(handler.abi, depositForHandlerCode.creation, [
+      executor.address,
+      usdc.address,
+    ])
     expect(await codeAt(handler.address)).toBe(await codeAt(handled))
   })
 })

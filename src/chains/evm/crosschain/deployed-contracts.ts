@@ -73,7 +73,10 @@ export function crosschainCodeOf(
       messageTransmitter: addresses.messageTransmitter,
       token,
     }),
-    depositForHandler: depositForHandlerCode.runtime,
+    depositForHandler: withImmutables(depositForHandlerCode, {
+      executor: addresses.genericExecutor,
+      token,
+    }),
   }
 }
 

@@ -277,6 +277,9 @@ function prepaidSteps({ terms, addresses, token }: SetupPlan, quoteSigner: Addre
       genericExecutorCode.creation,
       encodeAbiParameters(twoAddresses, [addresses.messageTransmitter as Evm, token]),
     ),
-    created(depositForHandlerCode.creation),
+    created(
+      depositForHandlerCode.creation,
+      encodeAbiParameters(twoAddresses, [addresses.genericExecutor as Evm, token]),
+    ),
   ]
 }
