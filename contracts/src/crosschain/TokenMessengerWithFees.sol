@@ -4,8 +4,10 @@ pragma solidity ^0.8.24;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
+import {ExecutorHook} from "./modules/ExecutorHook.sol";
 import {FeeQuotes} from "./modules/FeeQuotes.sol";
 import {ITokenMessenger} from "./modules/Interfaces.sol";
+import {Rescuable} from "./modules/Rescuable.sol";
 
 /// @title TokenMessengerWithFees
 /// @notice Burns for a caller who pays the fees beside the amount, by a signed quote: all that is burned here is minted there. The
@@ -14,8 +16,9 @@ import {ITokenMessenger} from "./modules/Interfaces.sol";
 /// A message that names this contract as the one that burned was paid for: it asks for an attestation before finality only where the
 /// quote has a fee for that, and its hook data asks for the delivery only where the quote has one for that.
 ///
-/// @dev It holds tokens within a call only, and stands without a proxy.
-contract TokenMessengerWithFees is FeeQuotes {
+/// @dev It holds tokens within a call only, and stands without a proxy. Messages name it as their sender: its rescuer can take out what
+/// another contract returns to the sender.
+contract TokenMessengerWithFees is FeeQuotes, Rescuable {
     using SafeERC20 for IERC20;
 
     /// @notice A quote as the service signed it: abi.encode(FeeQuote, bytes signature).
@@ -62,6 +65,7 @@ contract TokenMessengerWithFees is FeeQuotes {
         require(owner_ != address(0), "Owner is the zero address");
         tokenMessenger = tokenMessenger_;
         _setOwner(owner_);
+        _setRescuer(owner_);
         _addQuoteSigner(quoteSigner);
     }
 
@@ -79,9 +83,10 @@ contract TokenMessengerWithFees is FeeQuotes {
         bytes32 destinationCaller,
         QuoteClaim calldata claim
     ) external payable {
-        _burn(
+        _payAndBurn(
             PaidBurn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, ""),
-            _pay(amount, destinationDomain, burnToken, destinationCaller, "", claim)
+            msg.data[:0],
+            claim
         );
     }
 
@@ -96,37 +101,50 @@ contract TokenMessengerWithFees is FeeQuotes {
         QuoteClaim calldata claim
     ) external payable {
         require(hookData.length > 0, "Hook data is empty");
-        _burn(
+        _payAndBurn(
             PaidBurn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, hookData),
-            _pay(amount, destinationDomain, burnToken, destinationCaller, hookData, claim)
+            hookData,
+            claim
         );
     }
 
-    /// @dev Takes the fees of the quote; returns the finality that they pay for.
-    function _pay(
-        uint256 amount,
-        uint32 destinationDomain,
-        address burnToken,
-        bytes32 destinationCaller,
-        bytes memory hookData,
-        QuoteClaim calldata claim
-    ) private returns (uint32 minFinalityThreshold) {
+    /// @dev `hookData` is that of the burn, from where parts of it can be read.
+    function _payAndBurn(PaidBurn memory burn, bytes calldata hookData, QuoteClaim calldata claim) private {
         if (msg.value != 0) revert IncorrectNativePayment();
         FeeQuote memory quote = _use(claim.signedQuote);
+        _requireBound(quote, burn);
+        _requireExecutable(quote.executor, burn, hookData);
+        _pay(quote);
+        _burn(burn, quote.isFast ? CONFIRMED : FINALIZED);
+    }
+
+    function _requireBound(FeeQuote memory quote, PaidBurn memory burn) private pure {
         if (
-            quote.amount != amount || quote.destinationDomain != destinationDomain || quote.burnToken != burnToken
+            quote.amount != burn.amount || quote.destinationDomain != burn.destinationDomain
+                || quote.burnToken != burn.burnToken
         ) revert QuoteArgsMismatch();
-        if (quote.isForwarded && !_asksToForward(hookData)) revert ForwardFeeWithoutHook();
-        if (!quote.isForwarded && _asksToForward(hookData)) revert ForwardHookWithoutFee();
-        if (quote.isForwarded && quote.forwardArgs != keccak256(abi.encode(destinationCaller, hookData))) {
-            revert QuoteArgsMismatch();
-        }
+        if (quote.isForwarded && !_asksToForward(burn.hookData)) revert ForwardFeeWithoutHook();
+        if (!quote.isForwarded && _asksToForward(burn.hookData)) revert ForwardHookWithoutFee();
+        if (
+            quote.isForwarded
+                && quote.forwardArgs != keccak256(abi.encode(burn.destinationCaller, burn.hookData))
+        ) revert QuoteArgsMismatch();
+    }
+
+    /// @dev The executor returns what it cannot use to the sender of the burn where the hook data names no account. That would be this
+    /// contract: so it burns for an executor only what that can deliver, mint for itself and read.
+    function _requireExecutable(bytes32 executor, PaidBurn memory burn, bytes calldata hookData) private pure {
+        if (executor == 0 || (burn.destinationCaller != executor && burn.mintRecipient != executor)) return;
+        if (burn.destinationCaller != burn.mintRecipient) revert QuoteArgsMismatch();
+        ExecutorHook.callIn(hookData);
+    }
+
+    function _pay(FeeQuote memory quote) private {
         uint256 total = quote.fastFee + quote.forwardFee;
         if (total > 0) IERC20(quote.feeToken).safeTransferFrom(msg.sender, quote.feeRecipient, total);
         emit FeesPaid(
             quote.nonce, msg.sender, quote.feeRecipient, quote.feeToken, quote.fastFee, quote.forwardFee
         );
-        return quote.isFast ? CONFIRMED : FINALIZED;
     }
 
     function _asksToForward(bytes memory hookData) private pure returns (bool) {

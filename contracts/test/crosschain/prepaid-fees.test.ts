@@ -66,6 +66,11 @@ const hook = executorHook({
 })
 const caller = wordOfAddress(executor.address)
 const endless = 2n ** 40n
+/** The same hook, with bits before the address of the handler that no contract takes. */
+const dirtyHook = hook.replace(
+  wordOfAddress(handler.address).slice(2),
+  pad(handler.address, { size: 32 }).slice(2).replace('0', '1').toLowerCase(),
+) as Hex
 
 const quoteOf = (changed: Partial<BurnQuote> = {}): BurnQuote => ({
   amount: 100_000000n,
@@ -78,6 +83,7 @@ const quoteOf = (changed: Partial<BurnQuote> = {}): BurnQuote => ({
   isForwarded: true,
   forwardFee: 200_000n,
   forwardArgs: quotes.forwardArgs(caller, hook),
+  executor: caller,
   nonce: 7n,
   expiresAt: endless,
   ...changed,
@@ -86,17 +92,18 @@ const quoteOf = (changed: Partial<BurnQuote> = {}): BurnQuote => ({
 const signed = async (quote = quoteOf(), signer = quoteSigner, on = quotes): Promise<Hex> =>
   quotes.encode(quote, await signer.sign({ hash: on.digest(quote) }))
 
-type Burning = { amount?: bigint; domain?: number; destinationCaller?: Hex; hookData?: Hex }
+type Burning = { amount?: bigint; domain?: number; to?: Hex; destinationCaller?: Hex; hookData?: Hex }
 const burnArgs = (
   signedQuote: Hex,
   {
     amount = 100_000000n,
     domain = remote.domain!,
+    to = caller,
     destinationCaller = caller,
     hookData = hook,
   }: Burning = {},
 ) => [
-  ...[amount, domain, caller, usdc.address, destinationCaller, hookData],
+  ...[amount, domain, to, usdc.address, destinationCaller, hookData],
   { signedQuote, refundAddress: alice.address },
 ]
 const refused = (signedQuote: Hex, burning: Burning = {}) =>
@@ -190,6 +197,28 @@ describe('a burn with prepaid fees', () => {
     await expect(simulated).rejects.toThrow('IncorrectNativePayment')
   })
 
+  test('property 260: burns for an executor only what that can deliver, mint for itself and read', async () => {
+    const unforwarded = quoteOf({ isForwarded: false, forwardFee: 0n, forwardArgs: zeroWord })
+    const claim = { signedQuote: await signed(unforwarded), refundAddress: alice.address }
+    const plain = (to: Hex, by: Hex) => [unforwarded.amount, remote.domain, to, usdc.address, by, claim]
+    const refusedPlain = (to: Hex, by: Hex) =>
+      refusal(chain, alice, withFees, 'depositForBurnWithFees', plain(to, by))
+    const other = wordOfAddress(bob.address)
+    expect(await refusedPlain(caller, caller)).toBe('InvalidHookData')
+    expect(await refusedPlain(other, caller)).toBe('QuoteArgsMismatch')
+    expect(await refusedPlain(caller, zeroWord)).toBe('QuoteArgsMismatch')
+    expect(await refused(claim.signedQuote, { hookData: '0xc0ffee' })).toBe('InvalidHookData')
+    expect(await refused(await signed(), { to: other })).toBe('QuoteArgsMismatch')
+    for (const hookData of [dirtyHook, executorHook({ recovery: zeroAddress, data: '0x' })]) {
+      const quote = quoteOf({ forwardArgs: quotes.forwardArgs(caller, hookData) })
+      expect(quotes.isExecutable(hookData)).toBe(false)
+      expect(await refused(await signed(quote), { hookData })).toMatch(
+        /^(InvalidHookData|execution reverted)$/,
+      )
+    }
+    await send(chain, alice, withFees, 'depositForBurnWithFees', plain(other, other))
+  })
+
   test('refuses callers on the denylist of the messenger, and signers that the owner removed', async () => {
     await send(chain, issuer, withFees, 'removeQuoteSigner', [quoteSigner.address])
     expect(await refused(await signed())).toBe('InvalidQuoteSigner')
@@ -269,6 +298,28 @@ describe('the executor', () => {
     }
   })
 
+  test('property 260: the rescuer can pay out what malformed hook data brings to the contract of prepaid fees', async () => {
+    const messageSender = pad(withFees.address)
+    for (const hookData of ['0x', dirtyHook] as Hex[]) {
+      const each = await checkpoint(chain)
+      await executes(minted(hookData, { messageSender }))
+      expect(await balanceOf(chain, withFees.address)).toBe(100_000000n)
+      const payment = [usdc.address, bob.address, 100_000000n]
+      expect(await refusal(chain, stranger, withFees, 'rescueERC20', payment)).toContain('not the rescuer')
+      await send(chain, issuer, withFees, 'rescueERC20', payment)
+      expect(await balanceOf(chain, bob.address)).toBe(100_000000n)
+      await each.revert()
+    }
+  })
+
+  test('property 260: what a message mints for another account is that account’s', async () => {
+    const other = burnMessage({ destinationCaller: caller }, { hookData: hook })
+    const { logs } = await executes(other)
+    expect(logs.some(({ address }) => address === executor.address.toLowerCase())).toBe(false)
+    expect(await balanceOf(chain, bob.address)).toBe(100_000000n)
+    expect(await available()).toBe(0n)
+  })
+
   test('property 260: an account that gives too little gas changes nothing', async () => {
     const message = minted(hook)
     const args = [message, await attest(message)]
@@ -284,9 +335,6 @@ describe('the executor', () => {
   })
 
   test('acts on messages that mint for it, once, and lets nobody else hand over its coins', async () => {
-    const other = burnMessage({ destinationCaller: caller }, { hookData: hook })
-    const args = [other, await attest(other)]
-    expect(await refusal(chain, stranger, executor, 'receiveAndExecute', args)).toBe('NothingMinted')
     const message = minted(hook)
     await executes(message)
     const again = [message, await attest(message)]
@@ -296,8 +344,13 @@ describe('the executor', () => {
     )
     const handing = [handler.address, 1n, '0x']
     expect(await refusal(chain, stranger, executor, 'handOver', handing)).toBe('OnlyItself')
-    expect((await mined(chain, stranger, handler, 'handle', [usdc.address, 1n, '0x'])).status).toBe(
-      'reverted',
+    // The amount zero needs no coins, and another token may do anything in a call.
+    const nothing = depositData(usdc.address, alice.address, { contract: bob.address })
+    expect(await refusal(chain, stranger, handler, 'handle', [usdc.address, 0n, nothing])).toBe(
+      'OnlyExecutor',
+    )
+    expect(await refusal(chain, executor.address, handler, 'handle', [bob.address, 0n, nothing])).toBe(
+      'OtherToken',
     )
   })
 })

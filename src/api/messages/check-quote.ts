@@ -14,6 +14,7 @@ type QuoteCheck = { abiSignature: string; args: (string | string[])[] }
 type BurnArguments = {
   amount: bigint
   destinationDomain: bigint
+  mintRecipient: Hex
   burnToken: string
   destinationCaller: Hex
   hookData: Hex
@@ -43,7 +44,9 @@ export async function checkQuote(ctx: Ctx, { source: text }: { source: string },
     ...(signer.length === 0 && (await quotes.isUsed(quote.nonce)) ? ['NON_ZERO_NONCE'] : []),
     ...(given.hasHook && given.hookData === '0x' ? ['EMPTY_HOOK_DATA'] : []),
     ...hookChecks(quote, given),
-    ...(isBound(quote, given, forwardHash) ? [] : ['QUOTE_ARGS_MISMATCH']),
+    ...(isBound(quote, given, forwardHash) && isFitForExecutor(quotes, quote, given)
+      ? []
+      : ['QUOTE_ARGS_MISMATCH']),
   ]
   return {
     ...shownQuote(quote, given.signedQuote),
@@ -110,6 +113,16 @@ const isBound = (quote: BurnQuote, given: BurnArguments, forwardHash: Hex): bool
   quote.burnToken === given.burnToken &&
   (!quote.isForwarded || quote.forwardArgs === forwardHash)
 
+/** Whether the executor of the destination can use a burn that names it: it has to deliver it, be minted its coins and read its hook. */
+const isFitForExecutor = (
+  quotes: BurnQuotes,
+  { executor }: BurnQuote,
+  { mintRecipient, destinationCaller, hookData }: BurnArguments,
+): boolean =>
+  BigInt(executor) === 0n ||
+  (destinationCaller !== executor && mintRecipient !== executor) ||
+  (destinationCaller === mintRecipient && quotes.isExecutable(hookData))
+
 const forms = {
   number: { is: (text: string) => /^[0-9]{1,78}$/.test(text), name: 'a whole number in decimal digits' },
   word: { is: (text: string) => isHex(text, 32), name: '32 bytes in hexadecimal digits' },
@@ -133,11 +146,11 @@ function argumentsOf({ abiSignature, args }: QuoteCheck): BurnArguments {
       at: `args[${count - 1}]`,
       reason: 'must be the signed quote and the address for refunds',
     })
-  read(2, 'word')
   textAt(`args[${count - 1}][1]`, claim[1], 'address')
   return {
     amount: BigInt(read(0, 'number')),
     destinationDomain: BigInt(read(1, 'number')),
+    mintRecipient: read(2, 'word') as Hex,
     burnToken: read(3, 'address'),
     destinationCaller: read(4, 'word') as Hex,
     hookData: (hasHook ? read(5, 'bytes') : '0x') as Hex,

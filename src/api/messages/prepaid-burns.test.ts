@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const { tokenMessengerWithFees, genericExecutor } = crosschainContracts.TEST
+const { tokenMessengerWithFees, genericExecutor, depositForHandler } = crosschainContracts.TEST
 const zeroAddress = `0x${'0'.repeat(40)}`
 const withHook = 'depositForBurnWithHookAndFees(uint256,uint32,bytes32,address,bytes32,bytes,(bytes,address))'
 const withoutHook = 'depositForBurnWithFees(uint256,uint32,bytes32,address,bytes32,(bytes,address))'
@@ -194,10 +194,36 @@ it('property 259: a check says why a burn cannot pay by a quote, and the contrac
   ).toEqual(['EMPTY_HOOK_DATA', 'FORWARD_FEE_WITHOUT_HOOK', 'QUOTE_ARGS_MISMATCH'])
 })
 
+it('property 259: a check refuses burns with which the executor could do nothing, as the contract does', async () => {
+  const { body } = await quote({ amount: String(amount), requests: [fast] })
+  const hookData = deposited(freshAddress())
+  const { body: forwarded } = await quote({ amount: String(amount), requests: [executedBy(hookData), fast] })
+  const executor = genericExecutor
+  for (const [signedQuote, burning] of [
+    [body.signedQuote, { to: executor, caller: executor }],
+    [body.signedQuote, { to: freshAddress(), caller: executor }],
+    [body.signedQuote, { to: executor, caller: zeroAddress }],
+    [body.signedQuote, { to: executor, caller: executor, hookData: '0xc0ffee' }],
+    [forwarded.signedQuote, { to: freshAddress(), caller: executor, hookData }],
+  ] as [Hex, Prepaid][]) {
+    const abiSignature = burning.hookData ? withHook : withoutHook
+    const answer = await check({ abiSignature, args: argsOf(signedQuote, burning) })
+    expect(answer.body).toMatchObject({ claimable: false, failedChecks: ['QUOTE_ARGS_MISMATCH'] })
+    expect((await burnPrepaid(signedQuote, burning)).ok).toBe(false)
+  }
+  const good = { to: executor, caller: executor, hookData }
+  const answer = await check({ abiSignature: withHook, args: argsOf(forwarded.signedQuote, good) })
+  expect(answer.body).toMatchObject({ claimable: true, failedChecks: [] })
+})
+
 it('refuses what it cannot quote, and names the field', async () => {
   const good = { amount: '1000000', requests: [fast] }
   const params = (given: object) => ({ requests: [{ type: 'FORWARD', params: given }] })
   const unreadable = executorHook({ recovery: burner, data: '0x' }).slice(0, -128) as Hex
+  const dirty = deposited(burner).replace(
+    wordOf(depositForHandler).slice(2),
+    `01${wordOf(depositForHandler).slice(4)}`,
+  )
   const nowhere = executorHook({ recovery: zeroAddress as Hex, data: '0x' })
   for (const [given, code, location] of [
     [{ amount: '0' }, 2, 'amount'],
@@ -211,7 +237,7 @@ it('refuses what it cannot quote, and names the field', async () => {
     [params({ hookData: `${forwardHookData}${'00'.repeat(8_000)}` }), 2, 'requests[0].params.hookData'],
     [params({ destinationCaller: burner }), 2, 'requests[0].params.destinationCaller'],
     [params({ hookData: nowhere }), 2, 'requests[0].params.destinationCaller'],
-    ...[unreadable, nowhere].map((hookData) => [
+    ...[unreadable, nowhere, dirty].map((hookData) => [
       params({ hookData, destinationCaller: genericExecutor }),
       2,
       'requests[0].params.hookData',

@@ -58,7 +58,7 @@ export async function quoteBurn(
   const payee = await payeeOf(ctx, source)
   if (payee === undefined)
     throw unavailable('no entity is set that pays for deliveries (BEZANT_CROSSCHAIN_ENTITY)')
-  const asked = { source, destinationDomain: destination.domain, amount, isFast: fast >= 0, delivery }
+  const asked = { source, destination, amount, isFast: fast >= 0, delivery }
   const quote = await priceBurn(ctx, quotes, payee, asked)
   const signedQuote = await signedQuoteOf(ctx, quotes, quote)
   if (signedQuote === undefined)

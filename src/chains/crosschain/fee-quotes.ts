@@ -16,6 +16,8 @@ export type BurnQuote = {
   forwardFee: bigint
   /** Of `forwardArgs`; zeros without a delivery. */
   forwardArgs: Hex
+  /** The executor of the destination, a word; zeros where none is known. Burns for it need hook data that it can read. */
+  executor: Hex
   nonce: bigint
   /** The last second in which a burn can pay by it, since 1970. */
   expiresAt: bigint

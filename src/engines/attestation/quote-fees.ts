@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Address } from '#chains/addresses/types'
 import type { BurnQuote, BurnQuotes } from '#chains/crosschain/fee-quotes'
 import { emptyMessageBytes } from '#chains/crosschain/message'
+import { wordOfAddress } from '#chains/crosschain/native-address'
 import { stablecoinsOf, tokenAddress } from '#chains/network'
 import { signQuote } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -22,7 +23,7 @@ type AskedDelivery = { destinationCaller: Hex; hookData: Hex; isExecuted: boolea
 
 type AskedQuote = {
   source: MessageChain
-  destinationDomain: number
+  destination: MessageChain
   amount: bigint
   isFast: boolean
   delivery: AskedDelivery | undefined
@@ -33,9 +34,11 @@ export async function priceBurn(
   ctx: EngineCtx,
   quotes: BurnQuotes,
   payee: Address,
-  { source, destinationDomain, amount, isFast, delivery }: AskedQuote,
+  { source, destination, amount, isFast, delivery }: AskedQuote,
 ): Promise<BurnQuote> {
   const token = burnTokenOf(source)
+  const destinationDomain = destination.domain
+  const { genericExecutor } = destination.crosschain.addresses
   const forwarded = delivery && emptyMessageBytes + bytesOf(delivery.hookData).length
   return {
     amount,
@@ -48,6 +51,7 @@ export async function priceBurn(
     isForwarded: delivery !== undefined,
     forwardFee: forwarded ? forwardFee(destinationDomain, forwarded, delivery.isExecuted) : 0n,
     forwardArgs: delivery ? quotes.forwardArgs(delivery.destinationCaller, delivery.hookData) : zeroWord,
+    executor: genericExecutor ? wordOfAddress(genericExecutor) : zeroWord,
     nonce: BigInt(hexOf(randomBytes(16))),
     expiresAt: BigInt(Math.floor((ctx.clock.nowMs() + quotedMs) / 1_000)),
   }

@@ -67,6 +67,7 @@ function placeContracts(network: CrosschainNetwork, attester: Hex): Record<strin
     tokenMinter: minterStorage(network, addresses),
     tokenMessengerWithFees: packStorage([
       [tokenMessengerWithFeesLayout._owner, issuer],
+      [tokenMessengerWithFeesLayout._rescuer, issuer],
       [
         wordAt(
           addressMappingSlot(tokenMessengerWithFeesLayout.isQuoteSigner.slot, quoteSignerAccount.address),

@@ -11,7 +11,8 @@ import {TwoStepOwnable} from "./TwoStepOwnable.sol";
 abstract contract FeeQuotes is TwoStepOwnable {
     /// @notice What a burn pays before it happens, and the burn that it is for.
     /// @dev `isFast` pays for an attestation before finality, `isForwarded` for the delivery of a message with the caller and the hook
-    /// data of `forwardArgs`: keccak256(abi.encode(bytes32 destinationCaller, bytes hookData)).
+    /// data of `forwardArgs`: keccak256(abi.encode(bytes32 destinationCaller, bytes hookData)). `executor` is the executor of the
+    /// destination, zero where the signer knows none.
     struct FeeQuote {
         uint256 amount;
         uint32 destinationDomain;
@@ -23,6 +24,7 @@ abstract contract FeeQuotes is TwoStepOwnable {
         bool isForwarded;
         uint256 forwardFee;
         bytes32 forwardArgs;
+        bytes32 executor;
         uint256 nonce;
         uint256 expiresAt;
     }
@@ -30,7 +32,7 @@ abstract contract FeeQuotes is TwoStepOwnable {
     bytes32 private constant DOMAIN_TYPE =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant QUOTE_TYPE = keccak256(
-        "FeeQuote(uint256 amount,uint32 destinationDomain,address burnToken,address feeToken,address feeRecipient,bool isFast,uint256 fastFee,bool isForwarded,uint256 forwardFee,bytes32 forwardArgs,uint256 nonce,uint256 expiresAt)"
+        "FeeQuote(uint256 amount,uint32 destinationDomain,address burnToken,address feeToken,address feeRecipient,bool isFast,uint256 fastFee,bool isForwarded,uint256 forwardFee,bytes32 forwardArgs,bytes32 executor,uint256 nonce,uint256 expiresAt)"
     );
 
     /// @notice Whether the signatures of an account count.

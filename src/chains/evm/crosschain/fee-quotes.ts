@@ -11,9 +11,9 @@ import type { Hex } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 import type { BurnQuote, BurnQuotes } from '../../crosschain/fee-quotes.ts'
-import { executorCallOf } from '../../crosschain/forward-hook.ts'
 import { quantity } from '../rpc/quantities.ts'
 import { tokenMessengerWithFeesAbi } from './artifacts/token-messenger-with-fees.ts'
+import { decodeExecutorHook } from './executor-hook.ts'
 import type { ReadContract } from './left-calls.ts'
 
 const fields = [
@@ -27,13 +27,13 @@ const fields = [
   { name: 'isForwarded', type: 'bool' },
   { name: 'forwardFee', type: 'uint256' },
   { name: 'forwardArgs', type: 'bytes32' },
+  { name: 'executor', type: 'bytes32' },
   { name: 'nonce', type: 'uint256' },
   { name: 'expiresAt', type: 'uint256' },
 ] as const
 
 const signedParameters = [{ type: 'tuple', components: fields }, { type: 'bytes' }] as const
 const forwardParameters = parseAbiParameters('bytes32 destinationCaller, bytes hookData')
-const executorParameters = parseAbiParameters('uint8 version, bytes32 recovery, address handler, bytes data')
 
 type EncodedQuote = BurnQuote & { [name in 'burnToken' | 'feeToken' | 'feeRecipient']: Hex }
 
@@ -59,7 +59,7 @@ export const feeQuotesAt = (chainId: number, contract: Address, read: ReadContra
       ),
       'use of a quote',
     ) !== 0n,
-  isExecutable,
+  isExecutable: (hookData) => decodeExecutorHook(hookData) !== undefined,
 })
 
 /** The quote in the bytes that the contract takes; `undefined` for others. */
@@ -79,14 +79,3 @@ export function decodeSignedQuote(signedQuote: Hex): { quote: BurnQuote; signatu
 }
 
 const canonical = (address: string) => canonicalAddress(address) as Address
-
-function isExecutable(hookData: Hex): boolean {
-  const call = executorCallOf(hookData)
-  if (call === undefined) return false
-  try {
-    const [version, recovery] = decodeAbiParameters(executorParameters, call)
-    return version === 1 && BigInt(recovery) !== 0n && BigInt(recovery) < 2n ** 160n
-  } catch {
-    return false
-  }
-}
