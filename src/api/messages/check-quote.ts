@@ -123,8 +123,14 @@ const isFitForExecutor = (
   (destinationCaller !== executor && mintRecipient !== executor) ||
   (destinationCaller === mintRecipient && quotes.isExecutable(hookData))
 
+const isNumber = (text: string, bits: bigint) => /^[0-9]{1,78}$/.test(text) && BigInt(text) >> bits === 0n
+
 const forms = {
-  number: { is: (text: string) => /^[0-9]{1,78}$/.test(text), name: 'a whole number in decimal digits' },
+  number: {
+    is: (text: string) => isNumber(text, 256n),
+    name: 'a whole number below 2^256 in decimal digits',
+  },
+  domain: { is: (text: string) => isNumber(text, 32n), name: 'a whole number below 2^32 in decimal digits' },
   word: { is: (text: string) => isHex(text, 32), name: '32 bytes in hexadecimal digits' },
   address: { is: (text: string) => isHex(text, 20), name: 'an address' },
   bytes: { is: (text: string) => isHex(text), name: 'bytes in hexadecimal digits' },
@@ -149,7 +155,7 @@ function argumentsOf({ abiSignature, args }: QuoteCheck): BurnArguments {
   textAt(`args[${count - 1}][1]`, claim[1], 'address')
   return {
     amount: BigInt(read(0, 'number')),
-    destinationDomain: BigInt(read(1, 'number')),
+    destinationDomain: BigInt(read(1, 'domain')),
     mintRecipient: read(2, 'word') as Hex,
     burnToken: read(3, 'address'),
     destinationCaller: read(4, 'word') as Hex,

@@ -256,6 +256,8 @@ it('refuses arguments that are none of the function, and names their place', asy
   const good = argsOf(body.signedQuote, { to: burner, caller: zeroAddress, burnt: 1_000_000n })
   for (const [place, value, location] of [
     [0, '-1', 'args[0]'],
+    [0, '9'.repeat(78), 'args[0]'],
+    [1, String(2n ** 32n), 'args[1]'],
     [1, 'x', 'args[1]'],
     [2, burner, 'args[2]'],
     [3, '0x12', 'args[3]'],
@@ -270,6 +272,38 @@ it('refuses arguments that are none of the function, and names their place', asy
   }
   expect((await check({ abiSignature: withHook, args: good })).body.errors[0].location).toBe('args')
   expect((await check({ abiSignature: 'burn()', args: good })).body.errors[0].location).toBe('abiSignature')
+})
+
+it('answers a check of any arguments without an error of its own', async () => {
+  const { body } = await quote({ amount: '1000000', requests: [fast] })
+  const good = argsOf(body.signedQuote, {
+    to: burner,
+    caller: zeroAddress,
+    hookData: '0x',
+    burnt: 1_000_000n,
+  })
+  const texts = [
+    '',
+    '0x',
+    '0',
+    String(2n ** 256n),
+    '9'.repeat(78),
+    `0x${'ff'.repeat(32)}`,
+    `0x${'00'.repeat(900)}`,
+  ]
+  for (const place of good.keys())
+    for (const value of [...texts, [], ['0x', burner], [`0x${'ff'.repeat(600)}`, burner]])
+      expect(
+        (await check({ abiSignature: withHook, args: good.with(place, value as never) })).status,
+      ).not.toBe(500)
+  // Every field of the quote at its largest, and with bits before it that its type does not have.
+  const { signedQuote } = body
+  for (let at = 2; at < signedQuote.length - 1; at += 64)
+    for (const word of ['f'.repeat(64), `01${signedQuote.slice(at + 2, at + 64)}`, '0'.repeat(64)]) {
+      const changed = `${signedQuote.slice(0, at)}${word}${signedQuote.slice(at + 64)}`
+      const answer = await check({ abiSignature: withHook, args: good.with(6, [changed, burner] as never) })
+      expect([at, word, answer.status < 500]).toEqual([at, word, true])
+    }
 })
 
 it('quotes nothing without a key, a payer or an allowance, and says what is missing', async () => {
