@@ -148,7 +148,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const identity = openIdentity({ ...scope, custody, pinCost, guessDirectory: guessDirectoryOf(config) })
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
-  const bank = input.bank ?? (config.bankRail && openHttpRail(config.bankRail, clock))
+  const bank = input.bank ?? (config.bankRail && openHttpRail(config.bankRail))
   return { ...scope, chains, custody, identity, bank }
 }
 

@@ -1,4 +1,4 @@
-/** A bank as an operator connects it: it checks each order's signature, keeps the order, and signs results. */
+/** A bank as an operator connects it: it checks each order's signature and its time, keeps the order, and signs results. */
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,7 +36,8 @@ export async function openBank(blockchain: string, address: string): Promise<Tes
     const body = await buffer(request)
     const [, time = '', mac = ''] =
       /^t=(\d+),v1=(.*)$/.exec(String(request.headers['bezant-bank-signature'])) ?? []
-    if (mac !== macOf(secret, 'order', Number(time), body)) return void response.writeHead(401).end()
+    const isOld = Math.abs(Date.now() / 1000 - Number(time)) > 300
+    if (isOld || mac !== macOf(secret, 'order', Number(time), body)) return void response.writeHead(401).end()
     orders.push(JSON.parse(body.toString()))
     response.writeHead(status).end()
   })

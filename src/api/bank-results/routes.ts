@@ -1,7 +1,13 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
-import { bankSignatureHeader, isBankSignature, reportResult } from '#engines/treasury/banking/index'
+import {
+  type BankResult,
+  bankSignatureHeader,
+  isBankSignature,
+  reportResult,
+} from '#engines/treasury/banking/index'
 import { ApiError, invalid } from '#lib/errors'
+import { systemClock } from '#lib/time'
 import { type Arrived, endpoint } from '#runtime/http/endpoint'
 import { checkOf } from '#runtime/http/validate'
 import { readResult } from './read-result.ts'
@@ -12,18 +18,18 @@ const actor = 'bank'
 const bytesMax = 16_384
 const checkBody = checkOf(bankResultSchema, 'body')
 
-async function takeResult(ctx: Ctx, arrived: Arrived): Promise<void> {
+/** The result in a signed message. Strangers take no connection of the database: this comes before the `tx`. */
+async function readSigned(ctx: Ctx, arrived: Arrived): Promise<BankResult> {
   requireSignature(ctx, arrived)
-  const body = readBody(arrived.bytes)
-  await reportResult({ ...ctx, actor }, readResult(body, true))
+  return readResult(readBody(arrived.bytes), true)
 }
 
 /** Nothing of a message is read before its signature is. */
-function requireSignature({ config, clock }: Ctx, { rawHeaders, bytes }: Arrived): void {
+function requireSignature({ config }: Ctx, { rawHeaders, bytes }: Arrived): void {
   const isHeader = (_: string, index: number) =>
     index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === bankSignatureHeader.toLowerCase()
   const [header = '', ...others] = rawHeaders.filter(isHeader)
-  const nowSeconds = Math.floor(clock.nowMs() / 1000)
+  const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
   if (others.length === 0 && isBankSignature(config.bankRail!.secret, 'result', nowSeconds, header, bytes))
     return
   throw new ApiError(
@@ -64,6 +70,7 @@ export const bankResultEndpoints = [
       'chainNotStarted',
       'bankResultConflict',
     ],
-    verb: (ctx: Ctx, { arrived }) => takeResult(ctx, arrived),
+    prepare: (ctx: Ctx, { arrived }) => readSigned(ctx, arrived),
+    verb: (ctx: Ctx, _, result) => reportResult({ ...ctx, actor }, result),
   }),
 ]

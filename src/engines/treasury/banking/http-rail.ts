@@ -3,6 +3,7 @@ import { familyOf } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import { requireNetwork } from '#chains/networks/index'
 import type { BankOrder, BankRail } from '#engines/bank-rail'
+import { systemClock } from '#lib/time'
 import type { BankRailSetting } from '#runtime/bank-rail-setting'
 import { createCaller } from '#runtime/outbound/call'
 import { bankSignatureHeader, signBankMessage } from './signature.ts'
@@ -14,7 +15,7 @@ const call = createCaller('private')
  * The bank that the operator connects: orders are posted to a URL, and results come back as signed requests. Throws when its chain
  * or address cannot take redeemed coins.
  */
-export function openHttpRail(setting: BankRailSetting, clock: { nowMs(): number }): BankRail {
+export function openHttpRail(setting: BankRailSetting): BankRail {
   const { url, secret, instructions } = setting
   const { blockchain, environment } = requireNetwork(setting.blockchain)
   if (!capabilitiesOf(blockchain).businessAccount)
@@ -32,7 +33,7 @@ export function openHttpRail(setting: BankRailSetting, clock: { nowMs(): number 
     },
     send: async (order: BankOrder) => {
       const body = Buffer.from(JSON.stringify(order))
-      const signature = signBankMessage(secret, 'order', Math.floor(clock.nowMs() / 1000), body)
+      const signature = signBankMessage(secret, 'order', Math.floor(systemClock.nowMs() / 1000), body)
       const headers = { 'Content-Type': 'application/json', [bankSignatureHeader]: signature }
       const { status } = await call({ method: 'POST', url, timeoutMs, headers, body })
       if (status < 200 || status > 299) throw new Error(`the bank answered with the status ${status}`)

@@ -1,6 +1,7 @@
 /**
  * Signatures of the messages between this server and the operator's connection to a bank: HMAC-SHA256 under one secret, over the
- * direction, the time and the bytes of the body. A message of one direction is none of the other, and an old one is refused.
+ * direction, the time and the bytes of the body. A message of one direction is none of the other, and an old one is refused. The time is
+ * real: the clock of a sandbox moves, and that of the operator's program does not.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
