@@ -97,6 +97,15 @@ create unique index fiat_deposits_by_transaction on fiat_deposits (entity_id, bl
 create trigger fiat_deposits_date_later before update of update_date on fiat_deposits
   for each row when (new.update_date <= old.update_date) execute function date_later();
 
+-- Where each arrival is on the chain, and the bookings of those that came from outside: they alone pay for wires and returns.
+create or replace view treasury_arrivals as
+  select o.entity_id, o.blockchain, o.tx_hash, o.address, o.block_number, t.currency, o.amount, o.block_hash, o.kind, o.position
+  from observed_transfers o join tokens t on t.id = o.token_id
+  where o.purpose = 'treasury' and o.direction = 'in' and t.currency is not null
+    and exists (select 1 from blocks b where b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical);
+create view unclaimed_arrivals as
+  select entity_id, fact from postings where block_hash = '' and fact like 'unclaimed:%';
+
 create view notified_bank_accounts as
   select entity_id, id, update_date, null::jsonb as snapshot from bank_accounts;
 create view notified_redemptions as

@@ -1,5 +1,5 @@
 /** A bank that the operator connects: POST /bank/results, and the orders that go out. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { sql } from '#runtime/db/db'
@@ -38,7 +38,14 @@ const orderOf = async (id: string) => {
   return find()
 }
 /** Coins from outside arrive at the treasury, as the bank or its operator sends them. */
-const sendCoins = async (to: string, amount: bigint) => harness.chain().send(to, amount * 1_000_000n, 'USDC')
+const sendCoins = async (to: string, amount: bigint, token: 'USDC' | 'EURC' = 'USDC') =>
+  harness.chain().send(to, amount * 1_000_000n, token)
+/** A hash of no transaction. */
+const strangeHash = () => `0x${randomBytes(32).toString('hex')}`
+const refusal = async (answer: ReturnType<typeof report>) => {
+  const { status, message } = await answer
+  return [status, message]
+}
 
 let account: { id: string; treasury: string }
 
@@ -126,7 +133,7 @@ it('property 253: a deposit that is reported twice is credited once, with the co
     ...deposit,
     amount: usd('900'),
     reference: 'claimed',
-    transactionHash: `0x${'1'.repeat(64)}`,
+    transactionHash: strangeHash(),
   }
   expect((await report(claimed)).status).toBe(204)
   await until(async () => (await available()) === '50.00', 'the deposit is credited')
@@ -172,6 +179,105 @@ it('a payout that was complete is returned', async () => {
   await until(async () => (await available()) === '50.00', 'the money is back')
   // The bank was told of each order under one id.
   expect(new Set(bank.orders.map((order) => order.id)).size).toBe(3)
+})
+
+it('property 253: a wrong transaction of a deposit is refused, or replaced until its coins have come', async () => {
+  const deposit = { type: 'deposit', bankAccountId: account.id, amount: usd('3'), reference: 'corrected' }
+  for (const transactionHash of ['the hash', '0x12', `0x${'zz'.repeat(32)}`])
+    expect(await refusal(report({ ...deposit, transactionHash }))).toEqual([
+      400,
+      expect.stringContaining('0x and 64 hexadecimal digits'),
+    ])
+  // Euros are no dollars.
+  const euros = await sendCoins(account.treasury, 3n, 'EURC')
+  expect((await report({ ...deposit, transactionHash: euros })).status).toBe(204)
+  await harness.chain().mine(3)
+  const dollars = await sendCoins(account.treasury, 3n)
+  const upper = `0x${dollars.slice(2).toUpperCase()}`
+  expect(await available()).toBe('50.00')
+  expect((await report({ ...deposit, transactionHash: upper })).status).toBe(204)
+  await until(async () => (await available()) === '53.00', 'the deposit is credited')
+  expect((await report({ ...deposit, transactionHash: dollars })).status).toBe(204)
+  expect(await refusal(report({ ...deposit, transactionHash: euros }))).toEqual([
+    409,
+    expect.stringContaining('were credited'),
+  ])
+  await until(async () => (await proveMoney(harness.database)).gaps.length === 0, 'the coins back the money')
+})
+
+it('property 253: a wrong transaction of a return is replaced, and nothing else of a result is', async () => {
+  const destination = { type: 'wire', id: account.id }
+  const { id } = await call('POST', '/v1/businessAccount/payouts', { destination, amount: usd('4') })
+  await orderOf(id)
+  const failed = { type: 'payout', id, status: 'failed', errorCode: 'invalid_wire_rtn', externalRef: 'IMAD2' }
+  await until(
+    async () => (await report({ ...failed, transactionHash: strangeHash() })).status === 204,
+    'the result is taken',
+  )
+  const transactionHash = await sendCoins(account.treasury, 4n)
+  for (const changed of [
+    { errorCode: 'transaction_denied' },
+    { externalRef: 'IMAD3' },
+    { trackingRef: 'OURS' },
+  ])
+    expect(await refusal(report({ ...failed, transactionHash, ...changed }))).toEqual([
+      409,
+      expect.stringContaining(Object.keys(changed)[0]!),
+    ])
+  expect(await available()).toBe('49.00')
+  for (let times = 0; times < 2; times++)
+    expect((await report({ ...failed, transactionHash })).status).toBe(204)
+  await until(async () => (await available()) === '53.00', 'the money is back')
+  expect((await report({ ...failed, transactionHash: strangeHash() })).status).toBe(409)
+  await until(async () => (await proveMoney(harness.database)).gaps.length === 0, 'the coins back the money')
+})
+
+it('a payout that was complete and came back is returned, also where the server knows nothing of its end', async () => {
+  const destination = { type: 'wire', id: account.id }
+  const { id } = await call('POST', '/v1/businessAccount/payouts', { destination, amount: usd('6') })
+  await orderOf(id)
+  const transactionHash = await sendCoins(account.treasury, 6n)
+  const returned = { type: 'payout', id, status: 'returned', transactionHash }
+  expect((await report(returned)).status).toBe(204)
+  expect((await report(returned)).status).toBe(204)
+  expect(await shown(id)).toMatchObject({ status: 'failed', errorCode: 'transaction_returned' })
+  await until(async () => (await available()) === '53.00', 'the money is back')
+})
+
+it('property 253: a deposit that is reported many times at once is taken once', async () => {
+  const transactionHash = await sendCoins(account.treasury, 2n)
+  const deposit = { type: 'deposit', bankAccountId: account.id, amount: usd('2'), reference: 'at once' }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => report({ ...deposit, transactionHash })))
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 204))
+  await until(async () => (await available()) === '55.00', 'the deposit is credited')
+})
+
+it('strangers wait for no connection of the database', async () => {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { databaseConnectionsMax } = harness.ctx.config
+  const busy = Array.from({ length: databaseConnectionsMax }, () =>
+    harness.database.tx(async (tx) => {
+      await tx.run(sql`select 1`)
+      await released
+    }),
+  )
+  try {
+    const refused = await report({ type: 'account', id: account.id, status: 'complete' }, { header: '' })
+    expect(refused.status).toBe(401)
+  } finally {
+    release()
+    await Promise.all(busy)
+  }
+})
+
+it('signatures have the real time, wherever the clock of a sandbox is', async () => {
+  harness.clock.moveMs(3_600_000)
+  const { id } = await call('POST', '/v1/businessAccount/banks/wires', usAccount)
+  await orderOf(id)
+  expect((await report({ type: 'account', id, status: 'complete' })).status).toBe(204)
 })
 
 it('without a bank there is no operation that takes results', async () => {

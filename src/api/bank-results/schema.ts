@@ -16,7 +16,8 @@ export const bankResultSchema = Type.Object(
     id: Type.Optional(idField('Of account and payout: the id of the order.')),
     status: Type.Optional(
       Type.Enum(['complete', 'failed', 'returned'], {
-        description: 'Of account and payout: what became of it. returned: of a complete payout.',
+        description:
+          'Of account and payout: what became of it. returned: of a payout that was paid and came back.',
       }),
     ),
     errorCode: Type.Optional(

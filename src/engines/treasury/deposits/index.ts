@@ -4,9 +4,11 @@ export {
   arrivalsOfWire,
   type FiatDeposit,
   findFiatDeposit,
-  findReported,
   listFiatDeposits,
   lockLostWire,
+  lockReported,
+  lockReturn,
+  type ReportedWire,
   redemptionBroughtBack,
   takeWire,
 } from './store/fiat-deposits.ts'
@@ -25,4 +27,4 @@ export {
   type Transfer,
   type TransferStatus,
 } from './store/transfers.ts'
-export { acceptWire, creditMintedWires, endWire } from './wires.ts'
+export { acceptWire, correctWire, creditMintedWires, endWire } from './wires.ts'

@@ -17,6 +17,7 @@ import {
   insertWire,
   lockArrivedWires,
   lockCompleteWires,
+  setTransaction,
   setWires,
   type Wire,
 } from './store/fiat-deposits.ts'
@@ -56,6 +57,27 @@ export async function acceptWire(ctx: EngineCtx, input: NewWire): Promise<boolea
   const data = { amount: String(amount), currency }
   const type = `${resourceOf(deposit)}.pending`
   await recordChanges(ctx.db, nowMs, [{ entityId, actor: by, requestId, resourceId: deposit.id, type, data }])
+  return true
+}
+
+/**
+ * Names another transaction for a wire whose coins have not arrived with the one named before. False when that brings the coins of
+ * another wire.
+ */
+export async function correctWire(
+  ctx: Pick<EngineCtx, 'clock'> & Omit<RequestOrigin, 'entityId'> & { db: Db },
+  wire: Wire,
+  transactionHash: string,
+): Promise<boolean> {
+  const { db, actor: by, requestId } = ctx
+  const nowMs = ctx.clock.nowMs()
+  if (!(await setTransaction(db, wire, transactionHash, formatInstant(nowMs)))) return false
+  await announceWire(db)
+  const { entityId, id: resourceId } = wire
+  const type = `${resourceOf(wire)}.corrected`
+  await recordChanges(db, nowMs, [
+    { entityId, actor: by, requestId, resourceId, type, data: { transactionHash } },
+  ])
   return true
 }
 

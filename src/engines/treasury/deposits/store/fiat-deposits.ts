@@ -97,12 +97,18 @@ export const arrivalsOfWire = async (db: Db, wire: Wire): Promise<string[]> =>
           where o.entity_id = a.entity_id and o.transaction_hash = a.tx_hash)`)
   ).map(({ hash }) => hash)
 
-/** Wires whose coins arrived in a canonical block up to `completeTo`, locked until the `tx` ends. */
+/**
+ * Wires whose coins arrived from outside in a canonical block up to `completeTo`, locked until the `tx` ends. Coins that `bookUnclaimed`
+ * did not book are no new ones: the platform moved them, as when it rebalances.
+ */
 export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number) =>
   tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
     where d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
       where a.entity_id = d.entity_id and a.blockchain = d.blockchain and a.tx_hash = d.transaction_hash
-        and a.address = d.address and a.amount = d.amount and a.block_number <= ${completeTo})
+        and a.address = d.address and a.currency = d.currency and a.amount = d.amount
+        and a.block_number <= ${completeTo} and exists (select 1 from unclaimed_arrivals u
+          where u.entity_id = a.entity_id
+            and u.fact = concat_ws(':', 'unclaimed', a.block_hash, a.tx_hash, a.kind, a.position)))
     order by d.entity_id, d.id for update of d`)
 
 /** Credited wires whose coins arrived in these transfers, locked until the `tx` ends. */
@@ -146,12 +152,36 @@ export const redemptionBroughtBack = async (db: Db, entityId: string, id: string
       where entity_id = ${entityId} and id = ${id} and redemption_id is not null`)
   )?.redemptionId
 
-/** The deposit that the bank calls so. */
-export const findReported = (db: Db, entityId: string, bankReference: string) =>
-  db.maybe<{ amount: bigint; transactionHash: string | null }>(
-    sql`select amount, transaction_hash from fiat_deposits
-      where entity_id = ${entityId} and bank_reference = ${bankReference}`,
-  )
+/** A wire or return that a bank has reported. `minted`: its transaction is named, and has brought no coins yet. */
+export type ReportedWire = Wire & {
+  bankAccountId: string
+  state: 'waiting' | 'minting' | 'minted' | 'complete' | 'failed' | 'transferred'
+  transactionHash: string | null
+}
+
+const reportedColumns = sql`${wireColumns}, d.bank_account_id, d.state, d.transaction_hash`
+
+/** Locks the deposit that the bank calls so. */
+export const lockReported = (tx: Db, entityId: string, bankReference: string) =>
+  tx.maybe<ReportedWire>(sql`select ${reportedColumns} from fiat_deposits d
+    where d.entity_id = ${entityId} and d.bank_reference = ${bankReference} for update`)
+
+/** Locks the return of a redemption. */
+export const lockReturn = (tx: Db, entityId: string, redemptionId: string) =>
+  tx.maybe<ReportedWire>(sql`select ${reportedColumns} from fiat_deposits d
+    where d.entity_id = ${entityId} and d.redemption_id = ${redemptionId} for update`)
+
+/** Names another transaction for a wire. False when another deposit or return of the entity has it. */
+export const setTransaction = async (
+  tx: Db,
+  { entityId, id, blockchain }: Wire,
+  transactionHash: string,
+  at: string,
+): Promise<boolean> =>
+  (await tx.run(sql`update fiat_deposits set transaction_hash = ${transactionHash}, update_date = ${at}
+    where entity_id = ${entityId} and id = ${id} and not exists (select 1 from fiat_deposits o
+      where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.transaction_hash = ${transactionHash})`)) ===
+  1
 
 export function listFiatDeposits(db: Db, entityId: string, page: PageQuery): Promise<Page<FiatDeposit>> {
   const scope = sql`d.entity_id = ${entityId} and d.redemption_id is null`
