@@ -22,6 +22,7 @@ export function registerPaymentPages(
   server: FastifyInstance,
   { read, log }: { read: ReadPayment; log: Log },
 ): void {
+  const codeOf = keptCodes()
   const send = (reply: FastifyReply, title: string, parts: readonly Piece[], stage = 'none') =>
     reply
       .type('text/html; charset=utf-8')
@@ -41,13 +42,24 @@ export function registerPaymentPages(
     }
   })
   server.get<PageRequest>('/pay/:token/code.svg', async ({ params, query }, reply) => {
-    const method = methodOf(await read(params.token), { chain: textIn(query, 'chain') })
+    const data = await read(params.token)
+    const method = methodOf(data, { chain: textIn(query, 'chain') })
     if (!method) return reply.callNotFound()
     const text = (textIn(query, 'of') === 'payment' && method.paymentUri) || method.address
-    return reply
-      .type('image/svg+xml')
-      .send(encodeQR(text, 'svg', { ecc: 'medium', border: 3, optimize: true }))
+    return reply.type('image/svg+xml').send(codeOf(data, text))
   })
+}
+
+/** Returns a function that draws each code of a page once, and keeps it as long as the answer that requests share. */
+function keptCodes() {
+  const kept = new WeakMap<PaymentData, Map<string, string>>()
+  return (data: PaymentData, text: string): string => {
+    const codes = kept.get(data) ?? new Map<string, string>()
+    kept.set(data, codes)
+    const code = codes.get(text) ?? encodeQR(text, 'svg', { ecc: 'medium', border: 3, optimize: true })
+    codes.set(text, code)
+    return code
+  }
 }
 
 const unknown = {

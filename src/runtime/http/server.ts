@@ -168,7 +168,11 @@ function answerErrors(server: FastifyInstance, { scope, endpoints, notBuilt, use
   server.setErrorHandler((thrown, request, reply) => {
     const error = apiErrorOf(thrown)
     if (error.status >= 500)
-      scope.log.error({ err: thrown, requestId: request.id, url: request.url }, 'request failed')
+      // Not the requested path: a link of a payment page opens it.
+      scope.log.error(
+        { err: thrown, requestId: request.id, route: request.routeOptions.url },
+        'request failed',
+      )
     return sendError(reply, error, request.routeOptions.config.errorText)
   })
   const messageFor = createNotFoundMessage(notBuilt, endpoints)

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
 import { checkLedger } from '#testing/builders/ledger-checks'
@@ -220,6 +220,21 @@ describe('property 255: the link of a payment page', () => {
     harness.ctx.database.readingFor = asked
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect([reads > 0, reads <= seconds]).toEqual([true, true])
+  })
+
+  it('is in no line of the log, also when it cannot be answered', async () => {
+    const { token } = await openPage()
+    const asked = harness.ctx.database.readingFor
+    harness.ctx.database.readingFor = (entityId) => {
+      if (entityId.endsWith(' pages')) throw new Error('the database is away')
+      return asked(entityId)
+    }
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const { status } = await look(token)
+    const lines = logged.mock.calls.flat().join('')
+    logged.mockRestore()
+    harness.ctx.database.readingFor = asked
+    expect([status, lines.includes('request failed'), lines.includes(token)]).toEqual([500, true, false])
   })
 })
 
