@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { createDateField, idField, updateDateField } from '#api/fields'
-import { idParams } from '#runtime/http/openapi/annotate'
+import { idParams, secret } from '#runtime/http/openapi/annotate'
 
 const text = (description: string, maxLength = 1024) => Type.String({ minLength: 1, maxLength, description })
 const optional = (description: string, maxLength = 1024) =>
@@ -38,12 +38,14 @@ const bankAddress = Type.Object(
 
 export const newBankAccountSchema = Type.Object(
   {
-    accountNumber: optional('The number of the account; not with iban.', 40),
-    routingNumber: optional(
-      'With accountNumber: the ABA routing number of a bank in the US, or the SWIFT code (BIC) of any other.',
-      16,
+    accountNumber: secret(optional('The number of the account; not with iban.', 40)),
+    routingNumber: secret(
+      optional(
+        'With accountNumber: the ABA routing number of a bank in the US, or the SWIFT code (BIC) of any other.',
+        16,
+      ),
     ),
-    iban: optional('The IBAN, instead of accountNumber and routingNumber.', 42),
+    iban: secret(optional('The IBAN, instead of accountNumber and routingNumber.', 42)),
     billingDetails,
     bankAddress,
   },
@@ -75,7 +77,10 @@ export const bankAccountSchema = Type.Object(
     status: Type.Enum(['pending', 'complete', 'failed'], {
       description: 'pending until the bank has decided, then complete, or failed.',
     }),
-    description: Type.String({ description: 'The name of the bank and the last four digits of the number.' }),
+    description: Type.String({
+      description:
+        'The name of the bank and the last four digits of the number; of one shorter than eight, its second half at most.',
+    }),
     trackingRef: Type.String({ description: 'The reference that wires from the account have to carry.' }),
     fingerprint: idField('The same for accounts with the same number.'),
     billingDetails,

@@ -221,6 +221,20 @@ it.each([
   expect([answer.status, answer.body.code], answer.text).toEqual([400, code])
 })
 
+it('answers repeat no number of an account, and show half of a short one', async () => {
+  const send = (fields: object) =>
+    harness.http('POST', '/v1/businessAccount/banks/wires', {
+      body: { idempotencyKey: randomUUID(), ...usAccount, ...fields },
+    })
+  const tooLong = '1234567890'.repeat(5)
+  for (const fields of [{ accountNumber: tooLong }, { iban: tooLong }, { accountNumber: 123456789 }]) {
+    const { status, text } = await send(fields)
+    expect(status, text).toBe(400)
+    expect(text).not.toContain('123456789')
+  }
+  expect((await send({ accountNumber: '1234' })).body.data.description).toBe('SAN FRANCISCO ****34')
+})
+
 it('a payout waits for an account that is pending', async () => {
   const merchant = await harness.newEntity()
   const body = { idempotencyKey: randomUUID(), ...usAccount }

@@ -94,8 +94,14 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   const field: FieldError = { error: name, message: `${location} ${reason}`, location, constraints }
   const { additionalProperty: unknown } = error.params
   const value = unknown === undefined ? error.data : (error.data as Record<string, unknown>)[unknown]
-  if (name !== 'required') field.invalidValue = shorten(value)
+  if (name !== 'required' && !holdsSecret(error.parentSchema)) field.invalidValue = shorten(value)
   return field
+}
+
+/** Whether a schema is that of a secret field, or of an object with one. */
+function holdsSecret(schema: Annotated | undefined): boolean {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Annotated> }
+  return schema?.['~secret'] === true || Object.values(properties).some(holdsSecret)
 }
 
 function explain(error: ErrorObject): FieldExplanation {

@@ -17,6 +17,9 @@ type NewAccount = {
 const referenceLetters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const referenceLength = 10
 
+/** At most half of a number is shown. */
+const shownDigitsOf = (number: string) => Math.min(4, Math.floor(number.length / 2))
+
 const newReference = () =>
   `BZT${Array.from({ length: referenceLength }, () => referenceLetters[randomInt(referenceLetters.length)]).join('')}`
 
@@ -31,7 +34,7 @@ export async function linkAccount(ctx: Ctx, { numbers, ...given }: NewAccount): 
     entityId: entity.id,
     id,
     status: 'pending',
-    description: `${given.bankAddress['bankName'] ?? 'Bank account'} ****${number.slice(-4)}`,
+    description: `${given.bankAddress['bankName'] ?? 'Bank account'} ****${number.slice(-shownDigitsOf(number))}`,
     trackingRef: newReference(),
     fingerprint: bankFingerprintOf(ctx.custody, entity.id, numbers),
     createDate,

@@ -13,6 +13,8 @@ export type Annotated = TSchema & {
   '~remedy'?: string
   /** The form of texts that the request log shows; it shows none of a text without one. */
   '~log'?: LogForm
+  /** Errors repeat no value of such a field. */
+  '~secret'?: true
 }
 
 /** Keeps the members of a schema that TypeBox hides, such as the one of an optional field. */
@@ -32,6 +34,10 @@ const uuid = (description: string) => Type.String({ format: 'uuid', description 
 /** The parameters of a path with one `{id}`; `noun` begins with an article, as in "the wallet". */
 export const idParams = (name: string, noun: string): TObject<{ id: ReturnType<typeof uuid> }> =>
   Type.Object({ id: sharedParameter(name, uuid(`The id of ${noun}.`)) })
+
+/** Keeps the value of a field out of errors. */
+export const secret = <Schema extends TSchema>(schema: Schema): Schema =>
+  annotate(schema, { '~secret': true })
 
 /** Lets the request log show the texts of a field, as far as they have this form. */
 export const logged = <Schema extends TSchema>(form: LogForm, schema: Schema): Schema =>
