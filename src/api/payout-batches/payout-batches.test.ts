@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
@@ -198,6 +199,47 @@ describe('a file of payouts', () => {
     const again = await uploadBatch(tenant, csv)
     expect(again.contentHash).toBe(batch.contentHash)
     expect(again.notices[0]).toContain(batch.id)
+  })
+
+  it('is refused when too many were uploaded and cancelled within a day', async () => {
+    const tenant = worldOf(harness, await harness.newEntity())
+    const csv = fileOf('recipient,amount,currency', `${(await tenant.payee()).id},1,USD`)
+    for (let count = 0; count < 100; count += 1) {
+      const { id } = await uploadBatch(tenant, csv)
+      await tenant.call('POST', `${path}/${id}/cancel`)
+    }
+    const body = { idempotencyKey: randomUUID(), name: 'one more', csv }
+    const { status, body: answer } = await tenant.tenant.http('POST', path, { body })
+    expect([status, answer.message]).toEqual([
+      429,
+      expect.stringContaining('100 batches of the last 24 hours'),
+    ])
+    await uploadBatch(stranger, fileOf('recipient,amount,currency', `${(await stranger.payee()).id},1,USD`))
+  })
+
+  it('asks nodes for the price of gas before its tx, which another upload would wait for', async () => {
+    const tenant = worldOf(harness, await harness.newEntity())
+    const csv = fileOf('recipient,amount,currency', `${(await tenant.payee()).id},1,USD`)
+    const { offers } = harness.ctx.chains.list()[0]!.shared
+    const { fees } = offers
+    Object.assign(offers, { fees: () => new Promise(() => undefined) })
+    const isFree = () =>
+      harness.database.tx((tx) =>
+        tx.one<{ free: boolean }>(
+          sql`select pg_try_advisory_xact_lock(hashtextextended(${`payout batches of ${tenant.tenant.entityId}`}, 0)) as free`,
+        ),
+      )
+    const looks: boolean[] = []
+    try {
+      // A price is used for a second.
+      await sleep(1_100)
+      const uploading = uploadBatch(tenant, csv)
+      for (let look = 0; look < 20; look += 1, await sleep(50)) looks.push((await isFree()).free)
+      expect((await uploading).fees[0].atMost).toBeUndefined()
+    } finally {
+      Object.assign(offers, { fees })
+    }
+    expect(looks.filter((free) => !free)).toEqual([])
   })
 
   it('belongs to its entity, and is decided by its operators alone', async () => {

@@ -5,7 +5,9 @@ import {
   approvePayouts,
   batchesPage,
   batchRowsPage,
+  batchTotals,
   cancelPayouts,
+  estimateFees,
   findBatch,
   type PayoutBatch,
   uploadPayouts,
@@ -35,16 +37,29 @@ async function requireBatch(ctx: Ctx, id: string): Promise<PayoutBatch> {
   return batch
 }
 
-const getBatch = async (ctx: Ctx, id: string) => showWholeBatch(ctx, await requireBatch(ctx, id))
+async function getBatch(ctx: Ctx, id: string) {
+  const batch = await requireBatch(ctx, id)
+  const totals = await batchTotals(ctx.db, ctx.entity.id, id)
+  return showWholeBatch(ctx, batch, totals, await estimateFees(ctx, ctx.entity.id, totals))
+}
 
-/** Reads and checks the file before the `tx` of the request begins: it takes a second where it is long. */
+/** Reads and checks the file, and asks for its fees, before the `tx` of the request begins: it takes a second or more. */
 async function readUpload(ctx: Ctx, { body }: { body: Static<typeof newBatchSchema> }) {
   const { name, csv, identities = [] } = body
   for (const [index, identity] of identities.entries()) checkIdentity(identity, `identities[${index}]`)
   const senders = identities.length > 0 ? identities : null
   const file = await readPayoutFile(csv)
   const { rows, notices } = await checkRows(ctx, file.rows, senders)
-  return { name, rows, notices: [...file.notices, ...notices], identities: senders }
+  const payouts = rows.flatMap(({ payment }) =>
+    payment ? [{ blockchain: payment.blockchain, rowCount: 1 }] : [],
+  )
+  const fees = await estimateFees(ctx, ctx.entity.id, payouts)
+  return { fees, file: { name, rows, notices: [...file.notices, ...notices], identities: senders } }
+}
+
+async function keepUpload(ctx: Ctx, { file, fees }: Awaited<ReturnType<typeof readUpload>>) {
+  const batch = await uploadPayouts(ctx, file)
+  return showWholeBatch(ctx, batch, await batchTotals(ctx.db, ctx.entity.id, batch.id), fees)
 }
 
 async function listRows(ctx: Ctx, id: string, hasProblem: boolean | undefined, page: PageQuery) {
@@ -75,7 +90,7 @@ export const payoutBatchEndpoints = [
     },
     errors: ['payoutFileInvalid', 'identityTypeInvalid', 'countryInvalid', 'districtInvalid'],
     prepare: readUpload,
-    verb: async (ctx: Ctx, _, file) => showWholeBatch(ctx, await uploadPayouts(ctx, file)),
+    verb: (ctx: Ctx, _, upload) => keepUpload(ctx, upload),
   }),
   endpoint({
     method: 'GET',

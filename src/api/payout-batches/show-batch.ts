@@ -1,11 +1,11 @@
 import { showMoney } from '#api/business/money'
 import type { Ctx } from '#engines/ctx'
 import { merchantBalances } from '#engines/treasury/index'
-import {
-  batchTotals,
-  estimateFees,
-  type PayoutBatch,
-  type ShownBatchRow,
+import type {
+  BatchTotal,
+  FeeEstimate,
+  PayoutBatch,
+  ShownBatchRow,
 } from '#engines/treasury/payout-batches/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -24,16 +24,15 @@ export function showBatch({ entityId: _, identities, approvalRequestId: __, ...b
 }
 
 /** A batch with its sums, and what there is to pay them with at this moment. */
-export async function showWholeBatch(ctx: Ctx, batch: PayoutBatch) {
-  const totals = await batchTotals(ctx.db, batch.entityId, batch.id)
+export async function showWholeBatch(
+  ctx: Ctx,
+  batch: PayoutBatch,
+  totals: readonly BatchTotal[],
+  fees: readonly FeeEstimate[],
+) {
   const { available } = await merchantBalances(ctx.db, batch.entityId)
   const sums = new Map<string, bigint>()
-  const counts = new Map<string, number>()
-  for (const { currency, blockchain, amount, rowCount } of totals) {
-    sums.set(currency, (sums.get(currency) ?? 0n) + amount)
-    counts.set(blockchain, (counts.get(blockchain) ?? 0) + rowCount)
-  }
-  const fees = await estimateFees(ctx, batch.entityId, counts)
+  for (const { currency, amount } of totals) sums.set(currency, (sums.get(currency) ?? 0n) + amount)
   return {
     ...showBatch(batch),
     totals: totals.map(({ chain, currency, amount, rowCount }) => ({

@@ -18,7 +18,15 @@ import { actor } from '../act-for-entity.ts'
 import { lockPayee } from '../address-book/payee.ts'
 import { openPayout } from '../disbursements/open-disbursements.ts'
 import { findPayout } from '../disbursements/store/payouts.ts'
-import { claimBatch, type DueRow, endRow, nextDueRow, type PayoutBatch, postponeRow } from './store.ts'
+import {
+  claimBatch,
+  type DueRow,
+  endRow,
+  lockBatch,
+  nextDueRow,
+  type PayoutBatch,
+  postponeRow,
+} from './store.ts'
 
 /** Rest of a row that cannot be judged, because of trouble that is not its own. */
 const restMs = 5_000
@@ -84,7 +92,11 @@ async function refuse(ctx: EngineCtx, row: DueRow, error: unknown): Promise<void
   const refusal = error instanceof InsufficientFunds ? new ApiError('payoutFundsInsufficient') : error
   if (refusal instanceof ApiError) {
     const { code, message: text } = refusal
-    await ctx.database.tx((tx) => end(tx, ctx.clock.nowMs(), row, { code, text }))
+    await ctx.database.tx(async (tx) => {
+      // The batch before its row, as every worker locks them.
+      await lockBatch(tx, row.entityId, row.batchId)
+      await end(tx, ctx.clock.nowMs(), row, { code, text })
+    })
     return
   }
   const { entityId, batchId, number } = row

@@ -4,7 +4,7 @@ import { freeCoinsOf, transactionCost } from '../gas.ts'
 import { treasuriesOf } from '../store/treasuries.ts'
 
 /** The network fees of transactions on one chain, in base units of its native coin. */
-type FeeEstimate = {
+export type FeeEstimate = {
   blockchain: string
   symbol: string
   decimals: number
@@ -17,12 +17,17 @@ type FeeEstimate = {
 /** Wait for the price of gas of a chain whose node is slow. */
 const priceWaitMs = 2_000
 
-/** Estimates what the transactions of payouts cost, for each chain that the process is connected to. */
+/**
+ * Estimates what the transactions of payouts cost, for each chain that the process is connected to. It asks nodes: not for a `tx`.
+ */
 export async function estimateFees(
   ctx: EngineCtx,
   entityId: string,
-  counts: ReadonlyMap<string, number>,
+  payouts: readonly { blockchain: string; rowCount: number }[],
 ): Promise<FeeEstimate[]> {
+  const counts = new Map<string, number>()
+  for (const { blockchain, rowCount } of payouts)
+    counts.set(blockchain, (counts.get(blockchain) ?? 0) + rowCount)
   const treasuries = await treasuriesOf(ctx.db, entityId)
   const estimates = [...counts].map(async ([blockchain, count]): Promise<FeeEstimate[]> => {
     const chain = ctx.chains.find(blockchain)

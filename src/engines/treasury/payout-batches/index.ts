@@ -1,8 +1,9 @@
 /** Payouts from a file: understood, shown, approved once, and then created row by row. */
 
 export { approvePayouts, cancelPayouts } from './decide-batch.ts'
-export { estimateFees } from './estimate-fees.ts'
+export { estimateFees, type FeeEstimate } from './estimate-fees.ts'
 export {
+  type BatchTotal,
   batchesPage,
   batchReferences,
   batchRowStates,

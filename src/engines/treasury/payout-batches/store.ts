@@ -70,12 +70,16 @@ const columns =
   b.uploaded_by, b.approved_by, b.approval_request_id, b.row_count, b.error_count, b.warning_count, b.created_count,
   b.failed_count, b.create_date, b.update_date`)
 
-/** Serialises the uploads of an entity, so that their number can be counted. Returns the number of open previews. */
-export async function countPreviews(tx: Db, entityId: string): Promise<number> {
+/**
+ * Serialises the uploads of an entity, so that their number can be counted. Returns the number of open previews, and of batches that
+ * were uploaded since then and cancelled.
+ */
+export async function countUploads(tx: Db, entityId: string, since: string) {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`payout batches of ${entityId}`}, 0))`)
-  const row = await tx.one<{ count: number }>(sql`select count(*)::int as count from payout_batches
-    where entity_id = ${entityId} and state = 'previewed'`)
-  return row.count
+  return tx.one<{ previewed: number; cancelled: number }>(sql`select
+    (select count(*)::int from payout_batches where entity_id = ${entityId} and state = 'previewed') as previewed,
+    (select count(*)::int from payout_batches
+      where entity_id = ${entityId} and row_count > 0 and create_date > ${since} and state = 'cancelled') as cancelled`)
 }
 
 /** The newest batch of the same contents that was not cancelled. */
@@ -167,7 +171,7 @@ export const batchReferences = (db: Db, entityId: string, payoutIds: readonly st
     where r.entity_id = ${entityId} and r.id = any(${payoutIds}::uuid[]) and r.reference is not null`)
 
 /** The sum of a batch in one currency on one chain. */
-type BatchTotal = {
+export type BatchTotal = {
   chain: string
   blockchain: string
   currency: string

@@ -5,7 +5,7 @@ import { fingerprintOf } from '#lib/json'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import {
-  countPreviews,
+  countUploads,
   findSameContent,
   insertPayoutBatch,
   insertRows,
@@ -15,6 +15,9 @@ import {
 
 /** The most batches of an entity that wait for an approval. */
 const previewsMax = 20
+/** The most batches of an entity that are uploaded and cancelled within a day: their rows are kept. */
+const cancelledMax = 100
+const dayMs = 86_400_000
 
 /** A row of a file, as it was understood. */
 export type ReadRow = Pick<PayoutBatchRow, 'number' | 'cells' | 'problems' | 'payment' | 'reference'>
@@ -29,10 +32,16 @@ export type ReadFile = {
 /** Keeps what was understood of a file, in `ctx.db`'s tx: nothing is paid before it is approved. */
 export async function uploadPayouts(ctx: Ctx, file: ReadFile): Promise<PayoutBatch> {
   const { db, receivedMs, entity, actor, requestId } = ctx
-  if ((await countPreviews(db, entity.id)) >= previewsMax)
+  const { previewed, cancelled } = await countUploads(db, entity.id, formatInstant(receivedMs - dayMs))
+  if (previewed >= previewsMax)
     throw new ApiError(
       'tooManyRequests',
       `${previewsMax} batches wait for an approval: approve or cancel one of them first.`,
+    )
+  if (cancelled >= cancelledMax)
+    throw new ApiError(
+      'tooManyRequests',
+      `${cancelledMax} batches of the last 24 hours were cancelled: upload the next one when the first of them is a day old.`,
     )
   const { rows, notices, identities, name } = file
   const contentHash = hashOf(file)
