@@ -23,6 +23,7 @@ create table bank_accounts (
   unique (entity_id, tracking_ref)
 );
 create index bank_accounts_page on bank_accounts (entity_id, create_date, id);
+create index bank_accounts_pending on bank_accounts (entity_id) where status = 'pending';
 create index bank_accounts_to_hand on bank_accounts (entity_id, next_attempt_at) where sealed_number is not null;
 create index bank_accounts_due on bank_accounts (entity_id, bank_due) where bank_due is not null;
 create trigger bank_accounts_date_later before update of update_date on bank_accounts

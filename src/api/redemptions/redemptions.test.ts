@@ -235,6 +235,21 @@ it('answers repeat no number of an account, and show half of a short one', async
   expect((await send({ accountNumber: '1234' })).body.data.description).toBe('SAN FRANCISCO ****34')
 })
 
+it('a tenant has no more than a hundred accounts that wait for the bank, and stops no other', async () => {
+  const [busy, other] = [await harness.newEntity(), await harness.newEntity()]
+  await harness.database.run(sql`insert into bank_accounts (entity_id, id, status, description, tracking_ref, fingerprint,
+      billing_details, bank_address, create_date, update_date)
+    select ${busy.entityId}, gen_random_uuid(), 'pending', '', 'R' || i, gen_random_uuid(), '{}', '{}', now(), now()
+    from generate_series(1, 100) i`)
+  const link = async ({ http }: Pick<Tenant, 'http'>) => {
+    const body = { idempotencyKey: randomUUID(), ...usAccount }
+    const answer = await http('POST', '/v1/businessAccount/banks/wires', { body })
+    return [answer.status, answer.body.message]
+  }
+  expect(await link(busy)).toEqual([429, expect.stringContaining('100 accounts wait for the bank')])
+  expect((await link(other))[0]).toBe(201)
+})
+
 it('a payout waits for an account that is pending', async () => {
   const merchant = await harness.newEntity()
   const body = { idempotencyKey: randomUUID(), ...usAccount }

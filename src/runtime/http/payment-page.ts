@@ -20,9 +20,9 @@ const textIn = (query: Record<string, unknown>, name: string) =>
 /** Serves the pages on which payment intents are paid: written here, so that they work without a script, and kept up to date by one. */
 export function registerPaymentPages(
   server: FastifyInstance,
-  { read, log }: { read: ReadPayment; log: Log },
+  { read, log, draw = drawCode }: { read: ReadPayment; log: Log; draw?: (text: string) => string },
 ): void {
-  const codeOf = keptCodes()
+  const codeOf = keptCodes(draw)
   const send = (reply: FastifyReply, title: string, parts: readonly Piece[], stage = 'none') =>
     reply
       .type('text/html; charset=utf-8')
@@ -50,13 +50,15 @@ export function registerPaymentPages(
   })
 }
 
+const drawCode = (text: string): string => encodeQR(text, 'svg', { ecc: 'medium', border: 3, optimize: true })
+
 /** Returns a function that draws each code of a page once, and keeps it as long as the answer that requests share. */
-function keptCodes() {
+function keptCodes(draw: (text: string) => string) {
   const kept = new WeakMap<PaymentData, Map<string, string>>()
   return (data: PaymentData, text: string): string => {
     const codes = kept.get(data) ?? new Map<string, string>()
     kept.set(data, codes)
-    const code = codes.get(text) ?? encodeQR(text, 'svg', { ecc: 'medium', border: 3, optimize: true })
+    const code = codes.get(text) ?? draw(text)
     codes.set(text, code)
     return code
   }

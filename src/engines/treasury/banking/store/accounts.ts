@@ -38,6 +38,14 @@ export const insertBankAccount = (tx: Db, row: UnsentAccount) =>
       ${JSON.stringify(row.billingDetails)}, ${JSON.stringify(row.bankAddress)}, ${row.sealedNumber}, ${row.createDate},
       ${row.updateDate})`)
 
+/** Counts the accounts of an entity about which the bank has not decided; other requests that link one wait for the `tx`. */
+export async function countPendingAccounts(tx: Db, entityId: string): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`bank accounts of ${entityId}`}, 0))`)
+  const { count } = await tx.one<{ count: number }>(sql`select count(*)::int as count from bank_accounts
+    where entity_id = ${entityId} and status = 'pending'`)
+  return count
+}
+
 /** Wakes the workers that send orders to the bank when this `tx` commits. */
 export const announceOrders = (tx: Db) => tx.run(sql`select pg_notify('bank_orders', '')`)
 
