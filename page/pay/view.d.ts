@@ -1,4 +1,4 @@
-/** What the server needs of the page, which browsers load as it is. */
+/** The parts of the page that the server needs; browsers load the page as it is. */
 
 /** A way to pay, as far as its code shows it. */
 export type PaymentMethod = { chain: string; address: string; paymentUri?: string }

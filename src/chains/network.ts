@@ -59,6 +59,12 @@ export const stablecoinsOf = ({
 }: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>): readonly NetworkToken[] =>
   contract ? [contract, ...tokens] : tokens
 
+/** The stablecoin of a network that has this symbol; `undefined` where there is none. */
+export const stablecoinNamed = (
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  symbol: string,
+): NetworkToken | undefined => stablecoinsOf(network).find((token) => token.symbol === symbol)
+
 /** The address of the contract of the native coin; `undefined` where it has none. */
 export const nativeContract = ({
   nativeToken,

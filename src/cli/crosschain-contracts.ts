@@ -9,7 +9,7 @@ import type {
   RemoteContracts,
 } from '#chains/crosschain/planned-contracts'
 import { contractsOn, crosschainPlannerOn, hasFacet } from '#chains/facets/optional'
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import { attestationKeyInUse, attestationKeysInUse } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
@@ -175,7 +175,7 @@ function linkedTo(
   const here = ctx.chains.find(blockchain)!
   return ctx.chains.list().flatMap((chain) => {
     const { domain, environment } = chain.network
-    const token = stablecoinsOf(chain.network).find(({ symbol }) => symbol === 'USDC')
+    const token = stablecoinNamed(chain.network, 'USDC')
     const isOther = environment === here.network.environment && domain !== here.network.domain
     if (!hasFacet(chain, 'crosschainPlanner')) return []
     if (domain === undefined || !token || !isOther || given.some((each) => each.domain === domain)) return []

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isNativeContract, isReservedOn, parseAddressOn } from '#chains/address'
-import { isBlockchain } from '#chains/blockchains'
-import { blockchainWithId } from '#chains/chain-ids'
+import { ruleEntries } from '#chains/rule-entries'
 import { permissive, type Rules, readRules } from '#custody/policy/index'
 import { ApiError } from '#lib/errors'
 import { UsageError } from './command.ts'
@@ -16,13 +14,7 @@ export async function readPolicy(text: string): Promise<Rules> {
   })
   if (content.length > bytesMax) throw new UsageError(`${text} is larger than ${bytesMax} bytes`)
   try {
-    return readRules(JSON.parse(content), {
-      isBlockchain,
-      blockchainWithId,
-      parseAddressOn,
-      isReservedOn,
-      isNativeContract,
-    })
+    return readRules(JSON.parse(content), ruleEntries)
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`${text} is not JSON: ${error.message}`)
     if (!(error instanceof ApiError)) throw error

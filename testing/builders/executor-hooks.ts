@@ -45,7 +45,7 @@ export function executorHook({
   return concatHex([frame('cctp-forward', 0), frame('circle-generic-executor', size(call)), call])
 }
 
-/** What the handler pays into the wallet contract for a depositor; `amountPlaces` are those of the amount in the call. */
+/** Data for the handler, which pays into the wallet contract for a depositor; `amountPlaces` are those of the amount in the call. */
 export const depositData = (
   token: Hex,
   depositor: Hex,

@@ -1,7 +1,5 @@
 import type { Static } from 'typebox'
-import { isNativeContract, isReservedOn, parseAddressOn } from '#chains/address'
-import { isBlockchain } from '#chains/blockchains'
-import { blockchainWithId } from '#chains/chain-ids'
+import { ruleEntries } from '#chains/rule-entries'
 import {
   findListedPolicy,
   findPolicyInForce,
@@ -16,15 +14,7 @@ import type { setPolicyBody } from './policy-schema.ts'
 import { showPolicy } from './read-control.ts'
 
 /** The rules of a request, which names a wrong member by its path. */
-export const rulesOf = (rules: unknown) =>
-  readRules(rules, {
-    at: 'rules',
-    isBlockchain,
-    blockchainWithId,
-    parseAddressOn,
-    isReservedOn,
-    isNativeContract,
-  })
+export const rulesOf = (rules: unknown) => readRules(rules, { at: 'rules', ...ruleEntries })
 
 /** The subject of this id; the entity without one. */
 export async function requirePolicySubject({ db, entity }: Ctx, id = entity.id): Promise<PolicySubject> {

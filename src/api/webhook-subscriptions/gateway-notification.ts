@@ -1,4 +1,4 @@
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import { requireNetwork } from '#chains/networks/index'
 import { findGatewayEvent, tokenSymbol } from '#engines/unified-balance/index'
 import type { TopicEvent, WebhookContent } from '#engines/webhooks/index'
@@ -15,7 +15,7 @@ export async function gatewayNotification(
   const { id, kind, blockchain, address, amountAtomic, from, to, txHash } = found
   const network = requireNetwork(blockchain)
   const { environment, domain } = network
-  const token = stablecoinsOf(network).find(({ symbol }) => symbol === tokenSymbol)!
+  const token = stablecoinNamed(network, tokenSymbol)!
   return {
     notificationType: `gateway.${kind}`,
     about: { address, domain: domain! },

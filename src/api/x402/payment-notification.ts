@@ -25,9 +25,7 @@ export async function x402PaymentNotification(
     return undefined
   const payment = await findSignedPayment(db, entityId, resourceId)
   if (!payment) return undefined
-  if (isRefused || !transaction)
-    return { notificationType: 'x402.payment', notification: showX402Payment(payment) }
-  const { state, txHash, errorReason, errorDetails } = transaction
+  const { state, txHash, errorReason, errorDetails } = transaction ?? payment
   const then = { ...payment, state, txHash, errorReason, errorDetails }
   return { notificationType: 'x402.payment', notification: showX402Payment(then) }
 }

@@ -9,7 +9,7 @@ import { bytesOf, type Hex, hexOf } from '#lib/hex'
  *   length       28      4  of the payload
  *   payload      32      …  data of the destination; the hook data of the depositor may follow
  *
- * What the executor of the destination does with the minted coins follows a frame of version 1:
+ * Behind a frame of version 1 stands the call by which the executor of the destination uses the minted coins:
  *
  *   magic        32     24  "circle-generic-executor", then zeros
  *   version      56      4  1

@@ -2,8 +2,10 @@
  * Cross-chain messages, version 2 of the format: `contracts/src/crosschain/modules` has the tables of bytes. Amounts are in the
  * smallest units of the token.
  */
+
 import { type Hex, hexOf } from '#lib/hex'
 import { MessageProblem } from './message-problem.ts'
+import { zeroWord } from './native-address.ts'
 import {
   bytes32,
   type PackedValues,
@@ -129,8 +131,6 @@ export function fillOtherMessage(
   requireOnlyFilled(message, written, envelopePlaces)
   return written
 }
-
-const zeroWord = `0x${'0'.repeat(64)}`
 
 function fillEnvelope(
   envelope: CrosschainMessage,

@@ -5,6 +5,9 @@ import { MessageProblem } from './message-problem.ts'
 
 const padding = '0'.repeat(24)
 
+/** The word that stands for no account. */
+export const zeroWord: Hex = `0x${'0'.repeat(64)}`
+
 /** An EVM address as messages carry it: behind twelve zero bytes. Throws MessageProblem for anything else. */
 export function wordOfAddress(address: string): Hex {
   const parsed = parseEvmAddress(address)

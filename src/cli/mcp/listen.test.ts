@@ -80,7 +80,7 @@ describe('property 261: tools over HTTP', () => {
     await others.call('make_transfer', transfer('of the second', freshAddress()))
     const { data } = (await harness.http('GET', '/operator/events?type=tool.used&pageSize=2')).body
     expect(data.map(({ actor }: { actor: string }) => actor)).toEqual([`key:${second.id}`, `key:${first.id}`])
-    // What one agent asked for, another repeats under a new connection of the same key alone.
+    // A transfer is repeated over a new connection of the same key, and of no other.
     const again = await agentTools(first.apiKey)
     expect((await again.call('make_transfer', transfer('over http', to))).transaction.id).toBe(transaction.id)
     const paid = await harness.chain().oracle.transfers({ to })

@@ -3,7 +3,7 @@ import type { Crosschain } from '#chains/crosschain/crosschain'
 import { forwardHookOf } from '#chains/crosschain/forward-hook'
 import { type BurnBody, confirmedThreshold, decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
 import { MessageProblem } from '#chains/crosschain/message-problem'
-import { wordOfAddress } from '#chains/crosschain/native-address'
+import { wordOfAddress, zeroWord } from '#chains/crosschain/native-address'
 import type { EngineCtx } from '#engines/ctx'
 import type { Step } from '#engines/indexer/index'
 import { type ObservedCrosschainEvent, observedCrosschainOf } from '#engines/indexer/observed/index'
@@ -109,8 +109,6 @@ function messageOf(
     throw error
   }
 }
-
-const zeroWord = `0x${'0'.repeat(64)}`
 
 /** Whether the contract burned that takes the fees beforehand. */
 const isPrepaid = ({ addresses }: Crosschain, { messageSender }: BurnBody): boolean =>

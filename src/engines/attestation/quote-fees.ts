@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Address } from '#chains/addresses/types'
 import type { BurnQuote, BurnQuotes } from '#chains/crosschain/fee-quotes'
 import { emptyMessageBytes } from '#chains/crosschain/message'
-import { wordOfAddress } from '#chains/crosschain/native-address'
-import { stablecoinsOf, tokenAddress } from '#chains/network'
+import { wordOfAddress, zeroWord } from '#chains/crosschain/native-address'
+import { stablecoinNamed, tokenAddress } from '#chains/network'
 import { signQuote } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
 import { openPayer, payerOf } from '#engines/treasury/index'
@@ -57,11 +57,9 @@ export async function priceBurn(
   }
 }
 
-const zeroWord: Hex = `0x${'0'.repeat(64)}`
-
 /** The token that burns on a chain move. */
 export const burnTokenOf = ({ chain: { network } }: MessageChain): Address =>
-  tokenAddress(stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')!)
+  tokenAddress(stablecoinNamed(network, 'USDC')!)
 
 /** The bytes that the contract takes; `undefined` while no key signs quotes. */
 export async function signedQuoteOf(

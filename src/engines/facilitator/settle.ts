@@ -58,11 +58,11 @@ async function recordedPayment(ctx: Ctx, { signed, identifier }: OfferedPayment)
   const found = await findPaymentOf(ctx.database, entityId, signed)
   if (found || identifier === undefined) return found
   const named = await findIdentifiedPayment(ctx.database, entityId, signed.from, identifier)
-  return named && isOver(ctx, named) ? undefined : named
+  return named && canBeNamedAnew(ctx, named) ? undefined : named
 }
 
 /** Whether a payment has failed, and can be made no more by its authorization: until then both could be paid. */
-const isOver = ({ clock }: Ctx, payment: SettledPayment): boolean =>
+const canBeNamedAnew = ({ clock }: Ctx, payment: SettledPayment): boolean =>
   shownSettlement(payment).state === 'refused' && payment.validBefore * 1000n < BigInt(clock.nowMs())
 
 /** Records a payment for the worker, unless there is a reason against it. */
@@ -88,7 +88,7 @@ async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: Offe
   const id = newId(nowMs)
   const { identifier } = offered
   const named = identifier && (await findIdentifiedPayment(tx, entity.id, payment.from, identifier))
-  if (named && isOver(ctx, named)) await releaseIdentifier(tx, named)
+  if (named && canBeNamedAnew(ctx, named)) await releaseIdentifier(tx, named)
   const own = { entityId: entity.id, id, withinMs: waitMsOf(offered), identifier }
   if ((await insertPayment(tx, nowMs, own, payment)) === 0) return
   const { blockchain, token, from, to, amountAtomic } = payment
@@ -132,8 +132,8 @@ const isPending = (payment: SettledPayment) => shownSettlement(payment).state ==
  */
 async function untilDecided(ctx: Ctx, payment: SettledPayment, withinMs: number): Promise<SettledPayment> {
   const endMs = performance.now() + withinMs
-  const isOver = (found: SettledPayment) => !isPending(found) || ctx.isWaitedFor?.() === false
-  const found = await waitForPayment(ctx.database, payment, endMs, isOver)
+  const hasEnded = (found: SettledPayment) => !isPending(found) || ctx.isWaitedFor?.() === false
+  const found = await waitForPayment(ctx.database, payment, endMs, hasEnded)
   if (!isPending(found) || found.submitDate !== null) return found
   await refuseIfLate(ctx, found).catch(() => {})
   return (await findSignedPayment(ctx.database, found.entityId, found.id).catch(() => undefined)) ?? found

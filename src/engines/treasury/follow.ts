@@ -24,9 +24,8 @@ import { followMints, reopenRebalancings } from './rebalancing/follow-mints.ts'
 const expireMax = 100
 
 /**
- * Starts turning deposits into payments, closing transient intents, paying merchants' disbursements, and
- * sending orders to the bank; `stop` waits for
- * the step in progress. `gasFaucet` gives gas to treasuries on local chains.
+ * Starts turning deposits into payments, closing transient intents, paying merchants' disbursements, and sending orders to the bank;
+ * `stop` waits for the step in progress. `gasFaucet` gives gas to treasuries on local chains.
  */
 export function startTreasury(ctx: EngineCtx, journals: Journals, gasFaucet?: GasFaucet): Service {
   let feed: Service | undefined

@@ -1,6 +1,6 @@
 import { burnIntentDigest, burnIntentSetDigest } from '#chains/crosschain/burn-intent-typed-data'
 import { MalformedTransfer } from '#chains/crosschain/malformed-transfer'
-import { isAddressWord } from '#chains/crosschain/native-address'
+import { isAddressWord, zeroWord } from '#chains/crosschain/native-address'
 import type { BurnIntent } from '#chains/crosschain/transfer-payload'
 import { encodeBurnIntent, encodeBurnIntentSet } from '#chains/crosschain/transfer-payload'
 import { transferSpecHash } from '#chains/crosschain/transfer-spec'
@@ -67,8 +67,6 @@ function refusing<Result>(at: string, encode: () => Result): Result {
     })
   }
 }
-
-const zeroWord = `0x${'0'.repeat(64)}`
 
 /** Whether a word is the address of an account, other than zero. */
 export const isAccountWord = (word: Hex): boolean => isAddressWord(word) && word !== zeroWord

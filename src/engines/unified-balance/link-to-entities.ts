@@ -1,5 +1,5 @@
 import { nativeForm } from '#chains/crosschain/native-address'
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import { managedAmong } from '#custody/wallets/index'
 import { directionsByEntity } from '#engines/movement'
 import type { Db } from '#runtime/db/db'
@@ -14,7 +14,7 @@ export async function linkTransfer(
   { chain, blockchain }: UnifiedChain,
   intents: readonly PricedIntent[],
 ): Promise<void> {
-  const token = stablecoinsOf(chain.network).find(({ symbol }) => symbol === tokenSymbol)!
+  const token = stablecoinNamed(chain.network, tokenSymbol)!
   const paid = await sumsByEntity(
     tx,
     intents.map(({ source, depositor, spec }) => ({

@@ -2,7 +2,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain, Chains } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
-import { type NetworkToken, stablecoinsOf, tokenAddress } from '#chains/network'
+import { stablecoinNamed, tokenAddress } from '#chains/network'
 import { networkOfDomain } from '#chains/networks/index'
 import type { Scope } from '#runtime/scope'
 
@@ -25,7 +25,7 @@ export type UnifiedChain = {
 /** The chain with its contracts and token; `undefined` where it has no unified balance. */
 export function unifiedChainOf(chain: Chain): UnifiedChain | undefined {
   const { crosschain, network } = chain
-  const token = stablecoinsOf(network).find(({ symbol }: NetworkToken) => symbol === tokenSymbol)
+  const token = stablecoinNamed(network, tokenSymbol)
   if (!crosschain?.addresses.wallet || !crosschain.addresses.minter || !token) return undefined
   return {
     chain,

@@ -11,6 +11,9 @@ export type Turn = { readonly queue: Queue; after: string }
 
 const noEntity = '00000000-0000-0000-0000-000000000000'
 
+/** Rows that a worker looks at to lock one: more than the number of workers, since each skips what others have locked. */
+export const lookedAtMax = 50
+
 export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
 
 export type Shared = {

@@ -1,7 +1,7 @@
 import { addressForm, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
-import { stablecoinsOf, type TokenSymbol, tokenAddress } from '#chains/network'
+import { stablecoinNamed, type TokenSymbol, tokenAddress } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { parseAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
@@ -32,7 +32,7 @@ export function addressOf({ network }: Chain, at: string, text: string): Address
 export function coinOf({ network }: Chain, coin: Coin): { token: Address | undefined; decimals: number } {
   if (coin === 'NATIVE') return { token: undefined, decimals: network.nativeToken.decimals }
   const symbol: TokenSymbol = coin
-  const found = stablecoinsOf(network).find((token) => token.symbol === symbol)
+  const found = stablecoinNamed(network, symbol)
   if (!found) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no ${coin}.`)
   return { token: tokenAddress(found), decimals: found.decimals }
 }

@@ -21,7 +21,7 @@ import {
   hasDomain,
   remoteTokenKey,
 } from '#chains/evm/crosschain/deployed-contracts'
-import { type NetworkToken, stablecoinsOf } from '#chains/network'
+import { type NetworkToken, stablecoinNamed } from '#chains/network'
 import { type Network, networks } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { oncePer } from '#runtime/scheduling/memoize'
@@ -170,7 +170,7 @@ const remotesOf = ({ environment, domain }: CrosschainNetwork): CrosschainNetwor
   networks.filter(hasDomain).filter((other) => other.environment === environment && other.domain !== domain)
 
 function tokenOfMessages(network: Network): Hex {
-  const token = stablecoinsOf(network).find(({ symbol }) => symbol === symbolOfMessages)
+  const token = stablecoinNamed(network, symbolOfMessages)
   if (!token) throw new Error(`${network.blockchain} has a domain but no ${symbolOfMessages}`)
   return token.address as Hex
 }

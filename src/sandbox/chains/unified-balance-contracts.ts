@@ -12,7 +12,7 @@ import {
   proxyCode,
   unifiedBalanceContractsOf,
 } from '#chains/evm/unified-balance/deployed-contracts'
-import { type NetworkToken, stablecoinsOf } from '#chains/network'
+import { type NetworkToken, stablecoinNamed } from '#chains/network'
 import type { Network } from '#chains/networks/index'
 import type { Hex } from '#lib/hex'
 import { oncePer } from '#runtime/scheduling/memoize'
@@ -62,7 +62,7 @@ export function unifiedBalanceMinters(network: Network, { symbol }: NetworkToken
 
 function placeContracts(network: Network): Record<string, PlacedContract> {
   const { blockchain, domain } = network
-  const token = stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')
+  const token = stablecoinNamed(network, 'USDC')
   if (domain === undefined || !token)
     throw new Error(`${blockchain} has a unified balance and needs a domain and USDC`)
   const { wallet, minter } = unifiedBalanceContractsOf(network)

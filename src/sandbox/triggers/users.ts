@@ -1,6 +1,6 @@
 /** Fixtures of users, who approve challenges with a PIN on a page. */
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import type { Fixture } from './fixture.ts'
 import type { Steps } from './steps.ts'
 
@@ -83,7 +83,7 @@ async function transfer(steps: Steps, session: PinSession, walletId: string): Pr
     'transactions/transfer',
     {
       walletId,
-      tokenId: stablecoinsOf(steps.network).find(({ symbol }) => symbol === 'USDC')!.id,
+      tokenId: stablecoinNamed(steps.network, 'USDC')!.id,
       destinationAddress: steps.address(),
       amounts: [steps.values['amounts.0']],
       feeLevel: 'MEDIUM',

@@ -1,6 +1,6 @@
 /** Fixtures of wallets: transactions, and logs of contracts. */
 import { canonicalAddress } from '#chains/addresses/canonical'
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import type { Fixture } from './fixture.ts'
 import type { Steps } from './steps.ts'
 
@@ -36,7 +36,7 @@ export async function fundedWallet(steps: Steps): Promise<MadeWallet> {
 async function transfer(steps: Steps, walletId: string, to = steps.address()): Promise<string> {
   const { id } = await steps.signed('/v1/w3s/developer/transactions/transfer', {
     walletId,
-    tokenId: stablecoinsOf(steps.network).find(({ symbol }) => symbol === 'USDC')!.id,
+    tokenId: stablecoinNamed(steps.network, 'USDC')!.id,
     destinationAddress: to,
     amounts: [steps.values['amounts.0']],
     feeLevel: 'MEDIUM',

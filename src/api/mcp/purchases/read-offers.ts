@@ -3,7 +3,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import { networkIdOf } from '#chains/chain-ids'
-import { type NetworkToken, stablecoinsOf, tokenAddress } from '#chains/network'
+import { type NetworkToken, stablecoinNamed, tokenAddress } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
 import { formatAmount } from '#lib/amounts'
 import { parseBase64 } from '#lib/base64'
@@ -34,7 +34,7 @@ const paidIn = 'USDC'
 export const paidTokenOf = (blockchain: string): NetworkToken | undefined => {
   const network = networkOf(blockchain)
   const isPayable = network && capabilitiesOf(network.blockchain).signedPayments
-  return isPayable ? stablecoinsOf(network).find(({ symbol }) => symbol === paidIn) : undefined
+  return isPayable ? stablecoinNamed(network, paidIn) : undefined
 }
 
 /** The cheapest way to pay of those that an answer 402 has and a wallet on this blockchain can take. Throws a ToolProblem without one. */

@@ -36,7 +36,7 @@ const set = (id: string, body: object = {}, tenant: Tenant = harness) =>
   tenant.http('PUT', `/v1/paymentIntents/${id}/page`, { body: { ...contents, ...body } })
 
 const tokenIn = (url: string) => new URL(url).pathname.split('/').at(-1)!
-/** What a browser reads, which has no key. */
+/** The answer to a browser, which has no key. */
 const look = (token: string) => httpAs(harness.url, undefined)('GET', `/page/payments/${token}`)
 
 async function openPage(amount?: string, tenant: Tenant = harness) {

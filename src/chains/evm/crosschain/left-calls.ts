@@ -3,6 +3,7 @@ import type { Hex } from '#lib/hex'
 import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 import type { CrosschainAddresses } from '../../crosschain/crosschain.ts'
+import { zeroWord } from '../../crosschain/native-address.ts'
 import type { CrosschainTerms, LeftCall } from '../../crosschain/planned-contracts.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
@@ -34,7 +35,6 @@ type Standing = {
 }
 
 const maxUint256 = 2n ** 256n - 1n
-const zeroWord = `0x${'0'.repeat(64)}`
 const ownableAbi = parseAbi(['function pendingOwner() view returns (address)'])
 const canonical = (address: unknown) => canonicalAddress(String(address)) as Address
 

@@ -16,7 +16,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { ContractCall, CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import { burnBodyVersion, messageBodySizeMax, messageVersion } from '../../crosschain/message.ts'
 import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/planned-contracts.ts'
-import { stablecoinsOf, tokenAddress } from '../../network.ts'
+import { stablecoinNamed, tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { createdAt } from '../accounts/deployed-contracts.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
@@ -68,7 +68,7 @@ export async function planSetup(
   terms: CrosschainTerms,
   { read, hasCode }: { read: ReadContract; hasCode: (address: Address) => Promise<boolean> },
 ): Promise<CrosschainSetup | undefined> {
-  const token = stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')
+  const token = stablecoinNamed(network, 'USDC')
   if (!hasDomain(network) || !token) return undefined
   const creator = canonical(creatorOf(terms.payer).address)
   const addresses = plannedAddresses(terms.payer)

@@ -7,7 +7,7 @@ import type { Address } from '../../addresses/types.ts'
 import { batchedPaymentsDomain } from '../../crosschain/batched-payments.ts'
 import type { Effects } from '../../facets/call-effects.ts'
 import { messageEffects } from '../../facets/message-effects.ts'
-import { stablecoinsOf, tokenAddress } from '../../network.ts'
+import { stablecoinNamed, tokenAddress } from '../../network.ts'
 import { networkOf, networks } from '../../networks/index.ts'
 import { addressesIn, addressesInCode, addressesInHook, addressesInText } from './addresses-in.ts'
 import { addBurnIntents } from './decode-burn-intents.ts'
@@ -157,7 +157,7 @@ const transferAuthorization: TypedDataReader = (reading) => {
 
 function usdcOn(blockchain: string): Address | undefined {
   const network = networkOf(blockchain)
-  const usdc = network && stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')
+  const usdc = network && stablecoinNamed(network, 'USDC')
   return usdc && tokenAddress(usdc)
 }
 

@@ -1,7 +1,7 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
 
 export const payoutBatchStates = ['previewed', 'approved', 'complete', 'cancelled'] as const
 
@@ -200,9 +200,6 @@ const isDue = (
   batch: Sql,
 ) => sql`exists (select 1 from payout_batch_rows r where r.entity_id = ${batch}.entity_id
   and r.batch_id = ${batch}.id and r.state = 'waiting' and r.next_attempt_at <= now())`
-
-/** More than the number of workers: each skips batches that others have locked. */
-const lookedAtMax = 50
 
 /** Claims an approved batch with a row that is due, round-robin over tenants, and locks it until the `tx` ends. */
 export async function claimBatch(tx: Db, turn: Turn): Promise<PayoutBatch | undefined> {

@@ -2,7 +2,7 @@ import { type Page, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
 
 type BankAccountStatus = 'pending' | 'complete' | 'failed'
 
@@ -72,9 +72,6 @@ export const listBankAccounts = (db: Db, entityId: string, page: PageQuery): Pro
     },
     page,
   )
-
-/** More than the number of workers: each skips rows that others have locked. */
-const lookedAtMax = 50
 
 /** Claims the next account that the bank does not have yet, for `claimMs`: round-robin over tenants. */
 export async function takeAccountToLink(

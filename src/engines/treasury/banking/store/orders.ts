@@ -1,6 +1,6 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
 
 /** How far the bank is with a redemption; `sending` is recorded before the order is sent. */
 type BankState = 'none' | 'sending' | 'sent' | 'complete' | 'failed' | 'returned'
@@ -26,9 +26,6 @@ type RedemptionRef = Pick<OrderedRedemption, 'entityId' | 'id'>
 const columns =
   raw(`r.entity_id, r.id, r.bank_account_id, r.blockchain, r.currency, r.amount, r.status, r.bank_state,
   r.tracking_ref, r.external_ref, r.bank_error_code, r.create_date`)
-
-/** More than the number of workers: each skips rows that others have locked. */
-const lookedAtMax = 50
 
 /**
  * Claims the next redemption whose coins have left in a block up to `finalTo` and that the bank has not taken yet, for `claimMs`:

@@ -1,7 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
 
 /** Money received by wire. Amounts are base units with `decimals` digits; dates are formatted for responses. */
 export type FiatDeposit = {
@@ -64,9 +64,6 @@ export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | u
     returning f.entity_id, f.id, f.currency, f.amount, f.blockchain, f.address, f.redemption_id`)
   return served(turn, taken)[0]
 }
-
-/** More than the number of workers: each skips rows that others have locked. */
-const lookedAtMax = 50
 
 /** Ends the mint of a wire: with the hash of its transaction, as failed, or to be minted again. */
 export const endMint = (

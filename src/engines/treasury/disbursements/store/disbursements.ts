@@ -1,5 +1,13 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
+import {
+  inTurns,
+  isNotDeferred,
+  lookedAtMax,
+  newTurn,
+  type Shared,
+  served,
+  type Turn,
+} from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
 import type { Waiting } from '../../types.ts'
 
@@ -120,9 +128,6 @@ export async function claimWaiting(
     where ${due.where} and o.next_attempt_at <= now() order by chosen.position limit 1 for update of o skip locked`)
   return served(turn, found)[0]
 }
-
-/** More than the number of workers: each skips rows that others have locked. */
-const lookedAtMax = 50
 
 /** Defers the disbursement by `ms`, behind disbursements that were due before it. */
 export const postponeDisbursement = (tx: Db, { kind, entityId, id }: Disbursement, ms: number) =>
