@@ -9,6 +9,7 @@ import {
   type MessageChain,
   payeeOf,
   priceBurn,
+  quotedSeconds,
   signedQuoteOf,
 } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
@@ -65,7 +66,7 @@ export async function quoteBurn(
     throw unavailable('no key signs them (bezant attestation-keys create --purpose quote)')
   return {
     ...shownQuote(quote, signedQuote),
-    issuedAt: Math.floor(ctx.clock.nowMs() / 1_000),
+    issuedAt: Number(quote.expiresAt) - quotedSeconds,
     expiry: { mode: 'TIMESTAMP', expiresAt: Number(quote.expiresAt) },
     items: requests.map(({ type }) => ({ type, ...itemOf(quotes, quote, type, delivery) })),
   }

@@ -16,7 +16,7 @@ import { hasLostBurns } from './store/lost-burns.ts'
 import { usedAllowance } from './store/messages.ts'
 
 /** A quote counts so long: enough for an approval and a burn in blocks of their own. */
-const quotedMs = 300_000
+export const quotedSeconds = 300
 
 /** The delivery that a burn asks for; `destinationCaller` is a word. */
 type AskedDelivery = { destinationCaller: Hex; hookData: Hex; isExecuted: boolean }
@@ -53,7 +53,7 @@ export async function priceBurn(
     forwardArgs: delivery ? quotes.forwardArgs(delivery.destinationCaller, delivery.hookData) : zeroWord,
     executor: genericExecutor ? wordOfAddress(genericExecutor) : zeroWord,
     nonce: BigInt(hexOf(randomBytes(16))),
-    expiresAt: BigInt(Math.floor((ctx.clock.nowMs() + quotedMs) / 1_000)),
+    expiresAt: BigInt(Math.floor(ctx.clock.nowMs() / 1_000) + quotedSeconds),
   }
 }
 
