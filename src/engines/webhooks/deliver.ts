@@ -13,6 +13,7 @@ import {
   dropDelivery,
   dueDeliveries,
   endBatch,
+  examinedMax,
   keepLane,
   releaseLane,
 } from './store/deliveries.ts'
@@ -23,10 +24,14 @@ import { makeWebhook } from './webhook.ts'
 export const timeoutMs: Record<Line, number> = { v1: 10_000, v2: 5_000 }
 /** Lease of a subscription, longer than any round. After a worker is killed, its subscriptions wait this long. */
 export const leaseMs = 15_000
+/** Time after which a worker that goes on extends its lease: the rest covers a round and the response to its last request. */
+const keptMs = 3_000
 /** Maximum concurrent requests to one endpoint. */
-const roundMax = 8
+const requestsMax = 8
+/** Time of a round in which requests begin: a subscription that ends or is paused receives nothing long after. */
+const beginningMs = 1_000
 /** Maximum rounds before other subscriptions get a turn. */
-const roundsMax = 100
+const roundsMax = 12
 /** Maximum backoff of a failing endpoint: new notifications are attempted within this time. */
 const restMaxMs = 30_000
 
@@ -43,13 +48,19 @@ export async function runLane(
 ): Promise<void> {
   let { failureCount, restDate } = lane
   if (lane.isEnding && (await endMore(ctx, lane))) return
+  let leasedMs = performance.now()
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
-    if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
+    if (performance.now() - leasedMs > keptMs) {
+      leasedMs = performance.now()
+      if (!(await keepLane(ctx.database, lane, leaseMs))) return
+    }
     const isResting = restDate !== null
-    const [until, max] = isResting ? [atOnceDate, 1] : [nowOf(ctx), roundMax]
+    const [until, max] = isResting ? [atOnceDate, 1] : [nowOf(ctx), examinedMax]
     const { due, isEmpty } = await dueDeliveries(ctx.database, lane, until, max)
     if (isEmpty) break
-    const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, record, lane, delivery, signal)))
+    const sent = await deliverRound(due, signal, (delivery) =>
+      deliver(ctx, call, record, lane, delivery, signal),
+    )
     if (sent.includes('delivered')) [failureCount, restDate] = [0, null]
     else if (sent.includes('failed')) {
       // An attempt by hand during a backoff does not extend it.
@@ -61,6 +72,32 @@ export async function runLane(
   if (failureCount > 0) restDate ??= formatInstant(nowMs + Math.min(backOffMs(failureCount), restMaxMs))
   if (failureCount > 0 && lane.line === 'v2') await handleFailing(ctx, lane)
   await releaseLane(ctx.database, lane, { failureCount, restDate, at: formatInstant(nowMs) })
+}
+
+type DeliveryEnd = 'delivered' | 'failed' | 'dropped' | 'aborted' | 'ended'
+
+/**
+ * Sends the deliveries of a round in their order, some at once. After a failure, or when the round has taken too long, no
+ * further request begins: the next round finds what is left.
+ */
+async function deliverRound(
+  due: readonly Delivery[],
+  signal: AbortSignal,
+  send: (delivery: Delivery) => Promise<DeliveryEnd>,
+): Promise<DeliveryEnd[]> {
+  const sent: DeliveryEnd[] = []
+  const untilMs = performance.now() + beginningMs
+  let next = 0
+  const isOver = () => signal.aborted || sent.includes('failed') || performance.now() > untilMs
+  const sendNext = async () => {
+    do {
+      const delivery = due[next++]
+      if (!delivery) return
+      sent.push(await send(delivery))
+    } while (!isOver())
+  }
+  await Promise.all(Array.from({ length: Math.min(requestsMax, due.length) }, sendNext))
+  return sent
 }
 
 /** Ends a batch of deliveries that are not to be sent any more. True when the lane was released, for another turn to go on. */
@@ -85,7 +122,7 @@ async function deliver(
   lane: DeliveryLane,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<'delivered' | 'failed' | 'dropped' | 'aborted' | 'ended'> {
+): Promise<DeliveryEnd> {
   const { messageId } = delivery
   const envelope = await envelopeOf(ctx, lane, delivery)
   if (!envelope) {

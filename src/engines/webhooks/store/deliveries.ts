@@ -135,14 +135,16 @@ export type Delivery = {
   wanted: boolean
 }
 
-/** Number of due deliveries that are examined at once. */
-const examinedMax = 64
+/** Number of due deliveries that are examined at once, and the most that are returned. */
+export const examinedMax = 64
+/** Bytes of notifications that are returned at once; the first may have more. */
+const messageBytesMax = 1_000_000
 
 /**
  * The first deliveries due by `until` that no earlier one of their resource blocks: one blocks until it had five attempts, the number in
  * the index `notification_deliveries_in_order`. A blocked one takes over the due date of the one that blocks it, so that it
- * is not read again before; one that was resent meanwhile, with those before it, keeps its own. `isEmpty`: nothing is due, and
- * nothing was deferred.
+ * is not read again before; one that was resent meanwhile, with those before it, keeps its own, and the statement waits for no row.
+ * `isEmpty`: nothing is due, and nothing was deferred.
  */
 export async function dueDeliveries(
   db: Db,
@@ -159,14 +161,25 @@ export async function dueDeliveries(
         select e.due_date from notification_deliveries e where e.entity_id = h.entity_id
           and e.subscription_id = h.subscription_id and e.resource_id = h.resource_id and e.state = 'waiting'
           and e.attempt_count < 5 and e.sequence < h.sequence order by e.sequence limit 1) e
+    ), free as materialized (
+      select w.entity_id, w.subscription_id, w.message_id, b.blocked_until from blocked b
+      join notification_deliveries w on w.entity_id = b.entity_id and w.subscription_id = b.subscription_id
+        and w.message_id = b.message_id
+      where ${isStillWaiting} and w.due_date < b.blocked_until and w.xmin = b.version for no key update of w skip locked
     ), deferred as (
-      update notification_deliveries w set due_date = b.blocked_until from blocked b
+      update notification_deliveries w set due_date = b.blocked_until from free b
       where w.entity_id = b.entity_id and w.subscription_id = b.subscription_id and w.message_id = b.message_id
-        and ${isStillWaiting} and w.due_date < b.blocked_until and w.xmin = b.version
       returning 1
-    ), due as materialized (
+    ), unblocked as materialized (
       select * from head where message_id not in (select message_id from blocked)
       order by due_date, sequence limit ${limit}
+    ), due as materialized (
+      select * from (select u.*, row_number() over in_order as number,
+          sum(coalesce(octet_length(n.message), 0)) over in_order as bytes
+        from unblocked u left join lateral (select message from notifications n where u.detail_id is null
+          and n.entity_id = u.entity_id and n.id = u.message_id limit 1) n on true
+        window in_order as (order by u.due_date, u.sequence)) sized
+      where number = 1 or bytes <= ${messageBytesMax}
     )
     select w.message_id, w.attempt_count, w.due_date, coalesce(n.create_date, w.create_date) as create_date, d.id as detail_id,
       d.region, s.base_url, s.environment, n.topic, n.order_number, w.cause, n.message,
