@@ -1,5 +1,11 @@
 /** One parameter of an ABI item in the compiler's JSON. */
-export type AbiParameter = { name?: string; type: string; indexed?: boolean; components?: AbiParameter[] }
+export type AbiParameter = {
+  name?: string
+  type: string
+  indexed?: boolean
+  components?: AbiParameter[]
+  internalType?: string
+}
 
 /** One item of the compiler's JSON ABI. */
 export type AbiItem = {
@@ -10,20 +16,28 @@ export type AbiItem = {
   stateMutability?: 'pure' | 'view' | 'nonpayable' | 'payable'
 }
 
-/** Writes a JSON ABI as signatures that viem's parseAbi reads: one line to review per item, in the compiler's order. */
+/** Definitions of structs by their names. */
+type Structs = Map<string, string>
+
+/**
+ * Writes a JSON ABI as signatures that viem's parseAbi reads: one line to review per item, in the compiler's order. Tuples within tuples
+ * are structs of their own, since its types read no more of them at once.
+ */
 export function humanReadableAbi(items: AbiItem[]): string[] {
-  return items.map(signatureOf)
+  const structs: Structs = new Map()
+  const signatures = items.map((item) => signatureOf(item, structs))
+  return [...structs.values(), ...signatures]
 }
 
-function signatureOf(item: AbiItem): string {
-  const inputs = parameters(item.inputs ?? [])
+function signatureOf(item: AbiItem, structs: Structs): string {
+  const inputs = parameters(item.inputs ?? [], structs)
   const mutability =
     item.stateMutability === undefined || item.stateMutability === 'nonpayable'
       ? ''
       : ` ${item.stateMutability}`
   switch (item.type) {
     case 'function': {
-      const outputs = item.outputs?.length ? ` returns ${parameters(item.outputs)}` : ''
+      const outputs = item.outputs?.length ? ` returns ${parameters(item.outputs, structs)}` : ''
       return `function ${item.name}${inputs}${mutability}${outputs}`
     }
     case 'constructor':
@@ -37,11 +51,27 @@ function signatureOf(item: AbiItem): string {
   }
 }
 
-function parameters(list: AbiParameter[]): string {
+function parameters(list: AbiParameter[], structs: Structs): string {
   const written = list.map((parameter) => {
     const { type, components } = parameter
-    const written = components ? type.replace('tuple', parameters(components)) : type
+    const hasNested = components?.some((each) => each.components)
+    const tuple = components && (hasNested ? structOf(parameter, structs) : parameters(components, structs))
+    const written = tuple ? type.replace('tuple', tuple) : type
     return [written, parameter.indexed ? 'indexed' : '', parameter.name].filter(Boolean).join(' ')
   })
   return `(${written.join(', ')})`
+}
+
+/** Defines the struct of a tuple, and those of the tuples in it; returns its name. */
+function structOf({ components = [], internalType = '' }: AbiParameter, structs: Structs): string {
+  const [, name] = /(\w+)(\[\d*\])*$/.exec(internalType) ?? []
+  if (name === undefined) throw new Error(`The compiler names no struct for ${internalType}`)
+  const fields = components.map((each) => {
+    const type = each.components ? each.type.replace('tuple', structOf(each, structs)) : each.type
+    return `${type} ${each.name};`
+  })
+  const definition = `struct ${name} { ${fields.join(' ')} }`
+  if ((structs.get(name) ?? definition) !== definition) throw new Error(`Two structs are named ${name}`)
+  structs.set(name, definition)
+  return name
 }

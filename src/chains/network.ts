@@ -133,6 +133,8 @@ export type NetworkOf<Name extends string> = {
   startsWhenNamed?: true
   /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
   rpcPath?: string
+  /** Whether contracts have other addresses than on other chains, because addresses depend on their code in another way. */
+  createsElsewhere?: true
   /** Its name in version 1 of x402; absent where that has none. */
   x402Name?: string
   /**

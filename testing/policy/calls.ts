@@ -408,6 +408,38 @@ const other: Asked[] = [
     ),
     'never',
   ],
+  ...[friend, stranger].flatMap((to): Asked[] => [
+    [
+      `a payment of a permit to ${to === friend ? 'a friend' : 'a stranger'}`,
+      call(
+        permit2,
+        encode(
+          'settle(((address,uint256),uint256,uint256),address,(address,uint256),bytes)',
+          [[usdc, 5n], 1n, 1n],
+          own,
+          [to, 0n],
+          signature,
+        ),
+      ),
+      to === friend ? ['undecodable'] : 'never',
+    ],
+    [
+      `a part of a permit to ${to === friend ? 'a friend' : 'a stranger'}, approved before`,
+      call(
+        permit2,
+        encode(
+          'settleWithPermit((uint256,uint256,bytes32,bytes32,uint8),((address,uint256),uint256,uint256),uint256,address,(address,address,uint256),bytes)',
+          [5_000n, 1n, hash, hash, 27],
+          [[usdc, 5_000n], 1n, 1n],
+          5n,
+          own,
+          [to, own, 0n],
+          signature,
+        ),
+      ),
+      to === friend ? ['undecodable'] : 'never',
+    ],
+  ]),
   ['a function that is listed', call(vault, encode('deposit(uint256)', 5n)), []],
   ['a function that is not listed', call(vault, encode('withdraw(uint256)', 5n)), 'never'],
   ['a listed function with coins', call(vault, encode('deposit(uint256)', 5n), 1_000n), []],

@@ -14,14 +14,15 @@ type TransactionSnapshot = {
 /** States of a transaction that change how its payment is shown. */
 const toldStates = ['SENT', 'CONFIRMED', 'COMPLETE', 'FAILED', 'DENIED', 'CANCELLED']
 
-/** A payment as its GET showed it when its transaction changed, or when it was refused for good without one. */
+/** A payment as its GET showed it when its transaction changed, or when it was decided without one. */
 export async function x402PaymentNotification(
   db: Db,
   { entityId, resourceId, type, snapshot }: TopicEvent,
 ): Promise<WebhookContent | undefined> {
-  const isRefused = type === 'x402Payment.refused'
+  // A payment that was refused for good, or settled for nothing, has no transaction.
+  const isDecided = type === 'x402Payment.refused' || type === 'x402Payment.settled'
   const transaction = snapshot as TransactionSnapshot | null
-  if (!isRefused && !toldStates.some((state) => type === `transaction.${state.toLowerCase()}`))
+  if (!isDecided && !toldStates.some((state) => type === `transaction.${state.toLowerCase()}`))
     return undefined
   const payment = await findSignedPayment(db, entityId, resourceId)
   if (!payment) return undefined

@@ -14,7 +14,7 @@ import type { PaymentBody } from './schema.ts'
 export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | PaymentRefusal {
   const { x402Version, paymentPayload, paymentRequirements } = body
   const offer = paymentPayload.accepted ?? paymentPayload
-  const { scheme, network, asset, maxTimeoutSeconds } = paymentRequirements
+  const { scheme, network, asset } = paymentRequirements
   if (scheme !== 'exact' || offer.scheme !== 'exact') return refusedFor('unsupported_scheme')
   const chain = chainNamed(ctx, x402Version, network)
   if (!chain) return refusedFor('unsupported_network', `It is not ${network}: see /supported.`)
@@ -23,7 +23,7 @@ export function readPayment(ctx: Ctx, body: PaymentBody): OfferedPayment | Payme
   if (token === undefined) return refusedFor('invalid_exact_evm_eip3009_not_supported')
   const required = {
     ...readRequired(chain, x402Version, paymentRequirements),
-    withinMs: maxTimeoutSeconds === undefined ? undefined : 1000 * maxTimeoutSeconds,
+    withinMs: waitMsOfSeller(paymentRequirements),
   }
   const { blockchain } = chain.network
   const signed = { blockchain, token, ...readAuthorization(chain, paymentPayload.payload) }
@@ -43,11 +43,17 @@ export function readRequired(
   }
 }
 
+/** The longest that a seller waits. */
+export const waitMsOfSeller = ({
+  maxTimeoutSeconds,
+}: PaymentBody['paymentRequirements']): number | undefined =>
+  maxTimeoutSeconds === undefined ? undefined : 1000 * maxTimeoutSeconds
+
 /** The extension by which a payer names what it pays for. */
 export const identifierExtension = 'payment-identifier'
 
 /** The identifier of a payment, where its payer gave one. Throws `invalidRequest`. */
-function readIdentifier({ extensions }: PaymentBody['paymentPayload']): string | undefined {
+export function readIdentifier({ extensions }: PaymentBody['paymentPayload']): string | undefined {
   const { info } = (extensions?.[identifierExtension] ?? {}) as { info?: { id?: unknown } }
   const id = info?.id
   if (id === undefined || (typeof id === 'string' && /^[\w-]{16,128}$/.test(id))) return id
@@ -87,7 +93,7 @@ export function assetOf({ network }: Chain, asset: string): Address | undefined 
     .find((each) => each === address)
 }
 
-function addressAt({ network }: Chain, location: string, value: unknown): Address {
+export function addressAt({ network }: Chain, location: string, value: unknown): Address {
   const address = typeof value === 'string' ? parseAddress(network.blockchain, value) : undefined
   if (address !== undefined) return address
   throw invalid({ at: location, reason: `must be an address of ${network.blockchain}`, value })
@@ -95,7 +101,7 @@ function addressAt({ network }: Chain, location: string, value: unknown): Addres
 
 const uint256Max = 2n ** 256n - 1n
 
-function wholeAt(location: string, value: unknown): bigint {
+export function wholeAt(location: string, value: unknown): bigint {
   const isWhole = typeof value === 'string' && /^\d{1,78}$/.test(value) && BigInt(value) <= uint256Max
   if (isWhole) return BigInt(value)
   throw invalid({ at: location, reason: 'must be a whole number of 256 bits in decimal digits', value })

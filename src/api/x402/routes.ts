@@ -22,7 +22,7 @@ export const x402Endpoints = [
     operationId: 'listX402Kinds',
     summary: 'List what is settled by x402',
     description:
-      'Lists the schemes and networks on which this key settles payments: `exact` by EIP-3009, in USDC and EURC.',
+      'Lists the schemes and networks on which this key settles payments in USDC and EURC: `exact` by EIP-3009 and by Permit2, and `upto`.',
     response: supportedSchema,
     errors: [],
     verb: (ctx: Ctx) => supportedX402(ctx),

@@ -7,13 +7,17 @@ const text = (description: string) => Type.String({ maxLength: 200, description 
 
 const requirementsSchema = Type.Object(
   {
-    scheme: text('The scheme: exact.'),
+    scheme: text('The scheme: exact, or upto in version 2.'),
     network: text(
       'The network: an id of CAIP-2 such as eip155:84532, or a name of version 1 such as base-sepolia.',
     ),
     asset: text('The address of the token.'),
     payTo: text('The address that is paid.'),
-    amount: Type.Optional(text('The amount in base units; in version 2.')),
+    amount: Type.Optional(
+      text(
+        'The amount in base units; in version 2. With upto the most that is charged, and at the settlement what is charged.',
+      ),
+    ),
     maxAmountRequired: Type.Optional(text('The amount in base units; in version 1.')),
     maxTimeoutSeconds: Type.Optional(
       Type.Number({ minimum: 0, description: 'The longest that the seller waits for the settlement.' }),
@@ -35,11 +39,12 @@ const payloadSchema = Type.Object(
     extensions: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          'Extensions of the protocol: `payment-identifier`, whose `info.id` names what is paid for. Others are ignored.',
+          'Extensions of the protocol: `payment-identifier`, whose `info.id` names what is paid for, and `eip2612GasSponsoring`, whose `info` is the approval of Permit2 that the payer signed. Others are ignored.',
       }),
     ),
     payload: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The signature of the payer and the authorization that it signed (EIP-3009).',
+      description:
+        'The signature of the payer and what it signed: `authorization` (EIP-3009) or `permit2Authorization` (Permit2).',
     }),
   },
   { ...open, title: 'X402Payload', description: 'The payment as its payer made it.' },
@@ -98,6 +103,7 @@ const settledFields = {
   payer: Type.Optional(payerField),
   transaction: Type.String({ description: 'The hash of the transaction; empty while there is none.' }),
   network: Type.String({ description: 'The network, as the request named it.' }),
+  amount: Type.Optional(Type.String({ description: 'With upto: what was charged, in base units.' })),
   paymentId: Type.Optional(
     idField('The id of the payment on this server; absent where it was never recorded.'),
   ),
@@ -121,6 +127,16 @@ export const supportedSchema = Type.Object(
           x402Version: Type.Integer({ description: 'The version of x402.' }),
           scheme: Type.String({ description: 'The scheme.' }),
           network: Type.String({ description: 'The network.' }),
+          extra: Type.Optional(
+            Type.Object(
+              {
+                facilitatorAddress: Type.String({
+                  description: 'The address that payers sign for: it alone can settle what they sign.',
+                }),
+              },
+              { title: 'X402KindExtra', description: 'With upto: what payers need to know.' },
+            ),
+          ),
         },
         { title: 'X402Kind', description: 'A scheme on a network.' },
       ),

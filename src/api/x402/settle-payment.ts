@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Blockchain } from '#chains/blockchains'
 import { networkIdOf } from '#chains/chain-ids'
+import { authorizationsOn } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 import {
   findSignedPayment,
@@ -9,30 +10,33 @@ import {
   type Settlement,
   settlePayment,
   shownSettlement,
-  verifyPayment,
+  verifyOffered,
 } from '#engines/facilitator/index'
-import { payerOf } from '#engines/treasury/index'
+import { openPayer } from '#engines/treasury/index'
 import { notFound } from '#lib/errors'
 import { namesOf, settlingChains } from './networks.ts'
-import { identifierExtension, readPayment } from './read-payment.ts'
+import { identifierExtension } from './read-payment.ts'
+import { approvalExtension, readOffered, refusedMaximum } from './read-permit.ts'
 import type { PaymentBody, SettlementBody } from './schema.ts'
 import { failedSettlement, invalidVerdict } from './verdicts.ts'
 
 export async function verifyX402(ctx: Ctx, body: PaymentBody) {
-  const offered = readPayment(ctx, body)
+  const offered = readOffered(ctx, body)
   if ('reason' in offered) return invalidVerdict(offered)
   const payer = offered.signed.from
-  const verified = await verifyPayment(ctx, offered)
+  const verified = refusedMaximum(offered) ?? (await verifyOffered(ctx, offered))
   return 'reason' in verified ? { ...invalidVerdict(verified), payer } : { isValid: true, payer }
 }
 
 export async function settleX402(ctx: Ctx, body: SettlementBody) {
   const { network } = body.paymentRequirements
-  const offered = readPayment(ctx, body)
+  const offered = readOffered(ctx, body)
   if ('reason' in offered) return { ...failedSettlement(offered), network }
-  const payer = offered.signed.from
+  const { from: payer, amountAtomic, permit } = offered.signed
   const deliveryId = body.deliveryId ?? randomUUID()
-  return { ...shown(await settlePayment(ctx, offered, deliveryId)), network, payer }
+  const settled = shown(await settlePayment(ctx, offered, deliveryId))
+  const chosen = settled.success && permit?.scheme === 'upto'
+  return { ...settled, network, payer, ...(chosen && { amount: amountAtomic.toString() }) }
 }
 
 const pending =
@@ -63,12 +67,18 @@ function shown(settlement: Settlement): ShownPayment {
 /** The kinds of payment that this server settles with this key. */
 export async function supportedX402(ctx: Ctx) {
   const chains = settlingChains(ctx)
-  // All networks of a family share the key of a treasury.
-  const own = await Promise.all(chains.slice(0, 1).map((chain) => payerOf(ctx, ctx.entity.id, chain)))
+  // All networks of a family share the key of a treasury. Payers sign for it, before anything was settled too.
+  const own = await Promise.all(chains.slice(0, 1).map((chain) => openPayer(ctx, ctx.entity.id, chain)))
+  const signers = own.map(({ address }) => address)
+  const upto = chains
+    .filter((chain) => authorizationsOn(chain).permits)
+    .flatMap(namesOf)
+    .filter(({ x402Version }) => x402Version === 2)
+    .map((named) => ({ ...named, scheme: 'upto', extra: { facilitatorAddress: signers[0]! } }))
   return {
-    kinds: chains.flatMap(namesOf).map((named) => ({ ...named, scheme: 'exact' })),
-    extensions: [identifierExtension],
-    signers: own[0] === undefined ? {} : { 'eip155:*': own },
+    kinds: [...chains.flatMap(namesOf).map((named) => ({ ...named, scheme: 'exact' })), ...upto],
+    extensions: [identifierExtension, approvalExtension],
+    signers: signers.length === 0 ? {} : { 'eip155:*': signers },
   }
 }
 

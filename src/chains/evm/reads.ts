@@ -11,6 +11,7 @@ import { readHead } from './blocks/blocks.ts'
 import { contractsThrough } from './contracts/contracts.ts'
 import { replayRevert } from './contracts/revert.ts'
 import { tokensThrough } from './contracts/tokens.ts'
+import { permitsThrough } from './infrastructure/permits.ts'
 import { readFromNode } from './node-read.ts'
 import { intrinsicGas } from './payments/build.ts'
 import { estimateGas, limitOf, quotedGas, suggestFees } from './payments/fees.ts'
@@ -66,6 +67,7 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       signerOf: authorizationSigner,
       authorizedPayment,
+      permits: permitsThrough(rpc, network),
     },
     balances: {
       of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),

@@ -2,6 +2,7 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Authorization } from './gather.ts'
 import type { Call } from './payments.ts'
+import type { Permits } from './permits.ts'
 
 /** Permission to move coins from one account to another between two times, in Unix seconds, both excluded. */
 export type TimedAuthorization = Authorization & { validAfter: bigint; validBefore: bigint }
@@ -18,4 +19,6 @@ export type Authorizations = {
   ): Promise<Address | undefined>
   /** The call that moves the coins. `isOfKey`: the signature is of the key of the payer, and not for its contract. */
   authorizedPayment(token: Address, authorization: TimedAuthorization, signature: Hex, isOfKey: boolean): Call
+  /** Payments of the same kind by Permit2, where the network has it at the address that payers sign for. */
+  permits: Permits | undefined
 }

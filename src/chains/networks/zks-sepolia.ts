@@ -34,6 +34,7 @@ export const zksSepolia: NetworkOf<'ZKS-SEPOLIA'> = {
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 3900,
   businessAccountOnly: true,
+  createsElsewhere: true,
   businessChain: 'ZKS',
   feeModel: 'eip1559',
   inFlightMax: 16,

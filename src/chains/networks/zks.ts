@@ -25,6 +25,7 @@ export const zks: NetworkOf<'ZKS'> = {
   // Sixty-five blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 3900,
   businessAccountOnly: true,
+  createsElsewhere: true,
   businessChain: 'ZKS',
   feeModel: 'eip1559',
   inFlightMax: 16,

@@ -15,7 +15,8 @@ import { submitPayments } from './submit.ts'
 export { type PaymentRefusal, refusedFor, refusedReasons } from './reasons.ts'
 export { isFinal, type Settlement, settlePayment, shownSettlement } from './settle.ts'
 export { findSignedPayment, type SettledPayment } from './store.ts'
-export { type OfferedPayment, verifyPayment } from './verify.ts'
+export type { OfferedPayment } from './verify.ts'
+export { verifyOffered } from './verify-offered.ts'
 
 /** Starts sending payments on all chains; `gasFaucet` gives gas to treasuries on local chains. */
 export const startFacilitator = (ctx: EngineCtx, gasFaucet?: GasFaucet): Service =>

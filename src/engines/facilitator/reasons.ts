@@ -1,10 +1,11 @@
 /** Refusals of payments, by the names that clients of x402 know. */
+import { permitReasons } from './permit-reasons.ts'
 
 export type PaymentRefusal = { reason: RefusedReason; message: string }
 
 /** The meaning of each reason, as answers tell it. */
 export const refusedReasons = {
-  unsupported_scheme: 'This server settles the scheme "exact".',
+  unsupported_scheme: 'This server settles the schemes "exact" and, in the second version, "upto".',
   unsupported_network: 'This server has no connection to the network, or settles no signed payments on it.',
   invalid_exact_evm_network_mismatch: 'The payment is for another network than the one required.',
   invalid_exact_evm_eip3009_not_supported: 'The asset is none that this server settles: see /supported.',
@@ -26,8 +27,9 @@ export const refusedReasons = {
     'Another payment was taken for this payment-identifier: ask for the status of that one. For something else, the payer needs another identifier.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
+  ...permitReasons,
 } as const
-type RefusedReason = keyof typeof refusedReasons
+export type RefusedReason = keyof typeof refusedReasons
 
 export const refusedFor = (reason: RefusedReason, detail?: string): PaymentRefusal => ({
   reason,

@@ -5,6 +5,7 @@ import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { isSamePermit, refusalOfPermitRevert } from './permits.ts'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import { refuseIfLate } from './refuse.ts'
 import {
@@ -18,7 +19,8 @@ import {
   type SettledPayment,
   type SignedPayment,
 } from './store.ts'
-import { isSignedByKey, type OfferedPayment, refusedOffer, verifyPayment } from './verify.ts'
+import { isSignedByKey, type OfferedPayment, refusedOffer } from './verify.ts'
+import { verifyOffered } from './verify-offered.ts'
 import { waitForPayment } from './wait.ts'
 
 /** `pending`: it may still be settled, and must not be paid again. */
@@ -67,7 +69,7 @@ const canBeNamedAnew = ({ clock }: Ctx, payment: SettledPayment): boolean =>
 
 /** Records a payment for the worker, unless there is a reason against it. */
 async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<PaymentRefusal | undefined> {
-  const verified = await verifyPayment(ctx, offered)
+  const verified = await verifyOffered(ctx, offered)
   if ('reason' in verified) return verified
   const { blockchain } = verified
   await requireKnownParties(ctx, verified)
@@ -93,9 +95,15 @@ async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: Offe
   if ((await insertPayment(tx, nowMs, own, payment)) === 0) return
   const { blockchain, token, from, to, amountAtomic } = payment
   const data = { blockchain, token, payer: from, payee: to, amountAtomic: amountAtomic.toString() }
-  await recordChanges(tx, nowMs, [
-    { entityId: entity.id, actor, requestId, type: 'x402Payment.requested', resourceId: id, data },
-  ])
+  // A payment of nothing is settled by its record.
+  const types = ['requested', ...(amountAtomic === 0n ? ['settled'] : [])]
+  await recordChanges(
+    tx,
+    nowMs,
+    types.map((type) => {
+      return { entityId: entity.id, actor, requestId, type: `x402Payment.${type}`, resourceId: id, data }
+    }),
+  )
 }
 
 /** The refusal of a payment whose payer or payee screening denies. No list changes before the `tx` ends. */
@@ -157,22 +165,26 @@ async function refusalOfOther(
   const isSame = (['validAfter', 'validBefore', 'signature'] as const).every(
     (term) => recorded[term] === signed[term],
   )
-  return isAlike && isSame ? undefined : refusedFor('invalid_exact_evm_nonce_already_used')
+  if (isAlike && isSame && isSamePermit(recorded.permit, signed.permit)) return undefined
+  return refusedFor(signed.permit ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used')
 }
 
 const isMined = (state: string | null) => state === 'CONFIRMED' || state === 'COMPLETE'
 const hasFailed = (state: string | null) => state === 'FAILED' || state === 'DENIED' || state === 'CANCELLED'
 
-/** Whether the block that has the payment is final. */
-export const isFinal = ({ state }: SettledPayment): boolean => state === 'COMPLETE'
+/** Whether the block that has the payment is final; a payment of nothing needs none. */
+export const isFinal = ({ state, amount }: SettledPayment): boolean => state === 'COMPLETE' || amount === 0n
 
 /** The settlement as its transaction stands. */
 export function shownSettlement(payment: SettledPayment): Settlement {
-  const { id, state, txHash, refusal: unsent, errorDetails, errorReason } = payment
-  if (unsent !== null)
-    return { state: 'refused', id, refusal: refusedFor('invalid_exact_evm_transaction_failed', unsent) }
+  const { id, state, txHash, refusal: unsent, errorDetails, errorReason, permitScheme } = payment
+  const failed =
+    permitScheme === 'upto' ? 'invalid_upto_evm_transaction_failed' : 'invalid_exact_evm_transaction_failed'
+  if (payment.amount === 0n) return { state: 'settled', id, txHash: '' }
+  if (unsent !== null) return { state: 'refused', id, refusal: refusedFor(failed, unsent) }
   if (isMined(state) && txHash !== null) return { state: 'settled', id, txHash }
   if (!hasFailed(state)) return { state: 'pending', id, txHash: txHash ?? undefined }
   const why = errorDetails ?? errorReason ?? String(state)
-  return { state: 'refused', id, refusal: refusalOfRevert(why, 'invalid_exact_evm_transaction_failed') }
+  const refusalOf = permitScheme === null ? refusalOfRevert : refusalOfPermitRevert
+  return { state: 'refused', id, refusal: refusalOf(why, failed) }
 }

@@ -1,5 +1,6 @@
 import type { Address } from '#chains/addresses/types'
 import type { TimedAuthorization } from '#chains/facets/authorizations'
+import type { PermitScheme, PermitTerms } from '#chains/facets/permits'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
@@ -11,6 +12,7 @@ import {
   type RowOf,
   table,
   text,
+  textOf,
   timestamptz,
   uuid,
 } from '#runtime/db/table'
@@ -28,15 +30,21 @@ const payments = table('x402_payments', {
   validBefore: numeric,
   ofKey: boolean,
   gasMax: bigint,
+  permitScheme: nullable(textOf<PermitScheme>()),
+  amountMax: nullable(numeric),
+  sender: nullable(text),
+  approvalBefore: nullable(numeric),
   submitDate: nullable(timestamptz),
   refusal: nullable(text),
   createDate: timestamptz,
 })
 
-/** An authorization of a payer on a chain, and who asks for its settlement. */
+/** An authorization of a payer on a chain, or a permit of it, and who asks for its settlement. */
 export type SignedPayment = TimedAuthorization & {
   blockchain: string
   token: Address
+  /** Of a payment by Permit2; absent where the token itself takes the authorization. */
+  permit?: PermitTerms | undefined
   signature: Hex
   /** Whether the key of the payer made the signature. */
   isOfKey: boolean
@@ -50,23 +58,34 @@ type TransactionOfPayment = {
   errorDetails: string | null
 }
 
-export type PaymentRow = RowOf<typeof payments> & { nonce: Buffer; signature: Buffer }
+export type PaymentRow = RowOf<typeof payments> & {
+  nonce: Buffer
+  signature: Buffer
+  approvalSignature: Buffer | null
+}
 
 /** A payment with the transaction that settles it; its `state` is null while it has none. */
 export type SettledPayment = PaymentRow & TransactionOfPayment
 
-const columns = sql`${payments.columns('p')}, p.nonce, p.signature`
+const columns = sql`${payments.columns('p')}, p.nonce, p.signature, p.approval_signature`
 const withTransaction = sql`select ${columns}, t.state, t.tx_hash, t.error_reason, t.error_details from x402_payments p
   left join platform_transactions t on t.entity_id = p.entity_id and t.id = p.id`
 
-/** The payment of an authorization. */
+/** The payment of an authorization, or of a permit, whose number is used once for all tokens. */
 export const findPaymentOf = (
   db: Db,
   entityId: string,
-  { blockchain, token, from, nonce }: Pick<SignedPayment, 'blockchain' | 'token' | 'from' | 'nonce'>,
+  {
+    blockchain,
+    token,
+    from,
+    nonce,
+    permit,
+  }: Pick<SignedPayment, 'blockchain' | 'token' | 'from' | 'nonce' | 'permit'>,
 ) =>
   db.maybe<SettledPayment>(sql`${withTransaction} where p.entity_id = ${entityId} and p.blockchain = ${blockchain}
-    and p.token_address = ${token} and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}`)
+    and p.payer = ${from} and p.nonce = ${bytesOf(nonce)}
+    and ${permit ? sql`p.permit_scheme is not null` : sql`p.permit_scheme is null and p.token_address = ${token}`}`)
 
 /** The payment of a payer that was taken for an identifier. */
 export const findIdentifiedPayment = (db: Db, entityId: string, payer: string, identifier: string) =>
@@ -86,18 +105,25 @@ export const findSignedPayments = (db: Db, refs: readonly PaymentRef[]) =>
       ${refs.map(({ entityId }) => entityId)}::uuid[], ${refs.map(({ id }) => id)}::uuid[]) as asked (entity_id, id)
     on p.entity_id = asked.entity_id and p.id = asked.id`)
 
-/** Inserts a payment, to be sent within `withinMs`, unless its authorization or its identifier has one. */
+/**
+ * Inserts a payment, to be sent within `withinMs`, unless its authorization or its identifier has one. A payment of nothing has no
+ * transaction, and counts as sent.
+ */
 export const insertPayment = (
   db: Db,
   nowMs: number,
   { entityId, id, withinMs, identifier }: PaymentRef & { withinMs: number; identifier: string | undefined },
-  { blockchain, token, from, to, amountAtomic, validAfter, validBefore, ...signed }: SignedPayment,
+  { blockchain, token, from, to, amountAtomic, validAfter, validBefore, permit, ...signed }: SignedPayment,
 ) =>
   db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
-      valid_before, signature, of_key, gas_max, identifier, send_by, create_date)
+      valid_before, signature, of_key, gas_max, permit_scheme, amount_max, sender, approval_before, approval_signature,
+      submit_date, identifier, send_by, create_date)
     values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
       ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
-      ${signed.isOfKey}, ${Number(signed.gasMax)}, ${identifier ?? null}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
+      ${signed.isOfKey}, ${Number(signed.gasMax)}, ${permit?.scheme ?? null}, ${permit?.maxAtomic.toString() ?? null},
+      ${permit?.sender ?? null}, ${permit?.approval?.validBefore.toString() ?? null},
+      ${permit?.approval ? bytesOf(permit.approval.signature) : null}, ${amountAtomic === 0n ? formatInstant(nowMs) : null},
+      ${identifier ?? null}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
     on conflict do nothing`)
 
 /** Payments that have no transaction yet, round-robin over tenants. */
@@ -169,4 +195,18 @@ export const authorizationOf = (row: PaymentRow): SignedPayment => ({
   signature: hexOf(row.signature),
   isOfKey: row.ofKey,
   gasMax: BigInt(row.gasMax),
+  permit: permitOf(row),
 })
+
+function permitOf(row: PaymentRow): PermitTerms | undefined {
+  const { permitScheme, amountMax, sender, approvalBefore, approvalSignature } = row
+  if (permitScheme === null) return undefined
+  return {
+    scheme: permitScheme,
+    maxAtomic: amountMax!,
+    ...(sender !== null && { sender: sender as Address }),
+    ...(approvalSignature !== null && {
+      approval: { validBefore: approvalBefore!, signature: hexOf(approvalSignature) },
+    }),
+  }
+}

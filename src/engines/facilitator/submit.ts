@@ -4,7 +4,6 @@
  */
 
 import type { Chain } from '#chains/chain'
-import { authorizationsOn } from '#chains/facets/optional'
 import type { EngineCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { announceWork } from '#engines/transactions/index'
@@ -17,6 +16,7 @@ import {
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Turn } from '#runtime/turns/store'
+import { paymentCallOf } from './payment-call.ts'
 import { refusePayment } from './refuse.ts'
 import {
   authorizationOf,
@@ -102,15 +102,14 @@ async function submitOne(
   payment: PaymentRow,
 ): Promise<void> {
   const { id } = payment
-  const { token, gasMax, ...signed } = authorizationOf(payment)
-  const { authorizedPayment } = authorizationsOn(chain)
+  const signed = authorizationOf(payment)
   await submitPlatformCall(ctx, tx, chain, treasury, {
     actor: 'facilitator',
     requestId: id,
     id,
     refId: `x402 ${id}`,
-    gasMax,
-    call: { ...authorizedPayment(token, signed, signed.signature, signed.isOfKey), to: token },
+    gasMax: signed.gasMax,
+    call: paymentCallOf(chain, signed),
   })
   await markPaymentSubmitted(tx, ctx.clock.nowMs(), payment)
 }

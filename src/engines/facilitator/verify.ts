@@ -2,8 +2,10 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { domainSeparatorOf } from '#chains/domain-separators'
 import { authorizationsOn } from '#chains/facets/optional'
+import type { Call } from '#chains/facets/payments'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import { permitsOn, refusedPermitOffer } from './permits.ts'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import type { SignedPayment } from './store.ts'
 
@@ -20,7 +22,7 @@ export type OfferedPayment = {
 /** Seconds that an authorization must be valid yet, so that a block can have it: at least these, and two blocks. */
 const leastValidSeconds = 6
 /** The longest that it may be valid: what waits for it holds up what the treasury sends after it. */
-const longestValidSeconds = 86_400n
+export const longestValidSeconds = 86_400n
 /** The most gas of a payment. The contract of a payer decides how much its signature takes, and the treasury pays for it. */
 const gasOfPaymentMax = 1_000_000n
 
@@ -37,10 +39,24 @@ export async function verifyPayment(
   const isOfKey = await isSignedByKey(chain, signed)
   const { authorizedPayment } = authorizationsOn(chain)
   const call = authorizedPayment(signed.token, signed, signed.signature, isOfKey)
-  const estimate = await chain.offers.estimateGas(required.payTo, call)
+  const gas = await gasOfPayment(chain, required.payTo, call)
+  if ('revert' in gas) return refusalOfRevert(gas.revert)
+  return 'reason' in gas ? gas : { ...signed, isOfKey, ...gas }
+}
+
+/**
+ * The gas that a payment may use, by a simulation as `from` sends it, or the reason why it cannot be made. Throws `unavailable` where
+ * no node answers.
+ */
+export async function gasOfPayment(
+  chain: Chain,
+  from: Address,
+  call: Call,
+): Promise<{ gasMax: bigint } | { revert: string } | PaymentRefusal> {
+  const estimate = await chain.offers.estimateGas(from, call)
   if (estimate.kind === 'estimated') {
     const gasMax = chain.offers.limitOf(estimate.gas, 'call')
-    if (gasMax <= gasOfPaymentMax) return { ...signed, isOfKey, gasMax }
+    if (gasMax <= gasOfPaymentMax) return { gasMax }
     return refusedFor(
       'invalid_exact_evm_transaction_simulation_failed',
       `It takes ${estimate.gas} gas, and may take no more than ${gasOfPaymentMax}.`,
@@ -49,22 +65,26 @@ export async function verifyPayment(
   if (estimate.kind === 'unknown')
     throw new ApiError(
       'unavailable',
-      `The nodes of ${signed.blockchain} give no answer about the payment: ask again in a moment.`,
+      `The nodes of ${chain.network.blockchain} give no answer about the payment: ask again in a moment.`,
     )
-  return refusalOfRevert(estimate.message)
+  return { revert: estimate.message }
 }
 
 /** Whether the key of the payer made the signature; a contract may have made another one. */
 export async function isSignedByKey(chain: Chain, signed: OfferedPayment['signed']): Promise<boolean> {
+  const { permit } = signed
+  if (permit)
+    return (await permitsOn(chain).signerOf({ ...signed, permit }, signed.signature)) === signed.from
   const separator = await domainSeparatorOf(chain, signed.token)
   return (await authorizationsOn(chain).signerOf(separator, signed, signed.signature)) === signed.from
 }
 
 /** The refusal of a payment of another payee or amount than the seller requires. */
 export function refusedOffer(
-  { to, amountAtomic }: Pick<SignedPayment, 'to' | 'amountAtomic'>,
+  { to, amountAtomic, permit }: Pick<SignedPayment, 'to' | 'amountAtomic' | 'permit'>,
   required: OfferedPayment['required'],
 ): PaymentRefusal | undefined {
+  if (permit) return refusedPermitOffer({ to, amountAtomic, permit }, required)
   if (to !== required.payTo) return refusedFor('invalid_exact_evm_recipient_mismatch')
   if (amountAtomic !== required.amountAtomic)
     return refusedFor('invalid_exact_evm_payload_authorization_value_mismatch')
@@ -89,7 +109,7 @@ function refusedTerms(
     : undefined
 }
 
-const secondsOf = ({ clock }: EngineCtx) => BigInt(Math.floor(clock.nowMs() / 1000))
+export const secondsOf = ({ clock }: EngineCtx) => BigInt(Math.floor(clock.nowMs() / 1000))
 
 /** Whether an authorization expires before a block can have it. */
 export function isExpiring(

@@ -1,5 +1,8 @@
+import { exactPermit2ProxyCode } from '#chains/evm/infrastructure/artifacts/exact-permit2-proxy'
 import { freeGasPriceOracleCode } from '#chains/evm/infrastructure/artifacts/free-gas-price-oracle'
+import { uptoPermit2ProxyCode } from '#chains/evm/infrastructure/artifacts/upto-permit2-proxy'
 import { wrappedEtherCode } from '#chains/evm/infrastructure/artifacts/wrapped-ether'
+import { permitSpenders } from '#chains/evm/signing/permit2'
 import type { Network } from '#chains/networks/index'
 import {
   create2FactoryCode,
@@ -28,13 +31,18 @@ const wrappedEther = '0x4200000000000000000000000000000000000006'
 const gasPriceOracle = '0x420000000000000000000000000000000000000F'
 
 /** The contracts, as part of a genesis file, that definitions of this chain in other programs name. */
-export function placedInfrastructure({ blockchain, l1Fee }: Network): Record<string, PlacedContract> {
-  const { multicall3, permit2 } = blockchain === 'ZKS-SEPOLIA' ? onZksync : everywhere
+export function placedInfrastructure({ createsElsewhere, l1Fee }: Network): Record<string, PlacedContract> {
+  const { multicall3, permit2 } = createsElsewhere ? onZksync : everywhere
   return {
     [multicall3]: contract(multicall3Code),
     [permit2]: contract(permit2Code),
     [safeFactory]: contract(create2FactoryCode),
     [singletonFactory]: contract(singletonFactoryCode),
+    // The spenders of payments by Permit2 know it at its usual address.
+    ...(!createsElsewhere && {
+      [permitSpenders.exact]: contract(exactPermit2ProxyCode.runtime),
+      [permitSpenders.upto]: contract(uptoPermit2ProxyCode.runtime),
+    }),
     ...(l1Fee === 'op' && {
       [wrappedEther]: contract(wrappedEtherCode.runtime),
       [gasPriceOracle]: contract(freeGasPriceOracleCode.runtime),

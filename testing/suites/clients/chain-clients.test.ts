@@ -1,6 +1,14 @@
-import { toClientEvmSigner, toFacilitatorEvmSigner } from '@x402/evm'
+import {
+  createPermit2ApprovalTx,
+  toClientEvmSigner,
+  toFacilitatorEvmSigner,
+  x402ExactPermit2ProxyAddress,
+  x402UptoPermit2ProxyAddress,
+} from '@x402/evm'
 import { ExactEvmScheme as Paying } from '@x402/evm/exact/client'
 import { ExactEvmScheme as Settling } from '@x402/evm/exact/facilitator'
+import { UptoEvmScheme as PayingUpto } from '@x402/evm/upto/client'
+import { UptoEvmScheme as SettlingUpto } from '@x402/evm/upto/facilitator'
 import {
   concatHex,
   createPublicClient,
@@ -18,7 +26,9 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { arbitrumSepolia, baseSepolia, zksyncSepoliaTestnet } from 'viem/chains'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { exactPermit2ProxyCode } from '#chains/evm/infrastructure/artifacts/exact-permit2-proxy'
 import { freeGasPriceOracleAbi } from '#chains/evm/infrastructure/artifacts/free-gas-price-oracle'
+import { uptoPermit2ProxyCode } from '#chains/evm/infrastructure/artifacts/upto-permit2-proxy'
 import { wrappedEtherAbi } from '#chains/evm/infrastructure/artifacts/wrapped-ether'
 import { networks } from '#chains/networks/index'
 import { permit2Code } from '#sandbox/artifacts/infrastructure-code'
@@ -110,6 +120,42 @@ it('a payment that @x402/evm signs settles by transferWithAuthorization', async 
   expect(balance).toBe(1_250_000n)
 })
 
+it('the published facilitator settles by Permit2 through its spenders, which pay as they were told', async () => {
+  const [chain] = local.chains
+  const payer = clientOf(0, devAccounts[2]!.privateKey)
+  const settling = clientOf(0)
+  await chain!.send(payer.account.address, 5_000_000n, 'USDC')
+  const approval = await payer.sendTransaction(createPermit2ApprovalTx(chain!.tokens.USDC as `0x${string}`))
+  await payer.waitForTransactionReceipt({ hash: approval })
+  const payTo = freshAddress()
+  const { address: facilitatorAddress } = settling.account
+  const required = {
+    scheme: 'exact',
+    network: 'eip155:84532' as const,
+    payTo,
+    amount: '1000000',
+    maxTimeoutSeconds: 600,
+    asset: chain!.tokens.USDC,
+    extra: { name: 'USDC', version: '2', assetTransferMethod: 'permit2', facilitatorAddress },
+  }
+  const signer = toClientEvmSigner(payer.account, payer as never)
+  const settler = toFacilitatorEvmSigner(Object.assign(settling, { address: facilitatorAddress }) as never)
+  for (const [paying, facilitator, requirements, amount] of [
+    [new Paying(signer), new Settling(settler, { simulateInSettle: true }), required, '1000000'],
+    [new PayingUpto(signer), new SettlingUpto(settler), { ...required, scheme: 'upto' }, '1'],
+  ] as const) {
+    const payload = { ...(await paying.createPaymentPayload(2, requirements)), accepted: requirements }
+    expect(await facilitator.verify(payload, requirements)).toMatchObject({ isValid: true })
+    const charged = { ...requirements, amount }
+    expect(await facilitator.settle(payload, charged)).toMatchObject({ success: true })
+    // It works once.
+    expect(await facilitator.verify(payload, requirements)).toMatchObject({ isValid: false })
+  }
+  const usdc = { address: chain!.tokens.USDC as `0x${string}`, abi: erc20Abi }
+  const balance = await settling.readContract({ ...usdc, functionName: 'balanceOf', args: [payTo] })
+  expect(balance).toBe(1_000_001n)
+})
+
 it("multicall, and calls that viem collects, work with viem's own definitions of chains", async () => {
   for (const [index, chain] of [baseSepolia, arbitrumSepolia, zksyncSepoliaTestnet].entries()) {
     const { rpcUrl, tokens } = local.chains[index]!
@@ -128,10 +174,12 @@ it("multicall, and calls that viem collects, work with viem's own definitions of
   }
 })
 
-it('Permit2, the deterministic deployers and the contracts of the OP stack stand at their addresses', async () => {
+it('Permit2, its spenders, the deterministic deployers and the contracts of the OP stack stand at their addresses', async () => {
   const client = clientOf(0)
   const sizes = {
     '0x000000000022D473030F116dDEE9F6B43aC78BA3': permit2Code.length / 2 - 1,
+    [x402ExactPermit2ProxyAddress]: exactPermit2ProxyCode.runtime.length / 2 - 1,
+    [x402UptoPermit2ProxyAddress]: uptoPermit2ProxyCode.runtime.length / 2 - 1,
     '0x4e59b44847b379578588920cA78FbF26c0B4956C': 69,
     '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7': 69,
     '0xce0042B868300000d44A59004Da54A005ffdcf9f': 308,

@@ -5,20 +5,27 @@ import type { RevertedCall } from '../../facets/effects.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { smartAccountAbi } from '../accounts/artifacts/smart-account.ts'
 import { sponsorPaymasterAbi } from '../accounts/artifacts/sponsor-paymaster.ts'
+import { exactPermit2ProxyAbi } from '../infrastructure/artifacts/exact-permit2-proxy.ts'
+import { uptoPermit2ProxyAbi } from '../infrastructure/artifacts/upto-permit2-proxy.ts'
 import { hash, toQuantity } from '../rpc/quantities.ts'
 import { type Rpc, RpcError } from '../rpc/rpc.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayWalletAbi } from '../unified-balance/artifacts/gateway-wallet.ts'
 
 /**
- * Errors that are decoded by name: those of stablecoins, of unified balances, of smart accounts, and of contracts built on
- * well-known libraries.
+ * Errors that are decoded by name: those of stablecoins, of unified balances, of smart accounts, of permits, and of contracts built
+ * on well-known libraries.
  */
 const knownErrors: Abi = [
   ...stablecoinAbi,
-  ...[...gatewayWalletAbi, ...gatewayMinterAbi, ...smartAccountAbi, ...sponsorPaymasterAbi].filter(
-    ({ type }) => type === 'error',
-  ),
+  ...[
+    ...gatewayWalletAbi,
+    ...gatewayMinterAbi,
+    ...smartAccountAbi,
+    ...sponsorPaymasterAbi,
+    ...exactPermit2ProxyAbi,
+    ...uptoPermit2ProxyAbi,
+  ].filter(({ type }) => type === 'error'),
   ...parseAbi([
     'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
     'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
@@ -31,6 +38,11 @@ const knownErrors: Abi = [
     'error FailedCall()',
     'error OwnableUnauthorizedAccount(address account)',
     'error ReentrancyGuardReentrantCall()',
+    'error InvalidContractSignature()',
+    'error InvalidNonce()',
+    'error InvalidSignatureLength()',
+    'error InvalidSigner()',
+    'error SignatureExpired(uint256 signatureDeadline)',
     'error SafeERC20FailedOperation(address token)',
   ]),
 ]

@@ -4,6 +4,7 @@ import type { Address } from '../../addresses/types.ts'
 import type { Danger } from '../../facets/call-effects.ts'
 import { crosschainCalls } from './known-crosschain-calls.ts'
 import type { KnownCall, KnownEffect } from './known-effect.ts'
+import { permitCalls } from './known-permit-calls.ts'
 
 const everything = 2n ** 256n - 1n
 const lower = (address: Address) => address.toLowerCase() as Address
@@ -282,7 +283,7 @@ know(['diamondCut(Cut[] cuts, address init, bytes data)'], nothing, 'upgrade', [
   'struct Cut { address facet; uint8 action; bytes4[] selectors; }',
 ])
 
-for (const { signatures, read, danger: named, structs, byName } of crosschainCalls)
+for (const { signatures, read, danger: named, structs, byName } of [...crosschainCalls, ...permitCalls])
   know(signatures, read, named, structs, byName)
 
 export const knownCall = (selector: Hex): KnownCall | undefined => calls.get(selector)

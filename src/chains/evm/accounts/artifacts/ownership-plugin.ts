@@ -2,8 +2,10 @@
 import { parseAbi } from 'viem'
 
 export const ownershipPluginAbi = parseAbi([
+  'struct PublicKey { uint256 x; uint256 y; }',
+  'struct Owner { uint256 weight; address account; PublicKey key; }',
   'function getReplaySafeMessageHash(address account, bytes32 hash) view returns (bytes32)',
-  'function ownershipInfoOf(address account) view returns (bytes30[] ids, (uint256 weight, address account, (uint256 x, uint256 y) key)[] owners, uint256 threshold)',
+  'function ownershipInfoOf(address account) view returns (bytes30[] ids, Owner[] owners, uint256 threshold)',
 ])
 
 export const ownershipPluginCode = {

@@ -2,6 +2,8 @@
 import { parseAbi } from 'viem'
 
 export const smartAccountAbi = parseAbi([
+  'struct PublicKey { uint256 x; uint256 y; }',
+  'struct Owner { uint256 weight; address account; PublicKey key; }',
   'constructor(address entryPoint_, address plugin_)',
   'error AccountUnauthorized(address sender)',
   'error AddressEmptyCode(address target)',
@@ -38,7 +40,7 @@ export const smartAccountAbi = parseAbi([
   'function onERC1155BatchReceived(address, address, uint256[], uint256[], bytes) returns (bytes4)',
   'function onERC1155Received(address, address, uint256, uint256, bytes) returns (bytes4)',
   'function onERC721Received(address, address, uint256, bytes) returns (bytes4)',
-  'function ownership() view returns (bytes30[] ids, (uint256 weight, address account, (uint256 x, uint256 y) key)[] owners, uint256 threshold)',
+  'function ownership() view returns (bytes30[] ids, Owner[] owners, uint256 threshold)',
   'function plugin() view returns (address)',
   'function proxiableUUID() view returns (bytes32)',
   'function removeOwners(address[] owners, (uint256 x, uint256 y)[] keys, uint256 threshold)',

@@ -1,0 +1,80 @@
+import type { Chain } from '#chains/chain'
+import { contractsOn } from '#chains/facets/optional'
+import type { PermitScheme, PermitTerms } from '#chains/facets/permits'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import { payerOf } from '#engines/treasury/index'
+import { oncePer } from '#runtime/scheduling/memoize'
+import { paymentCallOf } from './payment-call.ts'
+import { permitsOn, refusalOfPermitRevert, refusedPermitOffer } from './permits.ts'
+import { type PaymentRefusal, refusedFor } from './reasons.ts'
+import type { SignedPayment } from './store.ts'
+import {
+  gasOfPayment,
+  isExpiring,
+  isSignedByKey,
+  longestValidSeconds,
+  type OfferedPayment,
+  secondsOf,
+} from './verify.ts'
+
+type SignedPermit = OfferedPayment['signed'] & { permit: PermitTerms }
+
+/**
+ * Checks a payment by Permit2: by its terms, and by a simulation on a node, which proves number, signature, approval and balance. A
+ * payment of nothing is simulated as one of the whole. Throws `unavailable` where no node answers.
+ */
+export async function verifyPermit(
+  ctx: Ctx,
+  offered: OfferedPayment,
+  permit: PermitTerms,
+): Promise<PaymentRefusal | SignedPayment> {
+  const { chain, required } = offered
+  const signed = { ...offered.signed, permit }
+  const refused = refusedPermitOffer(signed, required) ?? refusedTimes(ctx, chain, signed)
+  if (refused) return refused
+  if (permit.sender !== undefined && permit.sender !== (await payerOf(ctx, ctx.entity.id, chain)))
+    return refusedFor('upto_facilitator_mismatch')
+  if (!(await isDeployed(chain, permit.scheme))) return refusedFor('permit2_proxy_not_deployed')
+  const isOfKey = await isSignedByKey(chain, signed)
+  const amountAtomic = signed.amountAtomic === 0n ? permit.maxAtomic : signed.amountAtomic
+  const tried = { ...signed, isOfKey, amountAtomic }
+  const gas = await gasOfPayment(chain, permit.sender ?? required.payTo, paymentCallOf(chain, tried))
+  if ('reason' in gas) return gas
+  return 'revert' in gas ? diagnosed(chain, tried, gas.revert) : { ...signed, isOfKey, ...gas }
+}
+
+/** The terms that the clock decides. */
+function refusedTimes(ctx: EngineCtx, chain: Chain, signed: SignedPermit): PaymentRefusal | undefined {
+  if (signed.permit.maxAtomic === 0n) return refusedFor('permit2_invalid_amount')
+  const now = secondsOf(ctx)
+  if (isExpiring(ctx, chain, signed) || signed.validBefore > now + longestValidSeconds)
+    return refusedFor('permit2_deadline_expired')
+  if (signed.validAfter > now) return refusedFor('permit2_not_yet_valid')
+  const { approval } = signed.permit
+  return approval && isExpiring(ctx, chain, approval) ? refusedFor('eip2612_deadline_expired') : undefined
+}
+
+const deployedOn = oncePer((_shared: Chain) => new Set<PermitScheme>())
+
+/** Whether the contract of a scheme stands on the chain: a call of an address without code succeeds, and moves nothing. */
+async function isDeployed(chain: Chain, scheme: PermitScheme): Promise<boolean> {
+  const deployed = deployedOn(chain.shared)
+  if (deployed.has(scheme)) return true
+  const isThere = await contractsOn(chain).hasCode(permitsOn(chain).spenderOf(scheme))
+  if (isThere) deployed.add(scheme)
+  return isThere
+}
+
+/** The refusal of a payment that reverts. Permit2 does not tell why a token refuses: the payer's coins and its approval do. */
+async function diagnosed(
+  chain: Chain,
+  { token, from, amountAtomic }: SignedPermit,
+  revert: string,
+): Promise<PaymentRefusal> {
+  const refusal = refusalOfPermitRevert(revert)
+  if (refusal.reason !== 'permit2_simulation_failed') return refusal
+  if ((await chain.balances.of(from, token)) < amountAtomic) return refusedFor('permit2_insufficient_balance')
+  return (await permitsOn(chain).allowanceOf(token, from)) < amountAtomic
+    ? refusedFor('permit2_allowance_required')
+    : refusal
+}
