@@ -41,11 +41,17 @@ FILE is JSON, such as the following with full addresses:
    "typedData": [{"contract": "BASE:0x…", "primaryTypes": ["Vote"]}],
    "limits": [{"tokens": ["BASE:0x…"], "perTransactionAtomic": "1000000000",
                "windows": [{"seconds": 86400, "amountAtomic": "5000000000"}]}],
-   "permissions": ["approve"]}
+   "permissions": ["approve"],
+   "settlements": {"destinations": ["BASE:0x…"], "tokens": ["BASE:0x…"],
+     "limits": [{"tokens": ["BASE:0x…"], "windows": [{"seconds": 3600, "amountAtomic": "50000000"}]}],
+     "networkFees": [{"tokens": ["BASE:native"], "windows": [{"seconds": 86400, "amountAtomic": "1000"}]}]}}
 
 A list that is absent allows nothing; "any" instead of a list allows everything. Amounts are in base
 units. Permissions: approve, increaseAllowance, permit, setApprovalForAll, transferAuthorization,
-delegateCall, upgrade, contractCreation, setCode (EIP-7702), rawHash, undecodable.`,
+delegateCall, upgrade, contractCreation, setCode (EIP-7702), rawHash, undecodable.
+
+"settlements" is about payments by x402 that the entity or the key settles for sellers, and about the
+network fees that the treasury pays for them. Without it a policy says nothing about them.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'Entity.' },

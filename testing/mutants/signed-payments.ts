@@ -2,6 +2,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const engine = 'src/engines/facilitator'
 const ofX402 = (title: string) => proof('testing/suites/clients/x402.test.ts', title)
+const ofPolicy = (title: string) => proof('src/api/x402/settlement-policy.test.ts', title)
 
 /** Payments that payers signed: bugs here pay twice, or call failed what is paid. */
 export const signedPaymentMutants: readonly Mutant[] = [
@@ -41,6 +42,30 @@ export const signedPaymentMutants: readonly Mutant[] = [
     about: 'a settled payment counts for terms that its payer never signed',
     edits: [edit(`${engine}/settle.ts`, "'from', 'to', 'amountAtomic'", "'from'")],
     test: ofX402('is answered again to the delivery that was answered'),
+  },
+  {
+    name: 'settlements-counted-at-once',
+    about: 'settlements at once have each the room that is left for one',
+    edits: [
+      edit(
+        'src/custody/settlements/decide-settlement.ts',
+        'policiesOfAsker(ctx, true)',
+        'policiesOfAsker(ctx, false)',
+      ),
+    ],
+    test: ofPolicy('hold for twenty settlements at once'),
+  },
+  {
+    name: 'fee-of-failed-payment-freed',
+    about: 'a failed payment gives its network fee back to the budget, and the treasury has paid it',
+    edits: [
+      edit(
+        'src/custody/store/policies.ts',
+        "released_date = case when s.purpose = 'networkFee' then s.released_date else",
+        'released_date = case when false then s.released_date else',
+      ),
+    ],
+    test: ofPolicy('free what was not sent'),
   },
   {
     name: 'signature-of-named-payment-ignored',

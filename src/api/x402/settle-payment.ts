@@ -6,6 +6,7 @@ import type { Ctx } from '#engines/ctx'
 import {
   findSignedPayment,
   isFinal,
+  policyRefusal,
   type SettledPayment,
   type Settlement,
   settlePayment,
@@ -25,7 +26,8 @@ export async function verifyX402(ctx: Ctx, body: PaymentBody) {
   if ('reason' in offered) return invalidVerdict(offered)
   const payer = offered.signed.from
   const verified = refusedMaximum(offered) ?? (await verifyOffered(ctx, offered))
-  return 'reason' in verified ? { ...invalidVerdict(verified), payer } : { isValid: true, payer }
+  const refusal = 'reason' in verified ? verified : await policyRefusal(ctx, offered.chain, verified)
+  return refusal ? { ...invalidVerdict(refusal), payer } : { isValid: true, payer }
 }
 
 export async function settleX402(ctx: Ctx, body: SettlementBody) {

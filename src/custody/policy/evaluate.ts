@@ -16,7 +16,7 @@ export function denialOf(rules: Compiled, operation: Operation): string | undefi
     const reason = effectDenial(rules, operation, effect)
     if (reason) return reason
   }
-  return transactionLimitDenial(rules, spendsOf(operation))
+  return textOf(transactionLimitDenial(rules.limits, spendsOf(operation)))
 }
 
 const dangerTexts: Partial<Record<OperationDanger, string>> = {
@@ -42,8 +42,8 @@ function effectDenial(
     return named ? undefined : `typedData does not list ${primaryType} of ${blockchain}:${contract}`
   }
   const { token, destination, destinationChain = blockchain } = effect
-  if (!isListed(rules.tokens, blockchain, token)) return `tokens does not list ${blockchain}:${token}`
-  if (destination === undefined || isListed(rules.destinations, destinationChain, destination))
+  if (!allowsEntry(rules.tokens, blockchain, token)) return `tokens does not list ${blockchain}:${token}`
+  if (destination === undefined || allowsEntry(rules.destinations, destinationChain, destination))
     return undefined
   return `destinations does not list ${destinationChain}:${destination}`
 }
@@ -72,7 +72,7 @@ const isTransferItself = (operation: Operation, { contract, selector, known }: C
     (effect) => effect.kind === 'transfer' && (effect.movedBy ?? effect.token) === contract,
   )
 
-const isListed = (list: Listed, blockchain: string, value: string): boolean =>
+export const allowsEntry = (list: Listed, blockchain: string, value: string): boolean =>
   list === 'any' || list.has(`${blockchain}:${value}`) || list.has(`*:${value}`)
 
 function memberOf(
@@ -112,12 +112,25 @@ export function countedBy(limit: Limit, spends: readonly Spend[]): bigint | unde
   return counted.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 }
 
-function transactionLimitDenial({ limits }: CompiledRules, spends: readonly Spend[]): string | undefined {
+/** A limit that denies an amount: where the rules have it, and why. */
+export type LimitDenial = { at: string; why: string }
+
+const textOf = (denial: LimitDenial | undefined): string | undefined => denial && `${denial.at} ${denial.why}`
+
+/** The limit for one transaction that denies the amounts. `at`: the list of limits in the rules. */
+export function transactionLimitDenial(
+  limits: readonly Limit[],
+  spends: readonly Spend[],
+  at = 'limits',
+): LimitDenial | undefined {
   for (const [index, limit] of limits.entries()) {
     const amount = countedBy(limit, spends)
     if (amount === undefined || limit.perTransactionAtomic === undefined) continue
     if (amount > limit.perTransactionAtomic)
-      return `limits[${index}].perTransactionAtomic is ${limit.perTransactionAtomic}, this is ${amount}`
+      return {
+        at: `${at}[${index}].perTransactionAtomic`,
+        why: `is ${limit.perTransactionAtomic}, this is ${amount}`,
+      }
   }
   return undefined
 }
@@ -127,7 +140,7 @@ type SpentIn = (limit: Limit, seconds: number) => Promise<bigint>
 
 /** Whether a rolling limit counts these amounts. */
 export const hasWindows = (rules: Compiled, spends: readonly Spend[]): boolean =>
-  windowsOf(rules, spends).length > 0
+  rules.mode === 'rules' && windowsOf(rules.limits, spends).length > 0
 
 /** Returns the reason why a rolling limit of these rules denies the amounts, or `undefined`. */
 export async function windowDenial(
@@ -135,10 +148,20 @@ export async function windowDenial(
   spends: readonly Spend[],
   spentIn: SpentIn,
 ): Promise<string | undefined> {
-  for (const { limit, index, amountAtomic, seconds, capAtomic } of windowsOf(rules, spends)) {
+  return rules.mode === 'rules' ? textOf(await fullLimit(rules.limits, spends, spentIn)) : undefined
+}
+
+/** The rolling limit that has no room for the amounts. `at`: the list of limits in the rules. */
+export async function fullLimit(
+  limits: readonly Limit[],
+  spends: readonly Spend[],
+  spentIn: SpentIn,
+  at = 'limits',
+): Promise<LimitDenial | undefined> {
+  for (const { limit, index, amountAtomic, seconds, capAtomic } of windowsOf(limits, spends)) {
     const spent = await spentIn(limit, seconds)
-    if (spent + amountAtomic > capAtomic)
-      return `limits[${index}] allows ${capAtomic} in ${seconds} s, of which ${spent} are taken; this is ${amountAtomic}`
+    const why = `allows ${capAtomic} in ${seconds} s, of which ${spent} are taken; this is ${amountAtomic}`
+    if (spent + amountAtomic > capAtomic) return { at: `${at}[${index}]`, why }
   }
   return undefined
 }
@@ -146,9 +169,8 @@ export async function windowDenial(
 type Window = { limit: Limit; index: number; amountAtomic: bigint; seconds: number; capAtomic: bigint }
 
 /** Returns the rolling limits that the outgoing amounts count against. */
-function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
-  if (rules.mode === 'permissive') return []
-  return rules.limits.flatMap((limit, index) => {
+export function windowsOf(limits: readonly Limit[], spends: readonly Spend[]): Window[] {
+  return limits.flatMap((limit, index) => {
     const counted = countedBy(limit, spends)
     if (counted === undefined) return []
     return limit.windows.map(({ seconds, amountAtomic: capAtomic }) => ({

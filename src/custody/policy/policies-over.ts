@@ -1,8 +1,15 @@
 import { formatInstant } from '#lib/time'
+import { apiKeyIdOf } from '#runtime/auth/actor'
 import type { Config } from '#runtime/config'
 import { oncePer } from '#runtime/scheduling/memoize'
 import type { EntityScope } from '#runtime/scope'
-import { type PolicyRow, policiesOver, rulesOfVersions, spentSince } from '../store/policies.ts'
+import {
+  type PolicyRow,
+  policiesOfCaller,
+  policiesOver,
+  rulesOfVersions,
+  spentSince,
+} from '../store/policies.ts'
 import type { Signatory } from '../wallets/types.ts'
 import { denialOf, type Spend, windowDenial } from './evaluate.ts'
 import { isSignedAtOnce, type Operation } from './operation.ts'
@@ -33,6 +40,14 @@ export async function policiesFor(
     lock,
     apiKeyId,
   })
+  return withRules(ctx, rows)
+}
+
+/** Returns the policies of the entity and of the API key that asks, which decide on what leaves no wallet. */
+export const policiesOfAsker = async (ctx: EntityScope, lock: boolean): Promise<Policy[]> =>
+  withRules(ctx, await policiesOfCaller(ctx.db, ctx.entity.id, apiKeyIdOf(ctx.actor), lock))
+
+async function withRules(ctx: EntityScope, rows: readonly PolicyRow[]): Promise<Policy[]> {
   const compiled = await compiledOf(ctx, rows)
   return rows.map((row, index) => ({ ...row, rules: compiled[index]! }))
 }
@@ -54,7 +69,11 @@ export async function firstFull(
 ): Promise<PolicyDenial | undefined> {
   for (const policy of policies) {
     const reason = await windowDenial(policy.rules, spends, ({ tokens }, seconds) =>
-      spentSince(db, entity.id, policy, tokens, formatInstant(clock.nowMs() - seconds * 1_000)),
+      spentSince(db, entity.id, policy, {
+        tokens,
+        purpose: 'signature',
+        sinceDate: formatInstant(clock.nowMs() - seconds * 1_000),
+      }),
     )
     if (reason !== undefined) return { policy, reason }
   }

@@ -32,11 +32,23 @@ const limitSchema = Type.Object(
   strict,
 )
 
+/** Rules about settlements of payments that others signed; `networkFees`: limits on what the treasury pays for them. */
+const settlementsSchema = Type.Object(
+  {
+    destinations: Type.Optional(anyOr(listField)),
+    tokens: Type.Optional(anyOr(listField)),
+    limits: Type.Optional(Type.Array(limitSchema, { maxItems: 100 })),
+    networkFees: Type.Optional(Type.Array(limitSchema, { maxItems: 100 })),
+  },
+  strict,
+)
+
 const contractRule = Type.Object({ contract: textField, selectors: anyOr(listField) }, strict)
 const typedDataRule = Type.Object({ contract: textField, primaryTypes: anyOr(listField) }, strict)
 
 /**
- * Rules as written. An omitted list allows nothing, but without `limits` no amount is limited. Unknown fields are refused: a
+ * Rules as written. An omitted list allows nothing, but without `limits` no amount is limited, and without `settlements` nothing is
+ * said about settlements. Unknown fields are refused: a
  * misspelt limit must not mean no limit.
  */
 const rulesSchema = Type.Object(
@@ -49,6 +61,7 @@ const rulesSchema = Type.Object(
     typedData: Type.Optional(anyOr(Type.Array(typedDataRule, { maxItems: entriesMax }))),
     limits: Type.Optional(Type.Array(limitSchema, { maxItems: 100 })),
     permissions: Type.Optional(Type.Array(Type.Enum([...dangers]), { maxItems: entriesMax })),
+    settlements: Type.Optional(settlementsSchema),
   },
   strict,
 )
@@ -86,7 +99,16 @@ export type Compiled =
       typedData: Members
       limits: readonly Limit[]
       permissions: ReadonlySet<string>
+      settlements: SettlementRules | undefined
     }
+
+/** Rules about settlements: the payees and tokens, limits on what is paid, and on what the treasury pays for it. */
+export type SettlementRules = {
+  destinations: Listed
+  tokens: Listed
+  limits: readonly Limit[]
+  networkFees: readonly Limit[]
+}
 
 /** Checks rules as an operator writes them; throws the error that names each bad field. */
 export function parseRules(value: unknown): Rules {
@@ -126,17 +148,16 @@ export function readRules(value: unknown, { at, ...known }: ReadSettings): Rules
 
 function requireBlockchains(rules: Rules, known: Omit<ReadSettings, 'at'>): void {
   if (rules.mode === 'permissive') return
+  const { settlements = {} } = rules
   const entries: [string, string][] = [
-    ...listOf(rules.destinations).map((text, index): [string, string] => [`destinations[${index}]`, text]),
-    ...listOf(rules.tokens).map((text, index): [string, string] => [`tokens[${index}]`, text]),
+    ...entriesIn(rules),
+    ...entriesIn(settlements, 'settlements.'),
+    ...entriesIn({ limits: settlements.networkFees ?? [] }, 'settlements.', 'networkFees'),
     ...(['contracts', 'typedData'] as const).flatMap((name) =>
       listOf<{ contract: string }>(rules[name]).map(({ contract }, index): [string, string] => [
         `${name}[${index}].contract`,
         contract,
       ]),
-    ),
-    ...listOf(rules.limits).flatMap(({ tokens }, index) =>
-      tokens.map((text, place): [string, string] => [`limits[${index}].tokens[${place}]`, text]),
     ),
   ]
   for (const [at, text] of entries) {
@@ -151,6 +172,28 @@ function requireBlockchains(rules: Rules, known: Omit<ReadSettings, 'at'>): void
           : 'names no blockchain of this interface'
     if (problem) throw invalid({ at, reason: `"${text}" ${problem}`, value: text })
   }
+}
+
+/** The entries of lists that rules have for signatures and for settlements alike, each with its path. */
+function entriesIn(
+  {
+    destinations,
+    tokens,
+    limits,
+  }: Pick<Extract<Rules, { mode: 'rules' }>, 'destinations' | 'tokens' | 'limits'>,
+  within = '',
+  nameOfLimits = 'limits',
+): [string, string][] {
+  return [
+    ...listOf(destinations).map((text, index): [string, string] => [`${within}destinations[${index}]`, text]),
+    ...listOf(tokens).map((text, index): [string, string] => [`${within}tokens[${index}]`, text]),
+    ...listOf(limits).flatMap((limit, index) =>
+      limit.tokens.map((text, place): [string, string] => [
+        `${within}${nameOfLimits}[${index}].tokens[${place}]`,
+        text,
+      ]),
+    ),
+  ]
 }
 
 /** The reason why an entry for every blockchain, or for one without a name here, would match nothing. */
@@ -206,6 +249,27 @@ export function compileRules(rules: Rules): Compiled {
     typedData: members('typedData', rules.typedData ?? [], (rule) => rule.primaryTypes),
     limits: (rules.limits ?? []).map((limit, index) => compileLimit(limit, `limits[${index}]`, tokens)),
     permissions: new Set(rules.permissions ?? []),
+    settlements: rules.settlements && compileSettlements(rules.settlements),
+  }
+}
+
+function compileSettlements(rules: Static<typeof settlementsSchema>): SettlementRules {
+  const at = (name: string, index: number) => `settlements.${name}[${index}]`
+  const tokens = listed('settlements.tokens', rules.tokens ?? [], tokenPattern)
+  return {
+    destinations: listed('settlements.destinations', rules.destinations ?? [], addressPattern),
+    tokens,
+    limits: (rules.limits ?? []).map((limit, index) => compileLimit(limit, at('limits', index), tokens)),
+    networkFees: (rules.networkFees ?? []).map((limit, index) => {
+      for (const [place, text] of limit.tokens.entries())
+        if (!text.endsWith(':native'))
+          throw invalid({
+            at: `${at('networkFees', index)}.tokens[${place}]`,
+            reason: 'is no native coin, and fees are paid in those alone: write BLOCKCHAIN:native',
+            value: text,
+          })
+      return compileLimit(limit, at('networkFees', index), 'any')
+    }),
   }
 }
 

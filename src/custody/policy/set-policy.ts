@@ -30,6 +30,7 @@ export async function setPolicy(
   replaces?: number,
 ): Promise<number> {
   const parsed = parseRules(rules)
+  requireApplicable(subject, parsed)
   return scope.db.tx(async (tx) => {
     await requireSubject(tx, subject)
     const version = await write({ ...scope, db: tx }, subject, parsed, replaces)
@@ -70,6 +71,16 @@ async function write(
   const data = { scope, version, rules }
   await recordChanges(tx, nowMs, [{ entityId, actor, requestId, type: 'policy.set', resourceId, data }])
   return version
+}
+
+/** Refuses rules about settlements where they would decide nothing: no wallet pays for those. */
+function requireApplicable({ scope }: PolicySubject, rules: Rules): void {
+  if (rules.mode === 'permissive' || rules.settlements === undefined) return
+  if (scope === 'walletSet' || scope === 'wallet')
+    throw invalid({
+      at: 'rules.settlements',
+      reason: 'decides nothing here: give it to the policy of the entity or of an API key',
+    })
 }
 
 async function requireSubject(tx: Db, { entityId, scope, subjectId }: PolicySubject): Promise<void> {

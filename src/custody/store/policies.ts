@@ -40,6 +40,13 @@ export const policiesOver = (
     order by ${byScope}
     ${lock ? sql`for no key update of p` : sql``}`)
 
+/** Returns the policies of an entity and of the API key that asks, and locks their rows in the same order. */
+export const policiesOfCaller = (db: Db, entityId: string, apiKeyId: string | undefined, lock: boolean) =>
+  db.all<PolicyRow>(sql`select ${columns} from policies p
+    where p.entity_id = ${entityId} and p.subject_id in (${entityId}, ${apiKeyId ?? null}::uuid)
+    order by ${byScope}
+    ${lock ? sql`for no key update of p` : sql``}`)
+
 export const rulesOfVersions = (db: Db, entityId: string, ids: readonly string[]) =>
   db.all<{ id: string; rules: Rules }>(sql`select id, rules from policy_versions
     where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
@@ -146,6 +153,22 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
     from unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
+/** An amount of a settlement: what its payer pays, or the network fee that the treasury pays. */
+export type SettledSpend = Spend & { purpose: 'settlement' | 'networkFee' }
+
+/** Reserves the amounts of a settlement, which count against the limits of those who may ask for it. */
+export const insertSettledSpending = (
+  tx: Db,
+  row: Pick<DecisionRow, 'entityId' | 'intentId' | 'apiKeyId' | 'createDate'>,
+  spends: readonly SettledSpend[],
+) =>
+  tx.run(sql`insert into policy_spending (entity_id, intent_id, purpose, blockchain, token, amount, create_date, api_key_id)
+    select ${row.entityId}::uuid, ${row.intentId}::uuid, p, b, t, a, ${row.createDate}::timestamptz,
+      ${row.apiKeyId ?? null}::uuid
+    from unnest(${spends.map(({ purpose }) => purpose)}::text[], ${spends.map((spend) => spend.blockchain)}::text[],
+      ${spends.map((spend) => spend.token)}::text[], ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[])
+      as n(p, b, t, a)`)
+
 /** The condition that an amount of alias `s` left under this policy. */
 const spentUnder = (entityId: string, { scope, subjectId }: Pick<PolicyRow, 'scope' | 'subjectId'>) =>
   ({
@@ -158,6 +181,9 @@ const spentUnder = (entityId: string, { scope, subjectId }: Pick<PolicyRow, 'sco
     apiKey: sql`s.api_key_id = ${subjectId}`,
   })[scope]
 
+/** `signature`: what signatures of the entity's wallets let leave. */
+type SpendPurpose = 'signature' | SettledSpend['purpose']
+
 /**
  * Returns the amount of a limit's tokens, in base units, that decisions after `sinceDate` reserved under this policy and that was not
  * released. Includes rows dated later than now: a decision that took its time earlier may have had to wait for the lock.
@@ -166,13 +192,12 @@ export async function spentSince(
   tx: Db,
   entityId: string,
   policy: Pick<PolicyRow, 'scope' | 'subjectId'>,
-  tokens: Limit['tokens'],
-  sinceDate: string,
+  { tokens, purpose, sinceDate }: { tokens: Limit['tokens']; purpose: SpendPurpose; sinceDate: string },
 ): Promise<bigint> {
   const row = await tx.one<{
     amount: bigint
   }>(sql`select coalesce(sum(s.amount), 0) as amount from policy_spending s
-    where s.entity_id = ${entityId} and s.token = any(${tokens.map(({ token }) => token)}::text[])
+    where s.entity_id = ${entityId} and s.purpose = ${purpose} and s.token = any(${tokens.map(({ token }) => token)}::text[])
       and s.create_date > ${sinceDate} and s.released_date is null and ${spentUnder(entityId, policy)}
       and exists (select 1 from unnest(${tokens.map(({ blockchain }) => blockchain)}::text[],
         ${tokens.map(({ token }) => token)}::text[]) as n(b, t)
@@ -198,7 +223,7 @@ export const amountsSince = (
 ) =>
   db.all<SpentAmount>(sql`select newest.* from unnest(${tokens}::text[]) as n(token)
     cross join lateral (select s.intent_id, s.blockchain, s.token, s.amount, s.create_date from policy_spending s
-      where s.entity_id = ${entityId} and s.token = n.token and s.create_date > ${sinceDate}
+      where s.entity_id = ${entityId} and s.purpose = 'signature' and s.token = n.token and s.create_date > ${sinceDate}
         and s.released_date is null and ${spentUnder(entityId, policy)}
       order by s.create_date desc limit ${limit}) as newest`)
 
@@ -212,6 +237,19 @@ export const setReleased = (tx: Db, intents: readonly IntentRef[], releasedDate:
     where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
       and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
 
+/** An intent that a final block has; `isVoid`: it moved nothing. */
+export type FinalIntent = IntentRef & { isVoid: boolean; networkFeeAtomic: bigint }
+
+/** Releases the amounts of intents that moved nothing, and corrects the network fees, which are paid all the same. */
+export const setFinal = (tx: Db, intents: readonly FinalIntent[], endDate: string) =>
+  tx.run(sql`update policy_spending s
+    set amount = case when s.purpose = 'networkFee' then n.fee else s.amount end,
+      released_date = case when s.purpose = 'networkFee' then s.released_date else coalesce(s.released_date, ${endDate}) end
+    from unnest(${intents.map(({ entityId }) => entityId)}::uuid[], ${intents.map(({ intentId }) => intentId)}::uuid[],
+      ${intents.map(({ isVoid }) => isVoid)}::bool[],
+      ${intents.map(({ networkFeeAtomic }) => networkFeeAtomic.toString())}::numeric[]) as n(e, i, is_void, fee)
+    where s.entity_id = n.e and s.intent_id = n.i and (s.purpose = 'networkFee' or n.is_void)`)
+
 /** Returns the reserved amounts of these intents that were not released, each row as JSON for `restoreSpending`. */
 export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
   db.all<IntentRef & { copy: string }>(sql`select s.entity_id, s.intent_id,
@@ -222,7 +260,7 @@ export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
 export async function restoreSpending(tx: Db, copies: readonly string[]): Promise<void> {
   await tx.run(sql`insert into policy_spending select r.* from unnest(${copies}::text[]) as n(text),
       row_of_copy(null::policy_spending, n.text::jsonb) r
-    on conflict (entity_id, intent_id, blockchain, token) do update set released_date = null
+    on conflict (entity_id, intent_id, blockchain, token, purpose) do update set released_date = null
       where policy_spending.released_date is not null`)
 }
 

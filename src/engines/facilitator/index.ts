@@ -12,6 +12,7 @@ import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
 import { submitPayments } from './submit.ts'
 
+export { policyRefusal } from './policy.ts'
 export { type PaymentRefusal, refusedFor, refusedReasons } from './reasons.ts'
 export { isFinal, type Settlement, settlePayment, shownSettlement } from './settle.ts'
 export { findSignedPayment, type SettledPayment } from './store.ts'

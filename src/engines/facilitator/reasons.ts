@@ -25,6 +25,10 @@ export const refusedReasons = {
     'Another request was answered that this payment is settled: deliver nothing for it again. If your server lost that answer, ask for the status of the payment; do not ask its payer for another one.',
   payment_identifier_conflict:
     'Another payment was taken for this payment-identifier: ask for the status of that one. For something else, the payer needs another identifier.',
+  policy_denied:
+    'The policy of this server does not let the API key settle the payment: have it changed by bezant policy set.',
+  policy_limit_reached:
+    'A limit of this server for a period has no room for the payment: ask again later, or have it raised by bezant policy set.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
   ...permitReasons,

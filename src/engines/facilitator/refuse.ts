@@ -1,4 +1,5 @@
 /** Refusing recorded payments for good, which their sellers are told. */
+import { releaseAllowance } from '#custody/policy/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
@@ -15,7 +16,16 @@ export const refuseIfLate = (ctx: EngineCtx, ref: PaymentRef): Promise<void> =>
     if ((await refuseLate(tx, ref)) > 0) await noteRefusal(ctx, tx, ref, unsentInTime)
   })
 
-const noteRefusal = (ctx: EngineCtx, tx: Db, { entityId, id }: PaymentRef, reason: string) =>
-  recordChanges(tx, ctx.clock.nowMs(), [
+/** Records a refusal; what the payment took of limits is free again, since nothing was sent. */
+async function noteRefusal(
+  ctx: EngineCtx,
+  tx: Db,
+  { entityId, id }: PaymentRef,
+  reason: string,
+): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  await releaseAllowance(tx, nowMs, [{ entityId, intentId: id }])
+  await recordChanges(tx, nowMs, [
     { entityId, actor: 'facilitator', type: 'x402Payment.refused', resourceId: id, data: { reason } },
   ])
+}

@@ -1,3 +1,4 @@
+import { decideSettlement, reserveSettlement, type SettlementTerms } from '#custody/settlements/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import { requireKnownParties, ruleAgainst } from '#engines/compliance/payments/index'
 import type { Ctx } from '#engines/ctx'
@@ -6,6 +7,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { isSamePermit, refusalOfPermitRevert } from './permits.ts'
+import { refusedByPolicy, settlementTerms } from './policy.ts'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import { refuseIfLate } from './refuse.ts'
 import {
@@ -73,19 +75,30 @@ async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<Payment
   if ('reason' in verified) return verified
   const { blockchain } = verified
   await requireKnownParties(ctx, verified)
+  const terms = await settlementTerms(offered.chain, verified)
   const denied = await ctx.database.tx(async (tx) => {
     await requireNotHalted(tx, blockchain)
     const found = await denialOf(ctx, tx, verified)
-    if (!found) await insertOwn(ctx, tx, verified, offered)
-    return found
+    if (found) return found
+    const decision = await decideSettlement({ ...ctx, db: tx }, terms)
+    if (decision.denial) return refusedByPolicy(decision.denial)
+    await insertOwn({ ...ctx, db: tx }, verified, offered, { terms, policyVersions: decision.versionIds })
+    return undefined
   })
   if (!denied) await announceWork(ctx.database, blockchain)
   return denied
 }
 
-/** Records a payment and who asked for it, unless another request was first. */
-async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: OfferedPayment): Promise<void> {
-  const { actor, requestId, entity } = ctx
+type Permission = { terms: SettlementTerms; policyVersions: readonly string[] }
+
+/** Records a payment and who asked for it, and reserves what it takes of limits, unless another request was first. */
+async function insertOwn(
+  ctx: Ctx,
+  payment: SignedPayment,
+  offered: OfferedPayment,
+  { terms, policyVersions }: Permission,
+): Promise<void> {
+  const { actor, requestId, entity, db: tx } = ctx
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
   const { identifier } = offered
@@ -93,8 +106,10 @@ async function insertOwn(ctx: Ctx, tx: Db, payment: SignedPayment, offered: Offe
   if (named && canBeNamedAnew(ctx, named)) await releaseIdentifier(tx, named)
   const own = { entityId: entity.id, id, withinMs: waitMsOf(offered), identifier }
   if ((await insertPayment(tx, nowMs, own, payment)) === 0) return
+  if (payment.amountAtomic > 0n) await reserveSettlement(ctx, id, terms)
   const { blockchain, token, from, to, amountAtomic } = payment
-  const data = { blockchain, token, payer: from, payee: to, amountAtomic: amountAtomic.toString() }
+  const amount = amountAtomic.toString()
+  const data = { blockchain, token, payer: from, payee: to, amountAtomic: amount, policyVersions }
   // A payment of nothing is settled by its record.
   const types = ['requested', ...(amountAtomic === 0n ? ['settled'] : [])]
   await recordChanges(

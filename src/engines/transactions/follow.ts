@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { eraseGrants } from '#custody/index'
-import { releaseAllowance, reserveAllowanceAgain } from '#custody/policy/index'
+import { reserveAllowanceAgain } from '#custody/policy/index'
+import { settleAllowance } from '#custody/settlements/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Step } from '#engines/indexer/index'
 import { observedTransactionsOf } from '#engines/indexer/observed/index'
@@ -132,10 +133,10 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
   const kept = chain.local ? grantsKeptLocal : 0
   await eraseGrants(tx, await minedInBlocks(tx, blockchain, finalFrom - kept, finalTo - kept))
   const mined = await minedInBlocks(tx, blockchain, finalFrom, finalTo)
-  await releaseAllowance(
+  await settleAllowance(
     tx,
     ctx.clock.nowMs(),
-    mined.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED'),
+    mined.map(({ state, ...intent }) => ({ ...intent, isVoid: state === 'FAILED' || state === 'CANCELLED' })),
   )
   await requeueAfterExternalUse(ctx, tx, step)
 }

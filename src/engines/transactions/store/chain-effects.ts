@@ -64,11 +64,12 @@ export const completeTransactionsUpTo = (tx: Db, nowMs: number, blockchain: stri
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
     returning entity_id, id, announced, new_core is not null as is_upgrade`)
 
-type MinedIntent = { entityId: string; intentId: string; state: State }
+type MinedIntent = { entityId: string; intentId: string; state: State; networkFeeAtomic: bigint }
 
 /** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
-  db.all<MinedIntent>(sql`select t.entity_id, t.id as intent_id, t.state
+  db.all<MinedIntent>(sql`select t.entity_id, t.id as intent_id, t.state,
+      coalesce(t.network_fee, 0) as network_fee_atomic
     from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
       and t.transaction_type = 'OUTBOUND'`)

@@ -1,0 +1,9 @@
+/** Policy over settlements of payments that others signed. */
+export {
+  decideSettlement,
+  reserveSettlement,
+  type SettlementDenial,
+  type SettlementTerms,
+  settleAllowance,
+  settlementDenial,
+} from './decide-settlement.ts'

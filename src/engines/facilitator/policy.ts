@@ -1,0 +1,50 @@
+/** Policy over settlements, in the words of the protocol. */
+import type { Chain } from '#chains/chain'
+import { stablecoinsOf, tokenAddress, unitsOfBooks } from '#chains/network'
+import { highestCostOf } from '#chains/prices'
+import { type SettlementDenial, type SettlementTerms, settlementDenial } from '#custody/settlements/index'
+import type { Ctx } from '#engines/ctx'
+import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { type PaymentRefusal, refusedFor } from './reasons.ts'
+import type { SignedPayment } from './store.ts'
+
+/** A payment as rules count it, with the most that its transaction takes now. Throws `unavailable` where no node tells the price. */
+export async function settlementTerms(chain: Chain, payment: SignedPayment): Promise<SettlementTerms> {
+  const { network } = chain
+  const { blockchain, to: destination, gasMax } = payment
+  const price = await suggestedFees(chain).catch(() => undefined)
+  if (!price)
+    throw new ApiError(
+      'unavailable',
+      `The nodes of ${blockchain} tell no price of gas: ask again in a moment.`,
+    )
+  const coin = stablecoinsOf(network).find((each) => tokenAddress(each) === payment.token)
+  const isNative = coin?.id === network.nativeToken.id
+  return {
+    blockchain,
+    token: isNative ? 'native' : payment.token,
+    destination,
+    amountAtomic: payment.amountAtomic * (coin ? unitsOfBooks(network, coin) : 1n),
+    feeMaxAtomic: highestCostOf(chain, gasMax, feeAt(price, 'MEDIUM').maxFeeAtomic),
+  }
+}
+
+/** The refusal of a payment that policy would not let settle now. */
+export async function policyRefusal(
+  ctx: Ctx,
+  chain: Chain,
+  payment: SignedPayment,
+): Promise<PaymentRefusal | undefined> {
+  const denial = await settlementDenial(ctx, await settlementTerms(chain, payment))
+  return denial && refusedByPolicy(denial)
+}
+
+const subjects = { entity: 'entity', apiKey: 'API key', walletSet: 'wallet set', wallet: 'wallet' } as const
+
+/** Names the rule and not its amounts: sellers pass messages on to their buyers, and the log has the rest. */
+export function refusedByPolicy({ policy, at, isFull }: SettlementDenial): PaymentRefusal {
+  const { scope, subjectId, version } = policy
+  const rule = `The rule is ${at} of the ${subjects[scope]} ${subjectId}, version ${version}.`
+  return refusedFor(isFull ? 'policy_limit_reached' : 'policy_denied', rule)
+}
