@@ -12,9 +12,9 @@ import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
-import type { Db } from '#runtime/db/db'
+import type { Database, Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
-import { keptFor } from '#runtime/scheduling/memoize'
+import { keptFor, oncePer } from '#runtime/scheduling/memoize'
 import { tokenSymbol, type UnifiedChain } from './networks.ts'
 import { type UnifiedPaymentRefusal, unifiedRefusal } from './payment-refusals.ts'
 import { addChange, availableOf, type Changes, takeAvailable } from './store/balances.ts'
@@ -74,8 +74,22 @@ export async function acceptUnifiedPayment(
     })
   failpoint('after-acceptance-commit')
   if (refusal) return refusal
-  await announceWork(database, offered.blockchain)
+  announceWhenDue(ctx, offered.blockchain)
   return answerTo((await findPaymentFor(database, offered))!, offered, deliveryId)
+}
+
+/** The chains of which this process wakes the workers next, when their first payment is due. */
+const wakingOn = oncePer((_database: Database) => new Set<string>())
+
+/** Wakes the workers once a batch can be due: each notice wakes all loops of the chain. A lost one costs a polling interval. */
+function announceWhenDue({ database, config }: EngineCtx, blockchain: string): void {
+  const waking = wakingOn(database)
+  if (waking.has(blockchain)) return
+  waking.add(blockchain)
+  setTimeout(() => {
+    waking.delete(blockchain)
+    announceWork(database, blockchain).catch(() => undefined)
+  }, config.paymentBatchMs).unref()
 }
 
 /** Contracts and keys change rarely, and every payment asks for them. */
