@@ -68,6 +68,18 @@ export const signedPaymentMutants: readonly Mutant[] = [
     test: ofPolicy('free what was not sent'),
   },
   {
+    name: 'verdicts-exchanged',
+    about: 'simulations that share a request have the verdicts of each other',
+    edits: [
+      edit(
+        'src/chains/evm/rpc/joint-executions.ts',
+        'const answer = answers[index]',
+        'const answer = answers[0]',
+      ),
+    ],
+    test: proof('src/api/x402/verified-together.test.ts', 'have each the verdict on themselves'),
+  },
+  {
     name: 'signature-of-named-payment-ignored',
     about: 'anybody who knows the identifier of a payment has a delivery for it',
     edits: [edit(`${engine}/settle.ts`, 'isAlike && (await isSignedByKey(chain, signed))', 'isAlike')],

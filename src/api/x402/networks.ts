@@ -1,16 +1,16 @@
 import type { Blockchain } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
+import type { Chain, Chains } from '#chains/chain'
 import { networkIdOf } from '#chains/chain-ids'
 import { hasFacet } from '#chains/facets/optional'
 import type { Ctx } from '#engines/ctx'
 
 /** The chains on which this key settles signed payments. */
-export const settlingChains = (ctx: Ctx): Chain[] =>
-  ctx.chains
+export const settlingChains = ({ chains, entity }: Ctx): Chain[] => settlingIn(chains, entity)
+
+const settlingIn = (chains: Chains, { environment }: Ctx['entity']): Chain[] =>
+  chains
     .list()
-    .filter(
-      (chain) => hasFacet(chain, 'authorizations') && chain.network.environment === ctx.entity.environment,
-    )
+    .filter((chain) => hasFacet(chain, 'authorizations') && chain.network.environment === environment)
 
 /** The names of a chain, with the version that each belongs to: names of its own in the first, ids of CAIP-2 in the second. */
 export const namesOf = ({ network }: Chain): { x402Version: number; network: string }[] => [
@@ -19,7 +19,10 @@ export const namesOf = ({ network }: Chain): { x402Version: number; network: str
 ]
 
 /** The chain that a name means in a version. */
-export const chainNamed = (ctx: Ctx, version: number, name: string): Chain | undefined =>
-  settlingChains(ctx).find((chain) =>
+export function chainNamed({ chains, entity }: Ctx, version: number, name: string): Chain | undefined {
+  // The chains of an asker are made when they are named, so no others are.
+  const named = settlingIn(chains.shared, entity).find((chain) =>
     namesOf(chain).some(({ x402Version, network }) => x402Version === version && network === name),
   )
+  return named && chains.find(named.network.blockchain)
+}

@@ -6,12 +6,11 @@ import type { Ctx } from '#engines/ctx'
 import {
   findSignedPayment,
   isFinal,
-  policyRefusal,
+  refusalNow,
   type SettledPayment,
   type Settlement,
   settlePayment,
   shownSettlement,
-  verifyOffered,
 } from '#engines/facilitator/index'
 import { openPayer } from '#engines/treasury/index'
 import { notFound } from '#lib/errors'
@@ -25,8 +24,7 @@ export async function verifyX402(ctx: Ctx, body: PaymentBody) {
   const offered = readOffered(ctx, body)
   if ('reason' in offered) return invalidVerdict(offered)
   const payer = offered.signed.from
-  const verified = refusedMaximum(offered) ?? (await verifyOffered(ctx, offered))
-  const refusal = 'reason' in verified ? verified : await policyRefusal(ctx, offered.chain, verified)
+  const refusal = refusedMaximum(offered) ?? (await refusalNow(ctx, offered))
   return refusal ? { ...invalidVerdict(refusal), payer } : { isValid: true, payer }
 }
 

@@ -101,7 +101,10 @@ export function createEvmChain(input: ChainInput): Chain {
     },
     onBehalfOf: (asker) => {
       const inTurn = turns.inTurnOf(asker)
-      const { head, explainRevert, contracts, ...own } = readsThrough(inTurn, input, estimateBounds(input))
+      const { head, explainRevert, contracts, ...own } = readsThrough(inTurn, input, {
+        estimates: estimateBounds(input),
+        together: turns.sharingTurnsOf(asker),
+      })
       return {
         ...chain,
         ...own,

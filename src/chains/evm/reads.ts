@@ -14,7 +14,7 @@ import { tokensThrough } from './contracts/tokens.ts'
 import { permitsThrough } from './infrastructure/permits.ts'
 import { readFromNode } from './node-read.ts'
 import { intrinsicGas } from './payments/build.ts'
-import { estimateGas, limitOf, quotedGas, suggestFees } from './payments/fees.ts'
+import { estimateGas, limitOf, quotedGas, suggestFees, tryCall } from './payments/fees.ts'
 import { parentFee } from './payments/parent-fee.ts'
 import { type CallBounds, callLimits } from './rpc/call-bounds.ts'
 import { quantity, readInteger } from './rpc/quantities.ts'
@@ -40,8 +40,19 @@ export type Reads = Pick<
 > & { contracts: Omit<Contracts, 'logHistory'> } & Pick<Chain['blocks'], 'head'> &
   Pick<Chain['effects'], 'explainRevert'>
 
-/** The reads of a chain through these endpoints. An estimate for an engine has the bounds of the node. */
-export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds): Reads {
+type OfAsker = {
+  /** The bounds of an estimate; those of the node for an engine. */
+  estimates?: CallBounds
+  /** Calls with little gas, several of which may share a request. */
+  together?: Rpc['call']
+}
+
+/** The reads of a chain through these endpoints. */
+export function readsThrough(
+  rpc: Rpc,
+  input: ChainInput,
+  { estimates, together = rpc.call }: OfAsker = {},
+): Reads {
   const { network, inFlightMax = network.inFlightMax, callGasMax = callGasMaxDefault } = input
   return {
     head: () => readHead(rpc, network.chainId),
@@ -68,6 +79,9 @@ export function readsThrough(rpc: Rpc, input: ChainInput, estimates?: CallBounds
       signerOf: authorizationSigner,
       authorizedPayment,
       permits: permitsThrough(rpc, network),
+      tryPayment: (from, call, gasMax) => tryCall({ ...rpc, call: together }, from, call, gasMax),
+      estimatePayment: (from, call, gas) =>
+        estimateGas({ ...rpc, call: together }, from, call, [], { gas, limits: callLimits }),
     },
     balances: {
       of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),

@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Authorization } from './gather.ts'
+import type { CallTrial, GasEstimate } from './offers.ts'
 import type { Call } from './payments.ts'
 import type { Permits } from './permits.ts'
 
@@ -21,4 +22,7 @@ export type Authorizations = {
   authorizedPayment(token: Address, authorization: TimedAuthorization, signature: Hex, isOfKey: boolean): Call
   /** Payments of the same kind by Permit2, where the network has it at the address that payers sign for. */
   permits: Permits | undefined
+  /** Whether a block would execute such a call now with this gas. Those of one asker share requests to a node, and so do estimates. */
+  tryPayment(from: Address, call: Call, gasMax: bigint): Promise<CallTrial>
+  estimatePayment(from: Address, call: Call, gasMax: bigint): Promise<GasEstimate>
 }

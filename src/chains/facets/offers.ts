@@ -20,6 +20,9 @@ export type GasEstimate =
   | { kind: 'insufficient-funds'; message: string; depositAtomic?: bigint | undefined }
   | { kind: 'refused' | 'unknown'; message: string }
 
+/** Whether a call would be executed now. */
+export type CallTrial = { kind: 'executed' } | Exclude<GasEstimate, { kind: 'estimated' }>
+
 /** `errors`: those of the contract, by which a revert is decoded. `feePayer`: the account that would pay the fee for the sender. */
 type EstimateOptions = { errors?: readonly AbiError[] | undefined; feePayer?: Address | undefined }
 

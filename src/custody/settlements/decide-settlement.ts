@@ -5,7 +5,9 @@
  */
 import { formatInstant } from '#lib/time'
 import { apiKeyIdOf } from '#runtime/auth/actor'
+import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
+import { oncePer } from '#runtime/scheduling/memoize'
 import type { EntityScope } from '#runtime/scope'
 import {
   allowsEntry,
@@ -45,13 +47,38 @@ export type SettlementDenial = LimitDenial & {
 
 type SettlementPolicy = Policy & { settlements: SettlementRules }
 
-/** The rule that would refuse a settlement now; nothing is reserved. */
-export async function settlementDenial(
-  ctx: EntityScope,
-  terms: SettlementTerms,
-): Promise<SettlementDenial | undefined> {
-  const policies = deciding(await policiesOfAsker(ctx, false))
-  return firstRefusing(policies, terms) ?? (await firstWithoutRoom(ctx, policies, terms))
+/** The policies that would decide on settlements now. Nothing is reserved. */
+type SettlementPolicies = {
+  /** Whether none has rules about settlements. */
+  areSilent: boolean
+  /** Whether one limits network fees. */
+  countFees: boolean
+  /** The rule that would refuse a settlement. */
+  denialOf(terms: SettlementTerms): Promise<SettlementDenial | undefined>
+}
+
+/** Askers without rules, and until when they count as such. Most have none, and reading that costs a sixth of a verdict. */
+const silentAskersOf = oncePer((_config: Config) => new Map<string, number>())
+/** The longest that new rules may be unknown to verdicts, as a revoked key may be; settlements are decided without this. */
+const silentMs = 1_000
+const silentMax = 10_000
+
+export async function settlementPoliciesOf(ctx: EntityScope): Promise<SettlementPolicies> {
+  const askers = silentAskersOf(ctx.config)
+  const asker = `${ctx.entity.id} ${ctx.actor}`
+  const isSilent = (askers.get(asker) ?? 0) > performance.now()
+  const policies = isSilent ? [] : deciding(await policiesOfAsker(ctx, false))
+  if (policies.length > 0) askers.delete(asker)
+  else if (!isSilent) {
+    if (askers.size >= silentMax) askers.clear()
+    askers.set(asker, performance.now() + silentMs)
+  }
+  return {
+    areSilent: policies.length === 0,
+    countFees: policies.some(({ settlements }) => settlements.networkFees.length > 0),
+    denialOf: async (terms) =>
+      firstRefusing(policies, terms) ?? (await firstWithoutRoom(ctx, policies, terms)),
+  }
 }
 
 /**

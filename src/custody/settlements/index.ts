@@ -5,5 +5,5 @@ export {
   type SettlementDenial,
   type SettlementTerms,
   settleAllowance,
-  settlementDenial,
+  settlementPoliciesOf,
 } from './decide-settlement.ts'

@@ -12,12 +12,11 @@ import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { newTurn } from '#runtime/turns/store'
 import { submitPayments } from './submit.ts'
 
-export { policyRefusal } from './policy.ts'
+export { refusalNow } from './policy.ts'
 export { type PaymentRefusal, refusedFor, refusedReasons } from './reasons.ts'
 export { isFinal, type Settlement, settlePayment, shownSettlement } from './settle.ts'
 export { findSignedPayment, type SettledPayment } from './store.ts'
 export type { OfferedPayment } from './verify.ts'
-export { verifyOffered } from './verify-offered.ts'
 
 /** Starts sending payments on all chains; `gasFaucet` gives gas to treasuries on local chains. */
 export const startFacilitator = (ctx: EngineCtx, gasFaucet?: GasFaucet): Service =>

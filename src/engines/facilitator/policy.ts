@@ -2,12 +2,14 @@
 import type { Chain } from '#chains/chain'
 import { stablecoinsOf, tokenAddress, unitsOfBooks } from '#chains/network'
 import { highestCostOf } from '#chains/prices'
-import { type SettlementDenial, type SettlementTerms, settlementDenial } from '#custody/settlements/index'
+import { type SettlementDenial, type SettlementTerms, settlementPoliciesOf } from '#custody/settlements/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { type PaymentRefusal, refusedFor } from './reasons.ts'
 import type { SignedPayment } from './store.ts'
+import type { OfferedPayment } from './verify.ts'
+import { verifyOffered } from './verify-offered.ts'
 
 /** A payment as rules count it, with the most that its transaction takes now. Throws `unavailable` where no node tells the price. */
 export async function settlementTerms(chain: Chain, payment: SignedPayment): Promise<SettlementTerms> {
@@ -30,13 +32,14 @@ export async function settlementTerms(chain: Chain, payment: SignedPayment): Pro
   }
 }
 
-/** The refusal of a payment that policy would not let settle now. */
-export async function policyRefusal(
-  ctx: Ctx,
-  chain: Chain,
-  payment: SignedPayment,
-): Promise<PaymentRefusal | undefined> {
-  const denial = await settlementDenial(ctx, await settlementTerms(chain, payment))
+/** The refusal of a payment that would not be settled now; nothing is recorded. Throws `unavailable` where no node answers. */
+export async function refusalNow(ctx: Ctx, offered: OfferedPayment): Promise<PaymentRefusal | undefined> {
+  const policies = await settlementPoliciesOf(ctx)
+  // Limits on fees need what the payment takes; a verdict alone is had for less.
+  const verified = await verifyOffered(ctx, offered, policies.countFees ? 'estimated' : 'most')
+  if ('reason' in verified) return verified
+  if (policies.areSilent) return undefined
+  const denial = await policies.denialOf(await settlementTerms(offered.chain, verified))
   return denial && refusedByPolicy(denial)
 }
 

@@ -71,7 +71,7 @@ const canBeNamedAnew = ({ clock }: Ctx, payment: SettledPayment): boolean =>
 
 /** Records a payment for the worker, unless there is a reason against it. */
 async function recordPayment(ctx: Ctx, offered: OfferedPayment): Promise<PaymentRefusal | undefined> {
-  const verified = await verifyOffered(ctx, offered)
+  const verified = await verifyOffered(ctx, offered, 'estimated')
   if ('reason' in verified) return verified
   const { blockchain } = verified
   await requireKnownParties(ctx, verified)

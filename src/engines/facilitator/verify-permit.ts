@@ -9,6 +9,7 @@ import { permitsOn, refusalOfPermitRevert, refusedPermitOffer } from './permits.
 import { type PaymentRefusal, refusedFor } from './reasons.ts'
 import type { SignedPayment } from './store.ts'
 import {
+  type GasOfVerdict,
   gasOfPayment,
   isExpiring,
   isSignedByKey,
@@ -27,6 +28,7 @@ export async function verifyPermit(
   ctx: Ctx,
   offered: OfferedPayment,
   permit: PermitTerms,
+  gas: GasOfVerdict,
 ): Promise<PaymentRefusal | SignedPayment> {
   const { chain, required } = offered
   const signed = { ...offered.signed, permit }
@@ -38,9 +40,9 @@ export async function verifyPermit(
   const isOfKey = await isSignedByKey(chain, signed)
   const amountAtomic = signed.amountAtomic === 0n ? permit.maxAtomic : signed.amountAtomic
   const tried = { ...signed, isOfKey, amountAtomic }
-  const gas = await gasOfPayment(chain, permit.sender ?? required.payTo, paymentCallOf(chain, tried))
-  if ('reason' in gas) return gas
-  return 'revert' in gas ? diagnosed(chain, tried, gas.revert) : { ...signed, isOfKey, ...gas }
+  const call = paymentCallOf(chain, tried)
+  const found = await gasOfPayment(chain, permit.sender ?? required.payTo, call, gas)
+  return 'revert' in found ? diagnosed(chain, tried, found.revert) : { ...signed, isOfKey, ...found }
 }
 
 /** The terms that the clock decides. */

@@ -25,6 +25,10 @@ const leastValidSeconds = 6
 export const longestValidSeconds = 86_400n
 /** The most gas of a payment. The contract of a payer decides how much its signature takes, and the treasury pays for it. */
 const gasOfPaymentMax = 1_000_000n
+/** A payment that is sent needs an estimate, which executes it several times; a verdict does not, and has the most that it may take. */
+export type GasOfVerdict = 'estimated' | 'most'
+/** The most of a simulation, of which a fifth more is the limit of the transaction. */
+const gasOfSimulationMax = (gasOfPaymentMax * 5n) / 6n
 
 /**
  * Checks a payment: by its terms, by its signature, and by a simulation on a node, which proves balance, nonce and the signatures of
@@ -33,15 +37,15 @@ const gasOfPaymentMax = 1_000_000n
 export async function verifyPayment(
   ctx: EngineCtx,
   { chain, signed, required }: OfferedPayment,
+  gas: GasOfVerdict,
 ): Promise<PaymentRefusal | SignedPayment> {
   const refused = refusedTerms(ctx, chain, signed, required)
   if (refused) return refused
   const isOfKey = await isSignedByKey(chain, signed)
   const { authorizedPayment } = authorizationsOn(chain)
   const call = authorizedPayment(signed.token, signed, signed.signature, isOfKey)
-  const gas = await gasOfPayment(chain, required.payTo, call)
-  if ('revert' in gas) return refusalOfRevert(gas.revert)
-  return 'reason' in gas ? gas : { ...signed, isOfKey, ...gas }
+  const found = await gasOfPayment(chain, required.payTo, call, gas)
+  return 'revert' in found ? refusalOfRevert(found.revert) : { ...signed, isOfKey, ...found }
 }
 
 /**
@@ -52,22 +56,19 @@ export async function gasOfPayment(
   chain: Chain,
   from: Address,
   call: Call,
-): Promise<{ gasMax: bigint } | { revert: string } | PaymentRefusal> {
-  const estimate = await chain.offers.estimateGas(from, call)
-  if (estimate.kind === 'estimated') {
-    const gasMax = chain.offers.limitOf(estimate.gas, 'call')
-    if (gasMax <= gasOfPaymentMax) return { gasMax }
-    return refusedFor(
-      'invalid_exact_evm_transaction_simulation_failed',
-      `It takes ${estimate.gas} gas, and may take no more than ${gasOfPaymentMax}.`,
-    )
-  }
-  if (estimate.kind === 'unknown')
+  gas: GasOfVerdict,
+): Promise<{ gasMax: bigint } | { revert: string }> {
+  const { tryPayment, estimatePayment } = authorizationsOn(chain)
+  const simulate = gas === 'estimated' ? estimatePayment : tryPayment
+  const found = await simulate(from, call, gasOfSimulationMax)
+  if (found.kind === 'executed') return { gasMax: gasOfPaymentMax }
+  if (found.kind === 'estimated') return { gasMax: chain.offers.limitOf(found.gas, 'call') }
+  if (found.kind === 'unknown')
     throw new ApiError(
       'unavailable',
       `The nodes of ${chain.network.blockchain} give no answer about the payment: ask again in a moment.`,
     )
-  return { revert: estimate.message }
+  return { revert: found.message }
 }
 
 /** Whether the key of the payer made the signature; a contract may have made another one. */

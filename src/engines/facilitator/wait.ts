@@ -6,7 +6,7 @@ import { findSignedPayments, type PaymentRef, type SettledPayment } from './stor
 const shortestPauseMs = 10
 const longestPauseMs = 500
 /** Part of the time waited so far after which a payment is looked for again: an answer is late by no more than this part. */
-const lateness = 1 / 5
+const lateness = 1 / 10
 /** Most requests of a process that wait at once; others are answered at once that their payment is pending. */
 const waitingMax = 1_000
 

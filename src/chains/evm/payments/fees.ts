@@ -1,10 +1,10 @@
 import type { Address } from '../../addresses/types.ts'
 import type { AbiError } from '../../facets/contracts.ts'
-import type { FeeSuggestion, GasEstimate } from '../../facets/offers.ts'
+import type { CallTrial, FeeSuggestion, GasEstimate } from '../../facets/offers.ts'
 import type { Call } from '../../facets/payments.ts'
 import type { Network } from '../../networks/index.ts'
-import { explainHalt, explainRevert, isHalt, isRevert, revertData } from '../contracts/revert.ts'
-import type { CallBounds } from '../rpc/call-bounds.ts'
+import { explainHalt, explainRevert, isHalt, isRevert, outOfGas, revertData } from '../contracts/revert.ts'
+import { type CallBounds, callLimits } from '../rpc/call-bounds.ts'
 import { quantity, toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 
@@ -87,6 +87,26 @@ export async function estimateGas(
   }
 }
 
+/** Executes a call without sending it, with this gas at most; a refusal is that of an estimate. */
+export async function tryCall(
+  rpc: Rpc,
+  from: Address,
+  { to, valueAtomic, data }: Call,
+  gas: bigint,
+): Promise<CallTrial> {
+  const request = { from, ...(to && { to }), value: toQuantity(valueAtomic), data, gas: toQuantity(gas) }
+  try {
+    await rpc.call('eth_call', [request, 'latest'], callLimits)
+    return { kind: 'executed' }
+  } catch (error) {
+    if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
+    if (!(error instanceof RpcError)) throw error
+    // Some nodes say so without calling it a revert.
+    if (outOfGas.test(error.message)) return { kind: 'refused', message: `it needs more than ${gas} gas` }
+    return verdictOf(rpc, error, [], undefined)
+  }
+}
+
 /** Rules that exclude such a transaction from any block, at any price and nonce. */
 const rulePattern =
   /intrinsic ?gas|floor data gas|max (init)?code size|initcode|oversized data|exceeds (the )?block('s)? gas limit|sender not an eoa/i
@@ -103,7 +123,7 @@ async function verdictOf(
   error: RpcError,
   errors: readonly AbiError[],
   bounds: CallBounds | undefined,
-): Promise<GasEstimate> {
+): Promise<Exclude<GasEstimate, { kind: 'estimated' }>> {
   const { message } = error
   if (isRevert(error)) {
     return { kind: 'reverted', message: explainRevert(error, errors), data: revertData(error.data) }

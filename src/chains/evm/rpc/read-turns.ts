@@ -1,6 +1,8 @@
 import type { ReadAsker } from '../../chain.ts'
 import { createTurns, type TurnsInput } from '../../nodes/turns.ts'
 import type { Endpoints } from './endpoints.ts'
+import { createJointExecutions } from './joint-executions.ts'
+import type { Rpc } from './rpc.ts'
 
 /** The methods with which a node executes code that a request chooses. */
 const executing: readonly string[] = ['eth_call', 'eth_estimateGas']
@@ -8,6 +10,8 @@ const executing: readonly string[] = ['eth_call', 'eth_estimateGas']
 type ReadTurns = {
   /** The same endpoints for one asker: each request waits for its turn. */
   inTurnOf(asker: ReadAsker): Endpoints
+  /** Calls with little gas, of which several may share a turn of the asker. */
+  sharingTurnsOf(asker: ReadAsker): Rpc['call']
   /** Number of reads that wait for their turn. */
   waiting(): number
 }
@@ -17,6 +21,7 @@ const kindOf = (methods: readonly string[]) =>
 
 export function createReadTurns(rpc: Endpoints, input: TurnsInput): ReadTurns {
   const turns = createTurns(input)
+  const share = createJointExecutions(rpc)
   return {
     inTurnOf: (asker) => {
       const inTurn = turns.of(asker)
@@ -29,6 +34,7 @@ export function createReadTurns(rpc: Endpoints, input: TurnsInput): ReadTurns {
         },
       }
     },
+    sharingTurnsOf: (asker) => share(asker, turns.of(asker)),
     waiting: turns.waiting,
   }
 }

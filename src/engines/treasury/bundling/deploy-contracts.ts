@@ -53,14 +53,16 @@ function obstacleIn(
 }
 
 /** The treasury that pays, opened on first use. */
-export const openPayer = (ctx: EngineCtx, entityId: string, chain: Chain): Promise<TreasuryRow> =>
+export const openPayer = async (ctx: EngineCtx, entityId: string, chain: Chain): Promise<TreasuryRow> =>
+  (await treasuryOf(ctx, entityId, chain)) ??
   ctx.database.tx((tx) => requireTreasury({ ...ctx, db: tx }, entityId, chain.network))
+
+const treasuryOf = async ({ database }: EngineCtx, entityId: string, { network }: Chain) =>
+  (await treasuriesOf(database, entityId)).find(({ blockchain }) => blockchain === network.blockchain)
 
 /** The address of the treasury that would pay; `undefined` while there is none. */
 export const payerOf = async (ctx: EngineCtx, entityId: string, chain: Chain): Promise<string | undefined> =>
-  (await treasuriesOf(ctx.database, entityId)).find(
-    ({ blockchain }) => blockchain === chain.network.blockchain,
-  )?.address
+  (await treasuryOf(ctx, entityId, chain))?.address
 
 /** A margin for the price, which may rise until a block holds the transactions: a fifth. */
 const marginShare = 5n
