@@ -414,6 +414,16 @@ export const errorKinds = {
     status: 400,
     text: 'The refunds of a payment intent cannot exceed its paid amount.',
   },
+  purposeInvalid: {
+    code: 1177,
+    status: 400,
+    text: 'The purpose of the transfer is missing or no payment reason code.',
+  },
+  payoutPurposeInvalid: {
+    code: 5020,
+    status: 400,
+    text: 'The purpose of the payout is missing or no payment reason code.',
+  },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   notificationNotFound: { code: 404, status: 404, text: 'Not found: the notification id is unknown.' },
   faultPlanMissing: { code: 404, status: 404, text: 'There is no plan of faults: apply one first.' },

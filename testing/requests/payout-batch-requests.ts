@@ -12,10 +12,12 @@ export const payoutBatchRequests: Record<string, RequestSamples> = {
         idempotencyKey: randomUUID(),
         name: `Salaries ${nextCount()}`,
         csv: `recipient,amount,currency\n${(await world.payee()).id},0.01,USD\n`,
+        purposeOfTransfer: 'PMT008',
       },
     }),
     changes: async (world) => ({
       name: 'Salaries of December',
+      purposeOfTransfer: 'PMT001',
       csv: `recipient,amount,currency\n${(await world.payee()).id},0.02,USD\n`,
     }),
     refused: async () => ({ csv: 'amount,currency\n1,USD\n' }),

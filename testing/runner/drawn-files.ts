@@ -27,6 +27,7 @@ export const drawnFiles = [
   'src/engines/treasury/banking/crashes.test.ts',
   'src/api/redemptions/redemptions.test.ts',
   'src/api/bank-results/bank-results.test.ts',
+  'src/api/payouts/purposes.test.ts',
   'src/engines/unified-balance/alarms.test.ts',
   'src/cli/mcp/listen.test.ts',
   'src/api/unified-balance/contract-signers.test.ts',

@@ -46,6 +46,7 @@ it('a wire mints dollars on a chain and completes a deposit', async () => {
   expect(deposit).toMatchObject({
     destination: { type: 'wallet', id: merchantWalletIdOf(harness.entityId) },
     amount,
+    fee: { amount: '0.00', currency: 'USD' },
   })
   await until(async () => {
     const { body } = await harness.http('GET', `/v1/businessAccount/deposits/${deposit!.id}`)

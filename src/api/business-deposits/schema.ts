@@ -17,6 +17,7 @@ export const depositSchema = Type.Object(
       { description: 'The wallet that the deposit is credited to.' },
     ),
     amount: described(moneySchema, 'The amount of the wire.'),
+    fee: described(moneySchema, 'Always zero: this server takes none.'),
     status: Type.Enum(['pending', 'complete', 'failed'], {
       description: 'pending until the minted dollars are booked, then complete; or failed.',
     }),

@@ -6,6 +6,7 @@ export const showDeposit = (deposit: FiatDeposit) => ({
   ...(deposit.bankAccountId && { sourceWalletId: deposit.bankAccountId }),
   destination: { type: 'wallet', id: deposit.walletId },
   amount: showMoney(deposit.amount, deposit.currency),
+  fee: showMoney(0n, deposit.currency),
   status: deposit.status,
   createDate: deposit.createDate,
   updateDate: deposit.updateDate,

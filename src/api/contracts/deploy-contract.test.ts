@@ -89,7 +89,10 @@ describe('a deployment', () => {
       deploymentTransactionId: transactionId,
       abiJson,
       sourceCode: [],
+      bytecode: catalogueBytecode,
     })
+    const [listed] = (await client.listContracts({ name: 'Catalogue 1' })).data!.contracts
+    expect([listed!.id, listed!.bytecode]).toEqual([contractId, undefined])
     expect(contract.functions).toContainEqual({
       name: 'items',
       type: 'function',

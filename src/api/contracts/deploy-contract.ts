@@ -70,7 +70,7 @@ export async function deploy(
   const data = requireCreation(chain, creation.bytecode, parameters, creation.constructorParameters)
   const call = { to: undefined, valueAtomic: 0n, data }
   const transactionId = newId(ctx.receivedMs)
-  const contractId = (await recordContract(ctx, transactionId, fields, creation, abi))!
+  const contractId = (await recordContract(ctx, chain, transactionId, fields, creation, abi))!
   // Last, since it locks the account of the wallet.
   await submit(ctx, secret, {
     id: transactionId,
@@ -91,12 +91,14 @@ export async function deploy(
 /** Records the contract of a deployment; undefined when it is recorded already. */
 async function recordContract(
   { db, entity, actor, requestId, receivedMs }: Ctx,
+  chain: ContractChain,
   transactionId: string,
   { name, description, blockchain }: DeploymentFields,
-  { abiJson, inputType }: Creation,
+  { abiJson, inputType, bytecode }: Creation,
   abi: ContractAbi,
 ): Promise<string | undefined> {
   const id = newId(receivedMs)
+  const code = chain.contracts.readBytecode(bytecode)
   const isNew = await insertContract(db, receivedMs, {
     ...describeAbi(abiJson, abi),
     entityId: entity.id,
@@ -107,6 +109,8 @@ async function recordContract(
     blockchain,
     address: undefined,
     deploymentId: transactionId,
+    bytecode: code,
+    metadataLink: chain.contracts.metadataLinkOf(code),
     implementation: undefined,
   })
   if (!isNew) return undefined
@@ -130,10 +134,11 @@ export async function reloadDeployment(
   const find = () => findContractOfDeployment(ctx.db, ctx.entity.id, transactionId)
   const known = await find()
   if (known) return { contractId: known.id, transactionId }
-  const abi = requireAbi(requireContractChain(ctx, fields.blockchain), creation.abiJson)
+  const chain = requireContractChain(ctx, fields.blockchain)
+  const abi = requireAbi(chain, creation.abiJson)
   // A repeated request is answered outside a `tx`, from connections that only read.
   const made = await ctx.database.tx((db) =>
-    recordContract({ ...ctx, db }, transactionId, fields, creation, abi),
+    recordContract({ ...ctx, db }, chain, transactionId, fields, creation, abi),
   )
   return { contractId: made ?? (await find())!.id, transactionId }
 }

@@ -22,15 +22,16 @@ type ImportBody = {
   abiJson?: string
 }
 
-type FoundContract = DescribedAbi & {
+type ContractOnChain = DescribedAbi & {
   address: Address
+  metadataLink: string | undefined
   implementation: Implementation | undefined
   /** Whether the server of verified sources may know more of the implementation. */
   isUnanswered: boolean
 }
 
 /** Reads the contract at the address and, behind a proxy, its implementation. Asks a node, so it runs outside a `tx`. */
-export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): Promise<FoundContract> {
+export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): Promise<ContractOnChain> {
   const chain = requireContractChain(ctx, body.blockchain)
   const address = requireAddress(body.blockchain, 'address', body.address)
   const abi = body.abiJson === undefined ? undefined : requireAbi(chain, body.abiJson)
@@ -50,7 +51,14 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
     contractAddress: behind.address,
     blockchain: body.blockchain,
   }
-  return { ...own.described, address, implementation, isUnanswered: behind?.unanswered === true }
+  const metadataLink = chain.contracts.metadataLinkOf(found.code)
+  return {
+    ...own.described,
+    address,
+    metadataLink,
+    implementation,
+    isUnanswered: behind?.unanswered === true,
+  }
 }
 
 /** An interface as far as it is known. `unanswered`: the server of verified sources may know more. */
@@ -98,7 +106,7 @@ function requireAnswer({ refreshVerification, abiJson }: ImportBody, known: read
   if (isNeeded && known.some(({ unanswered }) => unanswered)) throw new ApiError('contractSourcesUnavailable')
 }
 
-export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, found: FoundContract) {
+export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, found: ContractOnChain) {
   const { db, entity, receivedMs } = ctx
   const known = await findContractAt(db, entity.id, body.blockchain, found.address)
   if (known) return getContract(ctx, await refresh(ctx, known, body, found))
@@ -110,6 +118,7 @@ export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, f
     name: body.name,
     description: body.description,
     inputType: 'IMPORT',
+    bytecode: undefined,
     blockchain: body.blockchain,
     deploymentId: undefined,
   })
@@ -130,7 +139,7 @@ async function refresh(
   ctx: Ctx,
   known: { id: string; archived: boolean; inputType: string },
   body: ImportBody,
-  found: FoundContract,
+  found: ContractOnChain,
 ): Promise<string> {
   if (!body.refreshVerification || known.inputType !== 'IMPORT') throw exists(body.address)
   if (known.archived)

@@ -233,6 +233,10 @@ const contractShape = Type.Object(
     archived: Type.Boolean({ description: 'Whether it is archived.' }),
     status: statusField,
     ...interfaceFields,
+    bytecode: text(
+      'The code that created it, without parameters; absent for imported contracts, and in lists.',
+    ),
+    metadataLink: text('The ipfs address of its metadata, as the compiler wrote it into the code.'),
     contractAddress: logged('address', text('The address, once a block contains the deployment.')),
     deployerWalletID: Type.Optional(idField('The wallet that deployed it.')),
     deployerAddress: logged('address', text('The address of that wallet.')),

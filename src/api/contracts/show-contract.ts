@@ -20,6 +20,8 @@ export const showContract = (row: ContractRow) => ({
   functions: row.functions,
   events: row.events,
   sourceCode: row.sourceCode,
+  ...given('bytecode', row.bytecode),
+  ...given('metadataLink', row.metadataLink),
   ...given('implementationContract', row.implementation),
   createDate: row.createDate,
   updateDate: row.updateDate,

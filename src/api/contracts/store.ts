@@ -21,6 +21,9 @@ type NewContract = DescribedAbi & {
   address: string | undefined
   /** The transaction of a deployed one. */
   deploymentId: string | undefined
+  /** The code that creates a deployed one. */
+  bytecode: string | undefined
+  metadataLink: string | undefined
   implementation: Implementation | undefined
 }
 
@@ -44,6 +47,8 @@ export type ContractRow = {
   functions: object[]
   events: object[]
   sourceCode: SourceFile[]
+  bytecode: string | null
+  metadataLink: string | null
   implementation: Implementation | null
   createDate: string
   updateDate: string
@@ -57,19 +62,21 @@ const status = sql`case when c.deployment_id is null or d.state = 'COMPLETE' the
 
 const columnsWith = (
   sources: Sql,
+  bytecode: Sql,
   implementation: Sql,
 ) => sql`c.id, c.name, c.description, c.input_type, c.blockchain, c.archived, ${status} as status, c.verification_status,
   coalesce(c.address, case when ${isConfirmed} then d.contract_address end) as contract_address, c.deployment_id,
   d.wallet_id as deployer_wallet_id, d.deployer_address, case when ${isSent} then d.tx_hash end as tx_hash,
   case when ${hasFailed} then coalesce(d.error_reason, d.state) end as error_reason,
   case when ${hasFailed} then d.error_details end as error_details, c.abi_json, c.functions, c.events,
-  ${sources} as source_code, ${implementation} as implementation, c.create_date,
+  ${sources} as source_code, ${bytecode} as bytecode, c.metadata_link, ${implementation} as implementation, c.create_date,
   greatest(c.update_date, d.update_date) as update_date`
 
-const columns = columnsWith(sql`c.source_code`, sql`c.implementation`)
-/** Without the source files, which are large, and only shown with the contract itself. */
+const columns = columnsWith(sql`c.source_code`, sql`c.bytecode`, sql`c.implementation`)
+/** Without the source files and the bytecode, which are large, and only shown with the contract itself. */
 const columnsWithoutSources = columnsWith(
   sql`'[]'::jsonb`,
+  sql`null`,
   sql`jsonb_set(c.implementation, '{sourceCode}', '[]'::jsonb)`,
 )
 
@@ -131,12 +138,12 @@ export async function insertContract(tx: Db, nowMs: number, row: NewContract): P
   const at = formatInstant(nowMs)
   const inserted =
     await tx.run(sql`insert into contracts (entity_id, id, name, description, input_type, blockchain,
-      verification_status, address, deployment_id, abi_json, functions, events, source_code, implementation,
-      create_date, update_date)
+      verification_status, address, deployment_id, abi_json, functions, events, source_code, bytecode,
+      metadata_link, implementation, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.name}, ${row.description ?? null}, ${row.inputType}, ${row.blockchain},
       ${row.verificationStatus}, ${row.address ?? null}, ${row.deploymentId ?? null}, ${row.abiJson ?? null},
       ${JSON.stringify(row.functions)}, ${JSON.stringify(row.events)}, ${JSON.stringify(row.sourceCode)},
-      ${jsonOrNull(row.implementation)}, ${at}, ${at})
+      ${row.bytecode ?? null}, ${row.metadataLink ?? null}, ${jsonOrNull(row.implementation)}, ${at}, ${at})
     on conflict do nothing`)
   return inserted > 0
 }
@@ -150,7 +157,11 @@ export function replaceInterface(
   nowMs: number,
   entityId: string,
   id: string,
-  found: DescribedAbi & { implementation: Implementation | undefined; isUnanswered: boolean },
+  found: DescribedAbi & {
+    metadataLink: string | undefined
+    implementation: Implementation | undefined
+    isUnanswered: boolean
+  },
 ) {
   const isFound = found.abiJson !== undefined
   const isKept = sql`${found.isUnanswered} and implementation->>'contractAddress' = ${found.implementation?.contractAddress ?? null}`
@@ -158,7 +169,7 @@ export function replaceInterface(
       abi_json = coalesce(${found.abiJson ?? null}, abi_json),
       functions = case when ${isFound} then ${JSON.stringify(found.functions)}::jsonb else functions end,
       events = case when ${isFound} then ${JSON.stringify(found.events)}::jsonb else events end,
-      source_code = ${JSON.stringify(found.sourceCode)},
+      source_code = ${JSON.stringify(found.sourceCode)}, metadata_link = ${found.metadataLink ?? null},
       implementation = case when ${isKept} then implementation else ${jsonOrNull(found.implementation)}::jsonb end,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)

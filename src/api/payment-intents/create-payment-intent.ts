@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { requirePurpose } from '#api/business/purpose'
 import { readAmount } from '#api/business/read-amount'
 import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
@@ -15,6 +16,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaym
   const isTransient = body.type === 'transient'
   const currency = currencyOf(body, isTransient)
   checkMerchantWallet(ctx, body.merchantWalletId)
+  const purposeOfTransfer = requirePurpose(ctx, body.purposeOfTransfer, 'purposeInvalid')
   const { chain } = body.paymentMethods[0]!
   const { network, decimals } = requireTokenNetwork(ctx, 'paymentMethods[0].chain', chain, currency)
   const due = isTransient
@@ -33,6 +35,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaym
     blockchain: network.blockchain,
     family: network.family,
     due,
+    purposeOfTransfer,
   })
   return showPaymentIntent(intent, { paymentIds: [], refundIds: [] })
 }

@@ -36,6 +36,7 @@ export const paymentIntentEndpoints = [
       reload: (ctx: Ctx, id) => getPaymentIntent(ctx, id),
     },
     errors: [
+      'purposeInvalid',
       'paymentAmountNotPositive',
       'currencyUnsupported',
       'merchantWalletUnknown',

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { anyMoneySchema, currencyField } from '#api/business/money'
+import { purposeField, shownPurposeField } from '#api/business/purpose'
 import { businessChainField, createDateField, dateField, idField, updateDateField } from '#api/fields'
 import { described, idParams, logged } from '#runtime/http/openapi/annotate'
 
@@ -42,6 +43,7 @@ export const newPaymentIntentSchema = Type.Object(
         description: 'The main wallet; the default is the `masterWalletId` of GET /v1/configuration.',
       }),
     ),
+    purposeOfTransfer: purposeField('purposeInvalid'),
     expiresOn: Type.Optional(
       Type.String({
         description:
@@ -142,6 +144,7 @@ export const paymentIntentSchema = Type.Object(
     timeline: Type.Array(timelineEntry, { description: 'The changes of status, newest first.' }),
     expiresOn: Type.Optional(dateField('The end of a transient intent, set with its address.')),
     merchantWalletId: logged('id', Type.String({ description: 'The wallet that is credited.' })),
+    purposeOfTransfer: shownPurposeField,
     createDate: createDateField,
     updateDate: updateDateField,
   },

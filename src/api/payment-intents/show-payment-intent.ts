@@ -1,3 +1,4 @@
+import { showPurpose } from '#api/business/purpose'
 import type { PaymentIntent } from '#engines/treasury/payment-intents/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -33,6 +34,7 @@ export function showPaymentIntent(
     })),
     ...(intent.expiresOn && { expiresOn: intent.expiresOn }),
     merchantWalletId: intent.merchantWalletId,
+    ...showPurpose(intent),
     createDate: intent.createDate,
     updateDate: intent.updateDate,
   }

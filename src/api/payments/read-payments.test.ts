@@ -67,6 +67,9 @@ describe('GET /v1/payments', () => {
     expect(payment).toMatchObject({
       status: 'paid',
       amount: { amount: '1.50', currency: 'USD' },
+      settlementAmount: { amount: '1.50', currency: 'USD' },
+      fees: { amount: '0.00', currency: 'USD' },
+      networkFees: { amount: '0.00', currency: 'USD' },
       paymentIntentId: intent.id,
       fromAddresses: { chain: 'BASE', addresses: [payer.address] },
       transactionHash,

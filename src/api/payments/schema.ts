@@ -26,6 +26,12 @@ export const paymentSchema = Type.Object(
     settlementAmount: Type.Optional(
       described(moneySchema, 'The credited amount, which equals amount; absent on failed payments.'),
     ),
+    fees: Type.Optional(
+      described(moneySchema, 'Always zero: this server takes none; absent on failed payments.'),
+    ),
+    networkFees: Type.Optional(
+      described(moneySchema, 'Always zero: payers pay those of payments, and the server those of refunds.'),
+    ),
     fromAddresses: Type.Optional(
       Type.Object(
         {

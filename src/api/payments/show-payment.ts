@@ -1,3 +1,4 @@
+import { showMoney } from '#api/business/money'
 import { showRiskEvaluation } from '#api/business/risk-evaluation'
 import { showWaitingFor } from '#api/business/waiting-for'
 import type { Payment } from '#engines/treasury/deposits/index'
@@ -6,6 +7,7 @@ import { formatAmount } from '#lib/amounts'
 export function showPayment(payment: Payment) {
   const { chain, currency } = payment
   const amount = { amount: formatAmount(payment.amount, payment.decimals, 2), currency }
+  const nothing = showMoney(0n, currency)
   return {
     id: payment.id,
     type: payment.type,
@@ -15,7 +17,7 @@ export function showPayment(payment: Payment) {
     merchantWalletId: payment.merchantWalletId,
     ...(payment.paymentIntentId && { paymentIntentId: payment.paymentIntentId }),
     // No fee is deducted, so the received amount is credited.
-    ...(payment.status !== 'failed' && { settlementAmount: amount }),
+    ...(payment.status !== 'failed' && { settlementAmount: amount, fees: nothing, networkFees: nothing }),
     ...(payment.fromAddress && { fromAddresses: { chain, addresses: [payment.fromAddress] } }),
     depositAddress: { chain, address: payment.depositAddress },
     ...(payment.transactionHash && { transactionHash: payment.transactionHash }),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { requirePurpose } from '#api/business/purpose'
 import { checkIdentity } from '#api/identity'
 import type { Ctx } from '#engines/ctx'
 import {
@@ -46,6 +47,7 @@ async function getBatch(ctx: Ctx, id: string) {
 /** Reads and checks the file, and asks for its fees, before the `tx` of the request begins: it takes a second or more. */
 async function readUpload(ctx: Ctx, { body }: { body: Static<typeof newBatchSchema> }) {
   const { name, csv, identities = [] } = body
+  const purposeOfTransfer = requirePurpose(ctx, body.purposeOfTransfer, 'payoutPurposeInvalid')
   for (const [index, identity] of identities.entries()) checkIdentity(identity, `identities[${index}]`)
   const senders = identities.length > 0 ? identities : null
   const file = await readPayoutFile(csv)
@@ -54,7 +56,8 @@ async function readUpload(ctx: Ctx, { body }: { body: Static<typeof newBatchSche
     payment ? [{ blockchain: payment.blockchain, rowCount: 1 }] : [],
   )
   const fees = await estimateFees(ctx, ctx.entity.id, payouts)
-  return { fees, file: { name, rows, notices: [...file.notices, ...notices], identities: senders } }
+  const found = { name, rows, notices: [...file.notices, ...notices] }
+  return { fees, file: { ...found, identities: senders, purposeOfTransfer } }
 }
 
 async function keepUpload(ctx: Ctx, { file, fees }: Awaited<ReturnType<typeof readUpload>>) {
@@ -88,7 +91,13 @@ export const payoutBatchEndpoints = [
       resourceIdOf: (batch: { id: string }) => batch.id,
       reload: (ctx: Ctx, id) => getBatch(ctx, id),
     },
-    errors: ['payoutFileInvalid', 'identityTypeInvalid', 'countryInvalid', 'districtInvalid'],
+    errors: [
+      'payoutFileInvalid',
+      'payoutPurposeInvalid',
+      'identityTypeInvalid',
+      'countryInvalid',
+      'districtInvalid',
+    ],
     prepare: readUpload,
     verb: (ctx: Ctx, _, upload) => keepUpload(ctx, upload),
   }),

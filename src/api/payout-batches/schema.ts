@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { moneySchema } from '#api/business/money'
 import { payoutStatusField } from '#api/business/payout-status'
+import { purposeField, shownPurposeField } from '#api/business/purpose'
 import { businessChainField, createDateField, dateField, idField } from '#api/fields'
 import { sendersField } from '#api/identity'
 import { batchRowStates, payoutBatchStates } from '#engines/treasury/payout-batches/index'
@@ -23,6 +24,7 @@ export const newBatchSchema = Type.Object(
         'The file: CSV whose first row names the columns amount, currency (USD or EUR), either recipient (an id of the address book) or address and chain, and optionally reference. At most 5,000 rows.',
     }),
     identities: Type.Optional(sendersField),
+    purposeOfTransfer: purposeField('payoutPurposeInvalid'),
   },
   {
     title: 'UploadPayoutsRequest',
@@ -56,6 +58,7 @@ export const batchSchema = Type.Object(
     state: stateField,
     contentHash: contentHashField,
     hasSenders: Type.Boolean({ description: 'Whether the senders are named, for the travel rule.' }),
+    purposeOfTransfer: shownPurposeField,
     notices: Type.Array(Type.String(), { description: 'What the whole file was found to be.' }),
     uploadedBy: Type.String({ description: 'The key or member who uploaded it.' }),
     approvedBy: Type.Optional(Type.String({ description: 'The key or member who approved it.' })),

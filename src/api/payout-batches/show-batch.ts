@@ -1,4 +1,5 @@
 import { showMoney } from '#api/business/money'
+import { showPurpose } from '#api/business/purpose'
 import type { Ctx } from '#engines/ctx'
 import { merchantBalances } from '#engines/treasury/index'
 import type {
@@ -10,11 +11,13 @@ import type {
 import { formatAmount } from '#lib/amounts'
 
 /** A batch as lists show it. */
-export function showBatch({ entityId: _, identities, approvalRequestId: __, ...batch }: PayoutBatch) {
+export function showBatch({ entityId: _, identities, approvalRequestId: __, ...whole }: PayoutBatch) {
+  const { purposeOfTransfer: ___, ...batch } = whole
   const { approvedBy, rowCount, createdCount, failedCount, ...rest } = batch
   return {
     ...rest,
     ...(approvedBy !== null && { approvedBy }),
+    ...showPurpose(whole),
     hasSenders: identities !== null,
     rowCount,
     createdCount,

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { readMoney, requirePaymentDestination } from '#api/business/disbursement'
+import { requirePurpose } from '#api/business/purpose'
 import { checkIdentity } from '#api/identity'
 import { requireMainWallet } from '#api/sources/source-wallet'
 import type { Ctx } from '#engines/ctx'
@@ -18,6 +19,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
   const { source, destination } = body
   const money = readMoney(body.amount, 'payoutAmountNotPositive')
   checkToAmount(body)
+  const purposeOfTransfer = requirePurpose(ctx, body.purposeOfTransfer, 'payoutPurposeInvalid')
   requireMainWallet(ctx, 'source.id', source?.id, 'sourceWalletUnknown')
   const identities = source?.identities ?? []
   for (const [index, identity] of identities.entries()) checkIdentity(identity, `source.identities[${index}]`)
@@ -30,7 +32,12 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
     })
   const at = { chain: 'destination.id', address: 'destination.id' }
   const { decimals: _, ...to } = await requirePaymentDestination(ctx, at, recipient, money)
-  const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
+  const asked = {
+    ...to,
+    recipientId: recipient.id,
+    identities: identities.length > 0 ? identities : null,
+    purposeOfTransfer,
+  }
   try {
     return showPayout(await openPayout(ctx, asked))
   } catch (error) {

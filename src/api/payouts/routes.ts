@@ -28,6 +28,7 @@ export const payoutEndpoints = [
       reload: (ctx: Ctx, id) => getPayout(ctx, id),
     },
     errors: [
+      'payoutPurposeInvalid',
       'payoutAmountNotPositive',
       'policyDenied',
       'currencyUnsupportedForOperation',

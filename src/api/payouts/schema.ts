@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { moneySchema } from '#api/business/money'
 import { payoutStatusField } from '#api/business/payout-status'
+import { purposeField, shownPurposeField } from '#api/business/purpose'
 import { riskEvaluationField } from '#api/business/risk-evaluation'
 import { waitingForField } from '#api/business/waiting-for'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
@@ -62,7 +63,7 @@ export const newPayoutSchema = Type.Object(
         { description: 'The amount to receive, in the same currency.' },
       ),
     ),
-    purposeOfTransfer: Type.Optional(Type.String({ maxLength: 256, description: 'Accepted and ignored.' })),
+    purposeOfTransfer: purposeField('payoutPurposeInvalid'),
   },
   {
     title: 'CreatePayoutRequest',
@@ -98,6 +99,7 @@ export const payoutSchema = Type.Object(
     toAmount: described(moneySchema, 'The amount that the recipient gets, which equals amount.'),
     fees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
     networkFees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
+    purposeOfTransfer: shownPurposeField,
     externalRef: Type.Optional(Type.String({ description: 'The hash of the on-chain transaction.' })),
     status: payoutStatusField,
     errorCode: Type.Optional(

@@ -1,4 +1,5 @@
 import { showMoney } from '#api/business/money'
+import { showPurpose } from '#api/business/purpose'
 import { showRiskEvaluation } from '#api/business/risk-evaluation'
 import { showWaitingFor } from '#api/business/waiting-for'
 import type { Payout } from '#engines/treasury/disbursements/index'
@@ -17,6 +18,7 @@ export function showPayout(payout: Payout, { returnIdentities = false } = {}) {
     amount: showMoney(amount, currency),
     toAmount: showMoney(amount, currency),
     ...(status === 'complete' && { fees: nothing, networkFees: nothing }),
+    ...showPurpose(payout),
     ...(payout.transactionHash && { externalRef: payout.transactionHash }),
     status,
     ...(payout.errorCode && { errorCode: payout.errorCode }),

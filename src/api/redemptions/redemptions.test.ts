@@ -115,6 +115,7 @@ it('property 253: a redemption burns its coins and is paid once, by the publishe
   expect((await circle.payouts.createBusinessPayout(asked as never)).data.data!.id).toBe(made.id)
   const paid = await untilStatus(harness, `/v1/businessAccount/payouts/${made.id}`, 'complete')
   expect(paid).toMatchObject({
+    toAmount: usd('400.25'),
     fees: usd('0.00'),
     trackingRef: expect.any(String),
     externalRef: expect.any(String),

@@ -79,6 +79,7 @@ export const redemptionSchema = Type.Object(
       { description: 'The bank account.' },
     ),
     amount: described(moneySchema, 'The amount.'),
+    toAmount: described(moneySchema, 'The amount that the bank account gets, which equals amount.'),
     fees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
     status,
     trackingRef: Type.Optional(

@@ -14,6 +14,7 @@ export function showRedemption(redemption: Redemption) {
     sourceWalletId: walletId,
     destination: { type: 'wire', id: redemption.bankAccountId, name: redemption.bankAccountName },
     amount: showMoney(amount, currency),
+    toAmount: showMoney(amount, currency),
     ...(status === 'complete' && { fees: showMoney(0n, currency) }),
     status,
     ...(trackingRef && { trackingRef }),

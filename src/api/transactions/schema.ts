@@ -249,6 +249,10 @@ const transactionShape = Type.Object(
       'amount',
       Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
     ),
+    networkFeeInUSD: logged(
+      'amount',
+      optionalString('The paid fee in US dollars; present on networks alone whose native coin is a dollar.'),
+    ),
     firstConfirmDate: Type.Optional(dateField('The time of that block.')),
     operation: logged(
       'word',
@@ -310,6 +314,7 @@ const hasContract = ({ operation, state }: TransactionRow) =>
 
 export function showTransaction(row: TransactionRow) {
   const network = networkOf(row.blockchain)!
+  const networkFee = row.networkFee === null ? '' : formatAmount(row.networkFee, network.nativeToken.decimals)
   return {
     id: row.id,
     blockchain: row.blockchain,
@@ -328,7 +333,10 @@ export function showTransaction(row: TransactionRow) {
     ...given('userOpHash', row.userOpHash),
     ...given('blockHash', row.blockHash),
     ...given('blockHeight', row.blockHeight),
-    networkFee: row.networkFee === null ? '' : formatAmount(row.networkFee, network.nativeToken.decimals),
+    networkFee,
+    // A coin that is a dollar needs no price; another one has none here that was true at the time of the block.
+    ...(networkFee !== '' &&
+      network.nativeToken.contract?.currency === 'USD' && { networkFeeInUSD: networkFee }),
     ...given('firstConfirmDate', row.firstConfirmDate),
     operation: row.operation,
     ...given('feeLevel', row.feeLevel),

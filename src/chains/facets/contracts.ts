@@ -41,6 +41,9 @@ export type QueryOutcome =
   | { kind: 'reverted'; message: string }
   | { kind: 'refused'; message: string }
 
+/** The contract at an address. */
+export type FoundContract = { code: Hex; implementation: Address | undefined }
+
 /** Contracts of one chain. Problems of values are thrown as ValueProblem, which names the field. */
 export type Contracts = {
   /** Whether there is a contract at an address. */
@@ -78,8 +81,10 @@ export type Contracts = {
   decodeLog(inputs: readonly AbiParameter[], topics: readonly Hex[], data: Hex): unknown[] | undefined
   /** Reads the logs of one event in block order, over a range of blocks that are final. */
   logHistory(query: LogQuery): Promise<LogHistory>
+  /** The address of the compiler's metadata, as bytecode or code ends with it; `undefined` where it names none. */
+  metadataLinkOf(code: Hex): string | undefined
   /** The contract at an address, with its implementation where it is a proxy (EIP-1967, EIP-1167). */
-  contractAt(address: Address): Promise<{ implementation: Address | undefined } | undefined>
+  contractAt(address: Address): Promise<FoundContract | undefined>
   /** Executes a call without a transaction. `errors` are those that a revert is decoded with. */
   query(query: ContractQuery, errors: readonly AbiError[]): Promise<QueryOutcome>
   /** The ABI of a contract that this program deployed itself on a local chain, as JSON. */

@@ -145,6 +145,7 @@ describe('property 251: USDC as the native coin', () => {
     expect(paid.native).toBe(atomicOf('3.75', 18) - sent!.feeAtomic)
     expect(Number(estimate.data!.medium!.networkFee)).toBeGreaterThan(Number(transaction.networkFee))
     expect(atomicOf(transaction.networkFee!, 18)).toBe(sent!.feeAtomic)
+    expect(transaction.networkFeeInUSD).toBe(transaction.networkFee)
     expect(await owned(payee.address)).toEqual({ native: atomicOf('1.25', 18), token: 1_250_000n })
     await untilOwned(payee.id, '1.25')
     expect(await received(payee.id, 1)).toHaveLength(1)

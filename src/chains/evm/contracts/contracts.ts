@@ -7,6 +7,7 @@ import type {
   ContractAbi,
   ContractQuery,
   Contracts,
+  FoundContract,
   QueryOutcome,
 } from '../../facets/contracts.ts'
 import { ValueProblem } from '../../invalid-value.ts'
@@ -25,6 +26,7 @@ import { callLimits } from '../rpc/call-bounds.ts'
 import { toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
 import { AnswerTooLarge, isLimitCode } from '../rpc/rpc-errors.ts'
+import { metadataLinkOf } from './metadata-link.ts'
 import { explainRevert, isRevert } from './revert.ts'
 
 /** Storage slots of EIP-1967: keccak256 of `eip1967.proxy.implementation` and of `eip1967.proxy.beacon`, minus one. */
@@ -66,6 +68,7 @@ export const contractsThrough = (
   readEventSignature,
   canonicalEvent,
   decodeLog,
+  metadataLinkOf,
   contractAt: (address) => contractAt(rpc, address, callGasMax),
   query: (asked, errors) => query(rpc, asked, errors, callGasMax),
   ownAbi: (address) =>
@@ -102,7 +105,11 @@ function functionByData({ functions }: ContractAbi, data: Hex) {
   )
 }
 
-async function contractAt(rpc: Rpc, address: Address, callGasMax: bigint) {
+async function contractAt(
+  rpc: Rpc,
+  address: Address,
+  callGasMax: bigint,
+): Promise<FoundContract | undefined> {
   const [code, implementation, beacon] = await rpc.batch<unknown>(
     [
       { method: 'eth_getCode', params: [address, 'latest'] },
@@ -114,11 +121,12 @@ async function contractAt(rpc: Rpc, address: Address, callGasMax: bigint) {
   if (!isHex(code)) throw new NodeUnreachable(`the node does not tell the code of ${address}`)
   if (code === '0x') return undefined
   const minimal = minimalProxy.exec(code.toLowerCase())?.[1]
-  if (minimal) return { implementation: `0x${minimal}` }
+  if (minimal) return { code, implementation: `0x${minimal}` }
   const stored = addressIn(implementation)
-  if (stored) return { implementation: stored }
+  if (stored) return { code, implementation: stored }
   const beaconAddress = addressIn(beacon)
-  return { implementation: beaconAddress && (await implementationOfBeacon(rpc, beaconAddress, callGasMax)) }
+  const behind = beaconAddress && (await implementationOfBeacon(rpc, beaconAddress, callGasMax))
+  return { code, implementation: behind }
 }
 
 async function implementationOfBeacon(

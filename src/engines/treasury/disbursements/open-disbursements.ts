@@ -36,7 +36,7 @@ export type Leaving = { currency: string; tokenId: string; amount: bigint }
  */
 export async function openPayout(
   ctx: Opening,
-  input: Destination & Leaving & { recipientId: string; identities: object[] | null },
+  input: Destination & Leaving & Pick<Payout, 'recipientId' | 'identities' | 'purposeOfTransfer'>,
   id?: string,
 ): Promise<Payout> {
   const payout: Payout = {

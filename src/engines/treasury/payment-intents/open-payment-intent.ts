@@ -19,6 +19,8 @@ type NewPaymentIntent = {
   chain: string
   blockchain: string
   family: KeyFamily
+  /** The payment reason code of the request. */
+  purposeOfTransfer?: string | null
   /** Amount and expiry of a transient intent; a continuous one takes any amount at any time. */
   due?: { amount: bigint; expiresOnMs?: number | undefined } | undefined
 }
@@ -42,6 +44,7 @@ export async function openPaymentIntent(ctx: EngineCtx, input: NewPaymentIntent)
     chain,
     blockchain,
     merchantWalletId: merchantWalletIdOf(entityId),
+    purposeOfTransfer: input.purposeOfTransfer ?? null,
     decimals: input.decimals,
     amount: due?.amount ?? null,
     amountPaid: 0n,

@@ -18,6 +18,8 @@ export type PaymentIntent = IntentState & {
   chain: string
   blockchain: string
   merchantWalletId: string
+  /** The payment reason code of the request. */
+  purposeOfTransfer: string | null
   decimals: number
   amountRefunded: bigint
   /** Newest first. */
@@ -29,15 +31,15 @@ export type PaymentIntent = IntentState & {
 
 const columns =
   raw(`i.entity_id, i.id, i.type, i.currency, i.chain, i.blockchain, i.decimals, i.settlement_currency,
-  i.merchant_wallet_id, i.amount, i.amount_paid, i.amount_refunded, i.timeline, i.status, i.context, i.deposit_address,
+  i.merchant_wallet_id, i.purpose_of_transfer, i.amount, i.amount_paid, i.amount_refunded, i.timeline, i.status, i.context, i.deposit_address,
   i.expires_on, i.create_date, i.update_date`)
 
 export async function insertPaymentIntent(tx: Db, intent: PaymentIntent): Promise<void> {
   await tx.run(sql`insert into payment_intents (entity_id, id, type, currency, settlement_currency, chain,
-      blockchain, merchant_wallet_id, decimals, amount, timeline, status, deposit_address, expires_on,
+      blockchain, merchant_wallet_id, purpose_of_transfer, decimals, amount, timeline, status, deposit_address, expires_on,
       create_date, update_date)
     values (${intent.entityId}, ${intent.id}, ${intent.type}, ${intent.currency}, ${intent.settlementCurrency},
-      ${intent.chain}, ${intent.blockchain}, ${intent.merchantWalletId}, ${intent.decimals}, ${intent.amount},
+      ${intent.chain}, ${intent.blockchain}, ${intent.merchantWalletId}, ${intent.purposeOfTransfer}, ${intent.decimals}, ${intent.amount},
       ${JSON.stringify(intent.timeline)}, ${intent.status}, ${intent.depositAddress}, ${intent.expiresOn},
       ${intent.createDate}, ${intent.updateDate})`)
 }

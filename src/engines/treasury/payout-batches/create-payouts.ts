@@ -68,7 +68,7 @@ async function createNext(ctx: EngineCtx, turn: Turn): Promise<boolean> {
 async function createPayout(
   { database, clock }: EngineCtx,
   tx: Db,
-  { approvedBy, approvalRequestId, identities }: PayoutBatch,
+  { approvedBy, approvalRequestId, identities, purposeOfTransfer }: PayoutBatch,
   { entityId, id, number: _, batchId: __, ...payment }: DueRow,
   afterCommit: (() => Promise<unknown>)[],
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function createPayout(
     afterCommit,
   }
   await lockPayee(tx, entityId, payment.recipientId, 'recipient')
-  await openPayout(opening, { ...payment, identities }, id)
+  await openPayout(opening, { ...payment, identities, purposeOfTransfer }, id)
 }
 
 /** Fails a row that its own facts refuse; any other error is retried later, behind the other rows. */

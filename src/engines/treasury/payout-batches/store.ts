@@ -14,6 +14,8 @@ export type PayoutBatch = {
   /** In hexadecimal digits. */
   contentHash: string
   identities: object[] | null
+  /** The payment reason code of every payout. */
+  purposeOfTransfer: string | null
   notices: readonly string[]
   uploadedBy: string
   approvedBy: string | null
@@ -66,7 +68,7 @@ export type ShownBatchRow = Omit<PayoutBatchRow, 'payment'> &
   }
 
 const columns =
-  raw(`b.entity_id, b.id, b.name, b.state, encode(b.content_hash, 'hex') as content_hash, b.identities, b.notices,
+  raw(`b.entity_id, b.id, b.name, b.state, encode(b.content_hash, 'hex') as content_hash, b.identities, b.purpose_of_transfer, b.notices,
   b.uploaded_by, b.approved_by, b.approval_request_id, b.row_count, b.error_count, b.warning_count, b.created_count,
   b.failed_count, b.create_date, b.update_date`)
 
@@ -88,11 +90,11 @@ export const findSameContent = (db: Db, entityId: string, contentHash: string) =
     and b.content_hash = ${Buffer.from(contentHash, 'hex')} and b.state <> 'cancelled' order by b.id desc limit 1`)
 
 export const insertPayoutBatch = (tx: Db, batch: PayoutBatch) =>
-  tx.run(sql`insert into payout_batches (entity_id, id, name, state, content_hash, identities, notices, uploaded_by, row_count,
+  tx.run(sql`insert into payout_batches (entity_id, id, name, state, content_hash, identities, purpose_of_transfer, notices, uploaded_by, row_count,
       error_count, warning_count, create_date, update_date)
     values (${batch.entityId}, ${batch.id}, ${batch.name}, ${batch.state}, ${Buffer.from(batch.contentHash, 'hex')},
-      ${batch.identities && JSON.stringify(batch.identities)}, ${JSON.stringify(batch.notices)}, ${batch.uploadedBy},
-      ${batch.rowCount}, ${batch.errorCount}, ${batch.warningCount}, ${batch.createDate}, ${batch.updateDate})`)
+      ${batch.identities && JSON.stringify(batch.identities)}, ${batch.purposeOfTransfer}, ${JSON.stringify(batch.notices)},
+      ${batch.uploadedBy}, ${batch.rowCount}, ${batch.errorCount}, ${batch.warningCount}, ${batch.createDate}, ${batch.updateDate})`)
 
 type NewRow = Pick<PayoutBatchRow, 'id' | 'number' | 'cells' | 'problems' | 'payment' | 'reference'>
 

@@ -27,6 +27,7 @@ export type ReadFile = {
   rows: readonly ReadRow[]
   notices: readonly string[]
   identities: object[] | null
+  purposeOfTransfer: string | null
 }
 
 /** Keeps what was understood of a file, in `ctx.db`'s tx: nothing is paid before it is approved. */
@@ -43,7 +44,7 @@ export async function uploadPayouts(ctx: Ctx, file: ReadFile): Promise<PayoutBat
       'tooManyRequests',
       `${cancelledMax} batches of the last 24 hours were cancelled: upload the next one when the first of them is a day old.`,
     )
-  const { rows, notices, identities, name } = file
+  const { rows, notices, identities, purposeOfTransfer, name } = file
   const contentHash = hashOf(file)
   const same = await findSameContent(db, entity.id, contentHash)
   const at = formatInstant(receivedMs)
@@ -57,6 +58,7 @@ export async function uploadPayouts(ctx: Ctx, file: ReadFile): Promise<PayoutBat
     state: 'previewed',
     contentHash,
     identities,
+    purposeOfTransfer,
     notices: [
       ...(same
         ? [
@@ -89,9 +91,10 @@ export async function uploadPayouts(ctx: Ctx, file: ReadFile): Promise<PayoutBat
 }
 
 /** Covers everything that is paid, and to whom. */
-const hashOf = ({ rows, identities }: ReadFile): string =>
+const hashOf = ({ rows, identities, purposeOfTransfer }: ReadFile): string =>
   fingerprintOf({
     identities,
+    purposeOfTransfer,
     rows: rows.map(({ number, payment, cells, reference }) => ({
       number,
       reference,

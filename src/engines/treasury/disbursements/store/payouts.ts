@@ -19,6 +19,8 @@ export type Payout = {
   toAddress: string
   /** The identities of the sender, as the travel rule requires. */
   identities: object[] | null
+  /** The payment reason code of the request. */
+  purposeOfTransfer: string | null
   currency: string
   tokenId: string
   amount: bigint
@@ -32,15 +34,15 @@ export type Payout = {
 
 const columns =
   raw(`p.entity_id, p.id, p.status, p.wallet_id, p.recipient_id, p.chain, p.blockchain, p.to_address,
-  p.identities, p.currency, p.token_id, p.amount, p.transaction_hash, p.error_code, p.risk_reason, p.waiting, p.create_date,
+  p.identities, p.purpose_of_transfer, p.currency, p.token_id, p.amount, p.transaction_hash, p.error_code, p.risk_reason, p.waiting, p.create_date,
   p.update_date`)
 
 export const insertPayout = (tx: Db, payout: Payout) =>
   tx.run(sql`insert into payouts (entity_id, id, status, wallet_id, recipient_id, chain, blockchain, to_address,
-      identities, currency, token_id, amount, create_date, update_date)
+      identities, purpose_of_transfer, currency, token_id, amount, create_date, update_date)
     values (${payout.entityId}, ${payout.id}, ${payout.status}, ${payout.walletId}, ${payout.recipientId},
       ${payout.chain}, ${payout.blockchain}, ${payout.toAddress},
-      ${payout.identities && JSON.stringify(payout.identities)}, ${payout.currency}, ${payout.tokenId},
+      ${payout.identities && JSON.stringify(payout.identities)}, ${payout.purposeOfTransfer}, ${payout.currency}, ${payout.tokenId},
       ${payout.amount.toString()}, ${payout.createDate}, ${payout.updateDate})`)
 
 export const findPayout = (db: Db, entityId: string, id: string) =>
