@@ -150,6 +150,22 @@ test('the signatures mean what the compiler wrote', () => {
   expect(parseAbi(humanReadableAbi(abi))).toEqual(abi)
 })
 
+test('a struct with structs in it has a name', () => {
+  const amount = { name: 'amount', type: 'uint256' }
+  const inner = { name: 'inner', type: 'tuple[]', internalType: 'struct Bank.Inner[]', components: [amount] }
+  const outer = { name: 'outer', type: 'tuple', internalType: 'struct Bank.Outer', components: [inner] }
+  const written = humanReadableAbi([
+    { type: 'function', name: 'f', inputs: [outer], outputs: [], stateMutability: 'nonpayable' },
+  ])
+  expect(written).toEqual([
+    'struct Inner { uint256 amount; }',
+    'struct Outer { Inner[] inner; }',
+    'function f(Outer outer)',
+  ])
+  const [item] = parseAbi(written as readonly string[])
+  expect(item).toMatchObject({ name: 'f', inputs: [{ components: [{ type: 'tuple[]' }] }] })
+})
+
 test('a struct is written as its types', () => {
   const left = { name: 'left', type: 'uint256' }
   const pair = { name: 'pair', type: 'tuple[2][]', components: [left, { type: 'tuple', components: [left] }] }

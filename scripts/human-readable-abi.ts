@@ -55,20 +55,20 @@ function parameters(list: AbiParameter[], structs: Structs): string {
   const written = list.map((parameter) => {
     const { type, components } = parameter
     const hasNested = components?.some((each) => each.components)
-    const tuple = components && (hasNested ? structOf(parameter, structs) : parameters(components, structs))
-    const written = tuple ? type.replace('tuple', tuple) : type
+    const struct = hasNested ? structOf(parameter, structs) : undefined
+    const written = components ? type.replace('tuple', struct ?? parameters(components, structs)) : type
     return [written, parameter.indexed ? 'indexed' : '', parameter.name].filter(Boolean).join(' ')
   })
   return `(${written.join(', ')})`
 }
 
-/** Defines the struct of a tuple, and those of the tuples in it; returns its name. */
-function structOf({ components = [], internalType = '' }: AbiParameter, structs: Structs): string {
-  const [, name] = /(\w+)(\[\d*\])*$/.exec(internalType) ?? []
-  if (name === undefined) throw new Error(`The compiler names no struct for ${internalType}`)
+/** Defines the struct of a tuple, and those of the tuples in it; returns its name, where the compiler tells it. */
+function structOf({ components = [], internalType }: AbiParameter, structs: Structs): string | undefined {
+  const [, name] = /^struct .*?(\w+)(\[\d*\])*$/.exec(internalType ?? '') ?? []
+  if (name === undefined) return undefined
   const fields = components.map((each) => {
-    const type = each.components ? each.type.replace('tuple', structOf(each, structs)) : each.type
-    return `${type} ${each.name};`
+    const inner = each.components && (structOf(each, structs) ?? parameters(each.components, structs))
+    return `${inner ? each.type.replace('tuple', inner) : each.type} ${each.name};`
   })
   const definition = `struct ${name} { ${fields.join(' ')} }`
   if ((structs.get(name) ?? definition) !== definition) throw new Error(`Two structs are named ${name}`)

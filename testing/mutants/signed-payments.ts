@@ -1,6 +1,7 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
 const engine = 'src/engines/facilitator'
+const ofPermits = (title: string) => proof('src/api/x402/permits.test.ts', title)
 const ofX402 = (title: string) => proof('testing/suites/clients/x402.test.ts', title)
 const ofPolicy = (title: string) => proof('src/api/x402/settlement-policy.test.ts', title)
 
@@ -84,5 +85,33 @@ export const signedPaymentMutants: readonly Mutant[] = [
     about: 'anybody who knows the identifier of a payment has a delivery for it',
     edits: [edit(`${engine}/settle.ts`, 'isAlike && (await isSignedByKey(chain, signed))', 'isAlike')],
     test: proof('src/api/x402/payment-identifier.test.ts', 'is no other one under the same name'),
+  },
+  {
+    name: 'missing-contract-pays',
+    about: 'a payment counts as settled where the contract of its scheme does not exist',
+    edits: [
+      edit(
+        `${engine}/verify-permit.ts`,
+        'if (!(await contractsOn(chain)',
+        'if (false && !(await contractsOn(chain)',
+      ),
+    ],
+    test: ofPermits('is refused where the contract of its scheme is missing'),
+  },
+  {
+    name: 'more-than-signed',
+    about: 'a seller is told by the chain alone that it charges more than the payer signed',
+    edits: [
+      edit(`${engine}/permits.ts`, 'return amountAtomic > permit.maxAtomic', 'return amountAtomic < 0n'),
+    ],
+    test: ofPermits('charges what its seller chose at the settlement'),
+  },
+  {
+    name: 'charged-after-nothing',
+    about: 'a payer who was charged nothing can be charged for the same signature',
+    edits: [
+      edit(`${engine}/settle.ts`, 'if (payment.amount === 0n) return', 'if (payment.amount === 1n) return'),
+    ],
+    test: ofPermits('of nothing sends no transaction'),
   },
 ]

@@ -243,6 +243,30 @@ describe('property 262: a payment by Permit2', () => {
     expect(await paidTo(payTo)).toEqual([])
   })
 
+  it('is refused where the contract of its scheme is missing, since a call of nothing succeeds', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const { rpc } = harness.chain()
+    for (const required of [requiring(payTo), await uptoOf(payTo)]) {
+      const payment = await paymentOf(payer, required)
+      const spender = permitSpenders[required.scheme as 'exact' | 'upto']
+      const code = await rpc('eth_getCode', [spender, 'latest'])
+      await rpc('anvil_setCode', [spender, '0x'])
+      try {
+        const reason = 'permit2_proxy_not_deployed'
+        expect((await facilitator.verify(payment, required)).invalidReason).toBe(reason)
+        expect(await facilitator.settle(payment, required)).toMatchObject({
+          success: false,
+          errorReason: reason,
+          transaction: '',
+        })
+      } finally {
+        await rpc('anvil_setCode', [spender, code])
+      }
+      expect(await facilitator.verify(payment, required)).toMatchObject({ isValid: true })
+    }
+    expect(await paidTo(payTo)).toEqual([])
+  })
+
   it('that anyone used by hand, or whose terms a forger changes, is not called settled', async () => {
     const [payer, payTo] = [await newPayer(), freshAddress()]
     const required = requiring(payTo)

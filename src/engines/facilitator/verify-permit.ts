@@ -1,9 +1,8 @@
 import type { Chain } from '#chains/chain'
 import { contractsOn } from '#chains/facets/optional'
-import type { PermitScheme, PermitTerms } from '#chains/facets/permits'
+import type { PermitTerms } from '#chains/facets/permits'
 import type { Ctx, EngineCtx } from '#engines/ctx'
-import { payerOf } from '#engines/treasury/index'
-import { oncePer } from '#runtime/scheduling/memoize'
+import { openPayer } from '#engines/treasury/index'
 import { paymentCallOf } from './payment-call.ts'
 import { permitsOn, refusalOfPermitRevert, refusedPermitOffer } from './permits.ts'
 import { type PaymentRefusal, refusedFor } from './reasons.ts'
@@ -34,9 +33,11 @@ export async function verifyPermit(
   const signed = { ...offered.signed, permit }
   const refused = refusedPermitOffer(signed, required) ?? refusedTimes(ctx, chain, signed)
   if (refused) return refused
-  if (permit.sender !== undefined && permit.sender !== (await payerOf(ctx, ctx.entity.id, chain)))
+  if (permit.sender !== undefined && permit.sender !== (await openPayer(ctx, ctx.entity.id, chain)).address)
     return refusedFor('upto_facilitator_mismatch')
-  if (!(await isDeployed(chain, permit.scheme))) return refusedFor('permit2_proxy_not_deployed')
+  // A call of an address without code succeeds, and moves nothing.
+  if (!(await contractsOn(chain).hasCode(permitsOn(chain).spenderOf(permit.scheme))))
+    return refusedFor('permit2_proxy_not_deployed')
   const isOfKey = await isSignedByKey(chain, signed)
   const amountAtomic = signed.amountAtomic === 0n ? permit.maxAtomic : signed.amountAtomic
   const tried = { ...signed, isOfKey, amountAtomic }
@@ -54,17 +55,6 @@ function refusedTimes(ctx: EngineCtx, chain: Chain, signed: SignedPermit): Payme
   if (signed.validAfter > now) return refusedFor('permit2_not_yet_valid')
   const { approval } = signed.permit
   return approval && isExpiring(ctx, chain, approval) ? refusedFor('eip2612_deadline_expired') : undefined
-}
-
-const deployedOn = oncePer((_shared: Chain) => new Set<PermitScheme>())
-
-/** Whether the contract of a scheme stands on the chain: a call of an address without code succeeds, and moves nothing. */
-async function isDeployed(chain: Chain, scheme: PermitScheme): Promise<boolean> {
-  const deployed = deployedOn(chain.shared)
-  if (deployed.has(scheme)) return true
-  const isThere = await contractsOn(chain).hasCode(permitsOn(chain).spenderOf(scheme))
-  if (isThere) deployed.add(scheme)
-  return isThere
 }
 
 /** The refusal of a payment that reverts. Permit2 does not tell why a token refuses: the payer's coins and its approval do. */

@@ -136,7 +136,10 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
   await settleAllowance(
     tx,
     ctx.clock.nowMs(),
-    mined.map(({ state, ...intent }) => ({ ...intent, isVoid: state === 'FAILED' || state === 'CANCELLED' })),
+    mined
+      .map((intent) => ({ ...intent, isVoid: intent.state === 'FAILED' || intent.state === 'CANCELLED' }))
+      // What a wallet paid as fees counts against no limit.
+      .filter(({ isVoid, ofWallet }) => isVoid || !ofWallet),
   )
   await requeueAfterExternalUse(ctx, tx, step)
 }

@@ -127,7 +127,7 @@ it('the published facilitator settles by Permit2 through its spenders, which pay
   await chain!.send(payer.account.address, 5_000_000n, 'USDC')
   const approval = await payer.sendTransaction(createPermit2ApprovalTx(chain!.tokens.USDC as `0x${string}`))
   await payer.waitForTransactionReceipt({ hash: approval })
-  const payTo = freshAddress()
+  const payTo = freshAddress() as `0x${string}`
   const { address: facilitatorAddress } = settling.account
   const required = {
     scheme: 'exact',

@@ -64,12 +64,19 @@ export const completeTransactionsUpTo = (tx: Db, nowMs: number, blockchain: stri
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
     returning entity_id, id, announced, new_core is not null as is_upgrade`)
 
-type MinedIntent = { entityId: string; intentId: string; state: State; networkFeeAtomic: bigint }
+/** `ofWallet`: whether a wallet of the entity sent it, and not its treasury or a deposit address. */
+type MinedIntent = {
+  entityId: string
+  intentId: string
+  state: State
+  networkFeeAtomic: bigint
+  ofWallet: boolean
+}
 
 /** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
   db.all<MinedIntent>(sql`select t.entity_id, t.id as intent_id, t.state,
-      coalesce(t.network_fee, 0) as network_fee_atomic
+      coalesce(t.network_fee, 0) as network_fee_atomic, t.wallet_id is not null as of_wallet
     from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
       and t.transaction_type = 'OUTBOUND'`)
