@@ -1,4 +1,4 @@
--- Payments by x402 that their payers signed for Permit2, through the contract of a scheme.
+-- Payments by x402 that their payers signed for Permit2, through the contract of a scheme, and first payments of accounts.
 alter table x402_payments
   -- The scheme of the permit; null for an authorization of the token itself (EIP-3009).
   add column permit_scheme text check (permit_scheme in ('exact', 'upto')),
@@ -8,6 +8,8 @@ alter table x402_payments
   -- The approval of Permit2 that the payer signed beside it (EIP-2612).
   add column approval_before numeric(78, 0),
   add column approval_signature bytea,
+  -- Whether the transaction creates the account of the payer first.
+  add column creates_account boolean not null default false,
   drop constraint x402_payments_amount_check,
   drop constraint x402_payments_entity_id_blockchain_token_address_payer_nonc_key,
   add constraint x402_payments_amount_check check (amount > 0 or (amount = 0 and permit_scheme = 'upto')),
@@ -16,6 +18,7 @@ alter table x402_payments
     and (sender is not null) = (permit_scheme is not distinct from 'upto')
     and (approval_before is not null) = (approval_signature is not null)
     and (approval_before is null or permit_scheme is not null)
+    and not (creates_account and permit_scheme is not null)
     and (amount_max is null or amount_max > 0)
     and (permit_scheme is null or amount = amount_max or (permit_scheme = 'upto' and amount < amount_max)));
 -- A chain executes each once, for whichever entity: an authorization by its token and number, a permit by its number alone.

@@ -114,4 +114,16 @@ export const signedPaymentMutants: readonly Mutant[] = [
     ],
     test: ofPermits('of nothing sends no transaction'),
   },
+  {
+    name: 'account-of-another',
+    about: 'the treasury pays for the creation of accounts that do not pay',
+    edits: [
+      edit(
+        `${engine}/account-creation.ts`,
+        'if (firstPayments.createdAccount(wrapped) !== from)',
+        'if (firstPayments.createdAccount(wrapped) === undefined)',
+      ),
+    ],
+    test: proof('src/api/x402/first-payments.test.ts', 'is refused where the call creates another account'),
+  },
 ]

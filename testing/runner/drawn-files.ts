@@ -238,6 +238,7 @@ export const drawnFiles = [
   'src/api/x402/permits.test.ts',
   'src/api/x402/settlement-policy.test.ts',
   'src/api/x402/verified-together.test.ts',
+  'src/api/x402/first-payments.test.ts',
   'src/api/payouts/property-5.test.ts',
   'src/engines/attestation/agreement.test.ts',
   'src/api/contracts/deploy-contract.test.ts',

@@ -6,6 +6,7 @@ import type { Contracts } from '../facets/contracts.ts'
 import type { ChainInput } from '../family.ts'
 import { nativeContract } from '../network.ts'
 import { canonicalPins } from './accounts/contracts.ts'
+import { firstPaymentsOn } from './accounts/first-payments.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { readHead } from './blocks/blocks.ts'
 import { contractsThrough } from './contracts/contracts.ts'
@@ -82,6 +83,7 @@ export function readsThrough(
       tryPayment: (from, call, gasMax) => tryCall({ ...rpc, call: together }, from, call, gasMax),
       estimatePayment: (from, call, gas) =>
         estimateGas({ ...rpc, call: together }, from, call, [], { gas, limits: callLimits }),
+      firstPayments: firstPaymentsOn(network),
     },
     balances: {
       of: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),

@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
+import type { AccountCreation, AddressedCall } from './accounts.ts'
 import type { Authorization } from './gather.ts'
 import type { CallTrial, GasEstimate } from './offers.ts'
 import type { Call } from './payments.ts'
@@ -25,4 +26,18 @@ export type Authorizations = {
   /** Whether a block would execute such a call now with this gas. Those of one asker share requests to a node, and so do estimates. */
   tryPayment(from: Address, call: Call, gasMax: bigint): Promise<CallTrial>
   estimatePayment(from: Address, call: Call, gasMax: bigint): Promise<GasEstimate>
+  /** Payments of accounts that do not exist yet, where the network can create one and pay in one transaction. */
+  firstPayments: FirstPayments | undefined
+}
+
+/** Signatures of accounts that do not exist yet, which come with the call that creates them (ERC-6492). */
+export type FirstPayments = {
+  /** The creation and the signature of the account itself; `undefined` for a signature that comes without one. */
+  unwrapped(signature: Hex): (AccountCreation & { signature: Hex }) | undefined
+  /** The account that a creation makes, where this program knows its code; `undefined` for any other call. */
+  createdAccount(creation: AccountCreation): Address | undefined
+  /** The contract that makes both calls. */
+  batcher: Address
+  /** The one call that creates the account, unless it exists, and makes the payment. */
+  createdFirst(creation: AccountCreation, payment: AddressedCall): AddressedCall
 }

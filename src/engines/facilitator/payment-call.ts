@@ -10,7 +10,11 @@ export function paymentCallOf(
   chain: Chain,
   { permit, ...signed }: Omit<SignedPayment, 'gasMax'>,
 ): Call & { to: Address } {
-  const { token, signature, isOfKey } = signed
+  const { token, isOfKey, createsAccount } = signed
+  const { firstPayments, authorizedPayment } = authorizationsOn(chain)
+  const wrapped = firstPayments?.unwrapped(signed.signature)
+  const signature = wrapped?.signature ?? signed.signature
   if (permit) return permitsOn(chain).permittedPayment({ ...signed, permit }, signature)
-  return { ...authorizationsOn(chain).authorizedPayment(token, signed, signature, isOfKey), to: token }
+  const call = { ...authorizedPayment(token, signed, signature, isOfKey), to: token }
+  return createsAccount && wrapped ? firstPayments!.createdFirst(wrapped, call) : call
 }

@@ -29,6 +29,9 @@ export const refusedReasons = {
     'The policy of this server does not let the API key settle the payment: have it changed by bezant policy set.',
   policy_limit_reached:
     'A limit of this server for a period has no room for the payment: ask again later, or have it raised by bezant policy set.',
+  eip6492_factory_not_allowed:
+    'The call in the signature is not the one by which this server creates the account of the payer: deploy the account, and sign again.',
+  smart_wallet_deployment_failed: 'The account of the payer is not deployed, and a payment cannot do it.',
   screening_denied: 'Screening does not let this server settle the payment.',
   invalid_exact_evm_transaction_failed: 'The transaction of the payment failed, and moved nothing.',
   ...permitReasons,

@@ -34,6 +34,7 @@ const payments = table('x402_payments', {
   amountMax: nullable(numeric),
   sender: nullable(text),
   approvalBefore: nullable(numeric),
+  createsAccount: boolean,
   submitDate: nullable(timestamptz),
   refusal: nullable(text),
   createDate: timestamptz,
@@ -48,6 +49,8 @@ export type SignedPayment = TimedAuthorization & {
   signature: Hex
   /** Whether the key of the payer made the signature. */
   isOfKey: boolean
+  /** Whether the transaction creates the account of the payer first: the signature comes with the call that does. */
+  createsAccount: boolean
   gasMax: bigint
 }
 
@@ -117,12 +120,13 @@ export const insertPayment = (
 ) =>
   db.run(sql`insert into x402_payments (entity_id, id, blockchain, token_address, payer, payee, amount, nonce, valid_after,
       valid_before, signature, of_key, gas_max, permit_scheme, amount_max, sender, approval_before, approval_signature,
-      submit_date, identifier, send_by, create_date)
+      creates_account, submit_date, identifier, send_by, create_date)
     values (${entityId}, ${id}, ${blockchain}, ${token}, ${from}, ${to}, ${amountAtomic.toString()},
       ${bytesOf(signed.nonce)}, ${validAfter.toString()}, ${validBefore.toString()}, ${bytesOf(signed.signature)},
       ${signed.isOfKey}, ${Number(signed.gasMax)}, ${permit?.scheme ?? null}, ${permit?.maxAtomic.toString() ?? null},
       ${permit?.sender ?? null}, ${permit?.approval?.validBefore.toString() ?? null},
-      ${permit?.approval ? bytesOf(permit.approval.signature) : null}, ${amountAtomic === 0n ? formatInstant(nowMs) : null},
+      ${permit?.approval ? bytesOf(permit.approval.signature) : null},
+      ${signed.createsAccount}, ${amountAtomic === 0n ? formatInstant(nowMs) : null},
       ${identifier ?? null}, now() + ${withinMs} * interval '1 millisecond', ${formatInstant(nowMs)})
     on conflict do nothing`)
 
@@ -194,6 +198,7 @@ export const authorizationOf = (row: PaymentRow): SignedPayment => ({
   nonce: hexOf(row.nonce),
   signature: hexOf(row.signature),
   isOfKey: row.ofKey,
+  createsAccount: row.createsAccount,
   gasMax: BigInt(row.gasMax),
   permit: permitOf(row),
 })

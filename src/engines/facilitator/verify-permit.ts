@@ -3,6 +3,7 @@ import { contractsOn } from '#chains/facets/optional'
 import type { PermitTerms } from '#chains/facets/permits'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { openPayer } from '#engines/treasury/index'
+import { creationOf } from './account-creation.ts'
 import { paymentCallOf } from './payment-call.ts'
 import { permitsOn, refusalOfPermitRevert, refusedPermitOffer } from './permits.ts'
 import { type PaymentRefusal, refusedFor } from './reasons.ts'
@@ -38,12 +39,15 @@ export async function verifyPermit(
   // A call of an address without code succeeds, and moves nothing.
   if (!(await contractsOn(chain).hasCode(permitsOn(chain).spenderOf(permit.scheme))))
     return refusedFor('permit2_proxy_not_deployed')
+  const creation = await creationOf(chain, signed)
+  if ('reason' in creation) return creation
   const isOfKey = await isSignedByKey(chain, signed)
   const amountAtomic = signed.amountAtomic === 0n ? permit.maxAtomic : signed.amountAtomic
-  const tried = { ...signed, isOfKey, amountAtomic }
+  const tried = { ...signed, isOfKey, ...creation, amountAtomic }
   const call = paymentCallOf(chain, tried)
   const found = await gasOfPayment(chain, permit.sender ?? required.payTo, call, gas)
-  return 'revert' in found ? diagnosed(chain, tried, found.revert) : { ...signed, isOfKey, ...found }
+  if ('revert' in found) return diagnosed(chain, tried, found.revert)
+  return { ...signed, isOfKey, ...creation, ...found }
 }
 
 /** The terms that the clock decides. */

@@ -5,6 +5,8 @@ import { authorizationsOn } from '#chains/facets/optional'
 import type { Call } from '#chains/facets/payments'
 import type { EngineCtx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
+import { creationOf } from './account-creation.ts'
+import { paymentCallOf } from './payment-call.ts'
 import { permitsOn, refusedPermitOffer } from './permits.ts'
 import { type PaymentRefusal, refusalOfRevert, refusedFor } from './reasons.ts'
 import type { SignedPayment } from './store.ts'
@@ -12,7 +14,7 @@ import type { SignedPayment } from './store.ts'
 /** A payment as its payer signed it, and the payment that is required. */
 export type OfferedPayment = {
   chain: Chain
-  signed: Omit<SignedPayment, 'isOfKey' | 'gasMax'>
+  signed: Omit<SignedPayment, 'isOfKey' | 'createsAccount' | 'gasMax'>
   /** `withinMs`: the longest that the seller waits. */
   required: { payTo: Address; amountAtomic: bigint; withinMs?: number | undefined }
   /** The payer's name for what it pays for. */
@@ -42,10 +44,11 @@ export async function verifyPayment(
   const refused = refusedTerms(ctx, chain, signed, required)
   if (refused) return refused
   const isOfKey = await isSignedByKey(chain, signed)
-  const { authorizedPayment } = authorizationsOn(chain)
-  const call = authorizedPayment(signed.token, signed, signed.signature, isOfKey)
+  const creation = await creationOf(chain, signed)
+  if ('reason' in creation) return creation
+  const call = paymentCallOf(chain, { ...signed, isOfKey, ...creation })
   const found = await gasOfPayment(chain, required.payTo, call, gas)
-  return 'revert' in found ? refusalOfRevert(found.revert) : { ...signed, isOfKey, ...found }
+  return 'revert' in found ? refusalOfRevert(found.revert) : { ...signed, isOfKey, ...creation, ...found }
 }
 
 /**

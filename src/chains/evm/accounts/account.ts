@@ -68,17 +68,16 @@ const senderOf = ({ owners, keys }: AccountOwners): Hex =>
     : pad(owners[0]!.address as Hex)
 
 /** The account of a modular wallet with these owners, whether it is deployed or not. */
-export function modularAccountOf(owners: AccountOwners) {
+export const modularAccountOf = (owners: AccountOwners) => accountOf(owners, modularContracts)
+
+function accountOf(owners: AccountOwners, contracts: AccountContracts) {
   const first = { ...owners, sender: senderOf(owners) }
-  return {
-    account: accountAddress(first, modularContracts),
-    creation: accountCreation(first, modularContracts),
-  }
+  return { account: accountAddress(first, contracts), creation: accountCreation(first, contracts) }
 }
 
 /** The account that a creation makes; `undefined` unless it is, to the byte, the one that the owners in it determine. */
-export function createdBy({ factory, data }: AccountCreation) {
-  if (factory !== modularContracts.factory.toLowerCase()) return undefined
+export function createdBy({ factory, data }: AccountCreation, contracts = modularContracts) {
+  if (factory !== contracts.factory.toLowerCase()) return undefined
   try {
     const { args } = decodeFunctionData({ abi: accountFactoryAbi, data })
     const [, , initializing] = args as readonly [Hex, Hex, Hex]
@@ -95,7 +94,7 @@ export function createdBy({ factory, data }: AccountCreation) {
       keys: points.map((point, index) => ({ ...point, weight: keyWeights[index]! })),
       threshold,
     }
-    const { account, creation } = modularAccountOf(owners)
+    const { account, creation } = accountOf(owners, contracts)
     return creation.data === data.toLowerCase() ? { account, owners } : undefined
   } catch {
     return undefined
