@@ -109,6 +109,10 @@ const commands: CommandTable = {
     summary: 'List and decide the transactions that screening leaves to an operator.',
     load: async () => (await import('./reviews.ts')).reviewsCommand,
   },
+  payouts: {
+    summary: 'Pay many recipients from a CSV file, with a preview and an approval; export what became of it.',
+    load: async () => (await import('./payouts/payouts.ts')).payoutsCommand,
+  },
   audit: {
     summary: 'Verify that nobody changed the audit trail; export it, or its signed heads, to a file.',
     load: async () => (await import('./audit.ts')).auditCommand,

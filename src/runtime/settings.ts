@@ -202,7 +202,7 @@ export const settings = {
   },
   BEZANT_ENTITY_COUNTRY: {
     about:
-      'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout.',
+      'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout. In `SG`, payment intents and payouts need a `purposeOfTransfer`.',
     default: '`US`',
   },
   BEZANT_BANK_RAIL: {

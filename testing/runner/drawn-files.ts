@@ -30,6 +30,7 @@ export const drawnFiles = [
   'src/api/payouts/purposes.test.ts',
   'src/engines/unified-balance/alarms.test.ts',
   'src/cli/mcp/listen.test.ts',
+  'src/cli/payouts/payouts.test.ts',
   'src/api/unified-balance/contract-signers.test.ts',
   'src/engines/tokens/flooded-block.test.ts',
   'src/engines/attestation/attesters-crashes.test.ts',

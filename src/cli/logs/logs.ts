@@ -1,7 +1,7 @@
 import { serverOptions } from '../ask-server.ts'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, UsageError } from '../command.ts'
 import { printList, printOne } from '../lab/print.ts'
-import { readAsOperator } from './operator-client.ts'
+import { askAsOperator } from '../operator-client.ts'
 import { type LoggedRow, queryOf, requestsPath } from './requests.ts'
 import { tail } from './tail.ts'
 
@@ -48,17 +48,15 @@ const columns = ['createDate', 'method', 'status', 'durationMs', 'path', 'code',
 const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
   tail: (args) => tail(args, limitOf(args)),
   list: async (args) => {
-    const { data } = await readAsOperator<LoggedRow[]>(
-      args,
-      `${requestsPath}?${queryOf(args, limitOf(args))}`,
-    )
+    const { data } = await askAsOperator<LoggedRow[]>(args, {
+      path: `${requestsPath}?${queryOf(args, limitOf(args))}`,
+    })
     printList(args, data, columns)
   },
   show: async (args) => {
-    const { data } = await readAsOperator<LoggedRow>(
-      args,
-      `${requestsPath}/${encodeURIComponent(idOf(args))}`,
-    )
+    const { data } = await askAsOperator<LoggedRow>(args, {
+      path: `${requestsPath}/${encodeURIComponent(idOf(args))}`,
+    })
     printOne(args, data)
   },
 }

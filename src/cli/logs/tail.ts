@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServerAway } from '../ask-server.ts'
 import type { ParsedArgs } from '../command.ts'
+import { askAsOperator } from '../operator-client.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
-import { readAsOperator } from './operator-client.ts'
 import { type LoggedRow, queryOf, requestsPath } from './requests.ts'
 
 const pollMs = 1_000
@@ -17,7 +17,7 @@ export async function tail(args: ParsedArgs, limit: number): Promise<void> {
   const print = printerOf(args)
   const stopped = new AbortController()
   void waitForStopSignal({ underNpm: false }).then(() => stopped.abort())
-  const { data } = await readAsOperator<LoggedRow[]>(args, `${requestsPath}?${queryOf(args, limit)}`)
+  const { data } = await askAsOperator<LoggedRow[]>(args, { path: `${requestsPath}?${queryOf(args, limit)}` })
   print(data.toReversed())
   const seen = new Map(data.map(({ id, createDate }) => [id, createDate]))
   // Requests of before the start that are not shown stay hidden.
@@ -47,7 +47,9 @@ async function readSince(args: ParsedArgs, from: string | undefined): Promise<Lo
   const rows: LoggedRow[] = []
   let path: string | undefined = `${requestsPath}?${queryOf(args, pageSize, from)}`
   for (let page = 0; path !== undefined && page < pagesMax; page++) {
-    const { data, next }: { data: LoggedRow[]; next: string | undefined } = await readAsOperator(args, path)
+    const { data, next }: { data: LoggedRow[]; next: string | undefined } = await askAsOperator(args, {
+      path,
+    })
     rows.push(...data)
     path = next
   }
