@@ -1,55 +1,59 @@
 import { visible } from '../dom.js'
+import { languages } from './languages.js'
 import { drawing, el } from './tree.js'
 import { leftOf, progressOf, timeOf, wordsOf } from './words.js'
 
 /**
  * The page of a payment, for the server and the browser alike. `data` is the answer of `GET /page/payments/{token}`; `options` has the
- * chosen chain, whether the code is of the address alone, and where a script keeps the page up to date the rest of the time to pay.
+ * words of its language, the language that the link names, the chosen chain, whether the code is of the address alone, and, where a
+ * script keeps the page up to date, the rest of the time to pay and the wallets of the browser.
  */
 export function view(data, options) {
   const method = methodOf(data, options)
   return [
-    head(data),
+    head(data, options),
     el(
       'div',
       { class: method ? 'parts' : 'parts single' },
-      el('div', { class: 'about' }, due(data, options), state(data)),
+      el('div', { class: 'about' }, due(data, options), state(data, options)),
       method && data.paymentMethods.length > 1 && chains(data, method, options),
       method && code(data, method, options),
-      method && facts(data, method),
-      payments(data),
+      wallets(data, method, options),
+      method && facts(data, method, options),
+      payments(data, options),
     ),
     foot(data, options),
   ]
 }
 
 /** The page of a link that leads nowhere, or that cannot be answered now. */
-export const problemView = (title, text) => [
-  el('div', { class: 'parts single' }, notice('bad', 'alert', title, text, 'h1')),
+export const problemView = (name, words) => [
+  el('div', { class: 'parts single' }, notice('bad', 'alert', words.problems[name], words, 'h1')),
 ]
 
 export const methodOf = ({ paymentMethods }, { chain }) =>
   paymentMethods.find((method) => method.chain === chain) ?? paymentMethods[0]
 
 /** Keeps what the customer chose in the address, so that each choice is a link. */
-const linkTo = ({ chain, of }) => `?${new URLSearchParams({ chain, ...(of && { of }) })}`
+const linkTo = ({ chain, of, lang }) =>
+  `?${new URLSearchParams({ ...(chain && { chain }), ...(of && { of }), ...(lang && { lang }) })}`
 
-const head = ({ merchantName, description, isTest }) =>
+const head = ({ merchantName, description, isTest }, { words }) =>
   el(
     'header',
     { class: 'head' },
-    isTest && el('p', { class: 'test' }, drawing('info'), 'Test network: no real money'),
+    isTest && el('p', { class: 'test' }, drawing('info'), words.testNetwork),
     el(
       'p',
       { class: 'merchant' },
-      el('span', { class: 'small' }, 'Payment to'),
+      el('span', { class: 'small' }, words.paymentTo),
       ' ',
       el('bdi', { class: 'name' }, visible(merchantName)),
     ),
     description && el('p', { class: 'description', dir: 'auto' }, visible(description)),
   )
 
-function due(data, { leftMs }) {
+function due(data, { leftMs, words }) {
   const { stage, token, amount, amountMissing, expiresOn, takesPayment } = data
   const shown = stage === 'underpaid' ? amountMissing : amount
   return el(
@@ -58,7 +62,7 @@ function due(data, { leftMs }) {
     el(
       'h1',
       {},
-      el('span', { class: 'amount' }, shown ?? 'Any amount'),
+      el('span', { class: 'amount' }, shown ?? words.anyAmount),
       ' ',
       el('span', { class: 'token' }, token),
     ),
@@ -71,7 +75,7 @@ function due(data, { leftMs }) {
         el(
           'time',
           { datetime: expiresOn },
-          leftMs === undefined ? `Pay before ${timeOf(expiresOn)}` : leftOf(leftMs),
+          leftMs === undefined ? words.payBefore(timeOf(expiresOn)) : leftOf(leftMs, words),
         ),
       ),
   )
@@ -79,27 +83,27 @@ function due(data, { leftMs }) {
 
 const icons = { open: 'clock', good: 'check', warn: 'alert', bad: 'alert' }
 
-const notice = (tone, icon, title, text, tag = 'h2') =>
+const notice = (tone, icon, [title, text], words, tag = 'h2') =>
   el(
     'section',
-    { class: `state ${tone}` },
+    { class: `state ${tone}`, 'data-stale': words.stale },
     el('span', { class: 'mark' }, drawing(icon)),
     el('div', {}, el(tag, {}, title), el('p', {}, text)),
   )
 
-function state(data) {
-  const { tone, title, text } = wordsOf(data)
-  return notice(tone, data.stage === 'confirming' ? 'chain' : icons[tone], title, text)
+function state(data, { words }) {
+  const { tone, title, text } = wordsOf(data, words)
+  return notice(tone, data.stage === 'confirming' ? 'chain' : icons[tone], [title, text], words)
 }
 
 const shortOf = (hash) => `${hash.slice(0, 8)}…${hash.slice(-6)}`
 
-const payments = ({ payments: made, token }) =>
+const payments = ({ payments: made, token }, { words }) =>
   made.length > 0 &&
   el(
     'section',
     { class: 'made' },
-    el('h2', {}, made.some(({ type }) => type === 'refund') ? 'Payments and refunds' : 'Payments'),
+    el('h2', {}, made.some(({ type }) => type === 'refund') ? words.paymentsAndRefunds : words.payments),
     el(
       'ul',
       {},
@@ -108,15 +112,15 @@ const payments = ({ payments: made, token }) =>
           'li',
           { class: payment.status },
           el('strong', {}, `${payment.type === 'refund' ? '−' : ''}${payment.amount} ${token}`),
-          el('span', { class: 'small' }, `on ${payment.name}`),
-          el('span', { class: 'progress' }, progressOf(payment)),
+          el('span', { class: 'small' }, words.on(payment.name)),
+          el('span', { class: 'progress' }, progressOf(payment, words)),
           payment.transactionHash &&
             el(
               'span',
               { class: 'small hash' },
-              'Transaction ',
+              `${words.transaction} `,
               el('span', { class: 'mono', title: payment.transactionHash }, shortOf(payment.transactionHash)),
-              copyButton(payment.transactionHash, 'Copy the transaction id', 'round'),
+              copyButton(payment.transactionHash, words.copyTransaction, words, 'round'),
             ),
         ),
       ),
@@ -124,37 +128,48 @@ const payments = ({ payments: made, token }) =>
   )
 
 /** What to send, and where to, on the chosen chain. */
-const facts = ({ token, amountMissing, paymentMethods }, { name, address, tokenAddress, confirmations }) =>
+const facts = (
+  { token, amountMissing, paymentMethods },
+  { name, address, tokenAddress, confirmations },
+  { words },
+) =>
   el(
     'div',
     { class: 'how' },
     el(
       'dl',
       { class: 'facts' },
-      paymentMethods.length === 1 && fact('Network', name),
+      paymentMethods.length === 1 && fact(words, words.network, name),
       amountMissing !== undefined &&
-        fact('Amount', `${amountMissing} ${token}`, amountMissing, 'Copy the amount'),
-      fact('Address', halvesOf(address), address, 'Copy the address', 'mono'),
+        fact(words, words.amount, `${amountMissing} ${token}`, amountMissing, words.copyAmount),
+      fact(words, words.address, halvesOf(address), address, words.copyAddress, 'mono'),
     ),
-    warning(token, name, paymentMethods.length > 1),
+    warning(words, token, name, paymentMethods.length > 1),
     el(
       'details',
       { class: 'more' },
-      el('summary', {}, `More about ${token} on ${name}`, drawing('down')),
+      el('summary', {}, words.moreAbout(token, name), drawing('down')),
       el(
         'dl',
         { class: 'facts' },
-        fact('Its address', halvesOf(tokenAddress), tokenAddress, `Copy the address of ${token}`, 'mono'),
-        fact('Confirmations that a payment needs', String(confirmations)),
+        fact(
+          words,
+          words.itsAddress,
+          halvesOf(tokenAddress),
+          tokenAddress,
+          words.copyTokenAddress(token),
+          'mono',
+        ),
+        fact(words, words.confirmationsNeeded, String(confirmations)),
       ),
     ),
   )
 
-const chains = ({ paymentMethods }, method, { of }) =>
+const chains = ({ paymentMethods }, method, { of, lang, words }) =>
   el(
     'nav',
-    { class: 'chains', 'aria-label': 'Network to pay on' },
-    el('p', { class: 'label' }, 'Pay on'),
+    { class: 'chains', 'aria-label': words.networkToPayOn },
+    el('p', { class: 'label' }, words.payOn),
     el(
       'ul',
       {},
@@ -165,7 +180,7 @@ const chains = ({ paymentMethods }, method, { of }) =>
           el(
             'a',
             {
-              href: linkTo({ chain, of }),
+              href: linkTo({ chain, of, lang }),
               'data-choose': '',
               'aria-current': chain === method.chain && 'true',
             },
@@ -177,11 +192,11 @@ const chains = ({ paymentMethods }, method, { of }) =>
   )
 
 /** The code changes with the amount, so its address does too: browsers load it again. */
-function code({ amountMissing }, { chain, name, paymentUri }, { of, path }) {
+function code({ amountMissing }, { chain, name, paymentUri }, { of, path, lang, words }) {
   const isOfAddress = of === 'address' || !paymentUri
   const what = isOfAddress ? 'address' : 'payment'
   const query = new URLSearchParams({ chain, of: what, amount: amountMissing ?? '' })
-  const alt = `QR code of the ${what} on ${name}`
+  const alt = isOfAddress ? words.codeOfAddress(name) : words.codeOfPayment(name)
   return el(
     'div',
     { class: 'code' },
@@ -189,30 +204,73 @@ function code({ amountMissing }, { chain, name, paymentUri }, { of, path }) {
       'figure',
       {},
       el('img', { src: `${path}/code.svg?${query}`, width: '232', height: '232', alt }),
-      el('figcaption', {}, captionOf(isOfAddress, amountMissing)),
+      el('figcaption', {}, captionOf(words, isOfAddress, amountMissing)),
     ),
-    paymentUri && el('a', { class: 'main', href: paymentUri }, drawing('wallet'), 'Open in your wallet'),
+    paymentUri && el('a', { class: 'main', href: paymentUri }, drawing('wallet'), words.openInWallet),
     paymentUri &&
       el(
         'a',
         {
           class: 'switch',
-          href: linkTo({ chain, of: isOfAddress ? undefined : 'address' }),
+          href: linkTo({ chain, of: isOfAddress ? undefined : 'address', lang }),
           'data-choose': '',
         },
-        isOfAddress ? 'Show the code of the whole payment' : 'Show a code of the address alone',
+        isOfAddress ? words.showWholeCode : words.showAddressCode,
       ),
   )
 }
 
-function captionOf(isOfAddress, amount) {
-  if (!isOfAddress)
-    return amount === undefined
-      ? 'Scan this with your wallet'
-      : 'Scan this with your wallet: it fills in the amount'
-  return amount === undefined
-    ? 'This code holds the address alone'
-    : 'This code holds the address alone: enter the amount yourself'
+function captionOf({ captions }, isOfAddress, amount) {
+  if (!isOfAddress) return amount === undefined ? captions.payment : captions.paymentWithAmount
+  return amount === undefined ? captions.address : captions.addressWithAmount
+}
+
+/**
+ * The wallets of this browser, and how far a payment with one of them is. A wallet gets the call that the server wrote, for the amount that
+ * is missing. Names and images are those of the wallets, which are programs of the customer.
+ */
+function wallets({ token, amountMissing }, method, { wallets: found = [], walletState: state, words }) {
+  const isOffered = method?.browserCall && found.length > 0 && !state?.hidesButtons
+  // A step without a transaction is over when the payment is.
+  if (!isOffered && !(state && (method || state.hash))) return false
+  const texts = words.wallet
+  return el(
+    'div',
+    { class: 'wallets' },
+    isOffered &&
+      found.map(({ id, name, image }) =>
+        el(
+          'button',
+          { type: 'button', class: 'other', 'data-pay': id, 'aria-disabled': state?.isBusy && 'true' },
+          image ? el('img', { src: image, alt: '', width: '24', height: '24' }) : drawing('wallet'),
+          texts.payWith(name ? visible(name) : texts.browserWallet),
+        ),
+      ),
+    state &&
+      el(
+        'p',
+        { class: `small step ${state.tone}` },
+        state.isBusy ? drawing('clock') : drawing(state.tone === 'good' ? 'check' : 'info'),
+        el('span', {}, stepText(state, `${amountMissing} ${token}`, method, words)),
+      ),
+    state?.hash &&
+      el(
+        'p',
+        { class: 'small hash' },
+        `${words.transaction} `,
+        el('span', { class: 'mono', title: state.hash }, shortOf(state.hash)),
+        copyButton(state.hash, words.copyTransaction, words, 'round'),
+      ),
+    state?.mayRepeat && el('button', { type: 'button', class: 'other', 'data-again': '' }, texts.payAgain),
+  )
+}
+
+/** The text of a step of a payment with a wallet of the browser. */
+export function stepText({ step, wallet }, amount, method, words) {
+  const text = words.wallet[step]
+  if (typeof text === 'string') return text
+  const name = wallet ? visible(wallet) : words.wallet.browserWallet
+  return text(name, step === 'asking' ? amount : method?.name)
 }
 
 /** An address breaks in its middle alone, so that its last characters do not stand in a line of their own. */
@@ -221,22 +279,29 @@ const halvesOf = (text) => {
   return [text.slice(0, middle), el('wbr'), text.slice(middle)]
 }
 
-const fact = (term, value, copied, label, mono) =>
+const fact = (words, term, value, copied, label, mono) =>
   el(
     'div',
     {},
     el('dt', {}, term),
-    el('dd', { class: mono }, el('span', {}, value), copied && copyButton(copied, label)),
+    el('dd', { class: mono }, el('span', {}, value), copied && copyButton(copied, label, words)),
   )
 
-const copyButton = (text, label, look = 'copy') =>
+const copyButton = (text, label, words, look = 'copy') =>
   el(
     'button',
-    { type: 'button', class: look, 'data-copy': text, 'aria-label': label, title: label },
+    {
+      type: 'button',
+      class: look,
+      'data-copy': text,
+      'data-done': words.copied,
+      'aria-label': label,
+      title: label,
+    },
     drawing('copy'),
   )
 
-const warning = (token, name, isOneOfSeveral) =>
+const warning = (words, token, name, isOneOfSeveral) =>
   el(
     'p',
     { class: 'warning' },
@@ -244,14 +309,14 @@ const warning = (token, name, isOneOfSeveral) =>
     el(
       'span',
       {},
-      el('strong', {}, `Send ${token} on ${name} only.`),
-      ` Other coins, and coins on ${isOneOfSeveral ? 'a network that is not offered here' : 'another network'}, can be lost.`,
+      el('strong', {}, words.only(token, name)),
+      ` ${isOneOfSeveral ? words.lostAmong : words.lost}`,
     ),
   )
 
 const hostOf = (url) => new URL(url).host
 
-const foot = ({ returnUrl, stage }, { isLive }) =>
+const foot = ({ returnUrl, stage }, { isLive, chain, of, language, words }) =>
   el(
     'footer',
     { class: 'foot' },
@@ -263,14 +328,32 @@ const foot = ({ returnUrl, stage }, { isLive }) =>
           href: returnUrl,
         },
         drawing('back'),
-        `Return to ${hostOf(returnUrl)}`,
+        words.returnTo(hostOf(returnUrl)),
       ),
-    !isLive &&
+    !isLive && el('p', { class: 'small still' }, `${words.still} `, el('a', { href: '' }, words.lookAgain)),
+    el('p', { class: 'small' }, words.ofMerchant),
+    el(
+      'nav',
+      { class: 'languages', 'aria-label': words.language },
       el(
-        'p',
-        { class: 'small still' },
-        'Without JavaScript this page does not change by itself. ',
-        el('a', { href: '' }, 'Look again'),
+        'ul',
+        {},
+        Object.entries(languages).map(([lang, name]) =>
+          el(
+            'li',
+            {},
+            el(
+              'a',
+              {
+                href: linkTo({ chain, of, lang }),
+                lang,
+                hreflang: lang,
+                'aria-current': lang === language && 'true',
+              },
+              name,
+            ),
+          ),
+        ),
       ),
-    el('p', { class: 'small' }, 'The name and the description are words of the merchant.'),
+    ),
   )

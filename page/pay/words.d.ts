@@ -1,3 +1,4 @@
+import type { Words } from './all-words.js'
 import type { PaymentData } from './view.js'
 
-export function titleOf(data: PaymentData): string
+export function titleOf(data: PaymentData, words: Words): string

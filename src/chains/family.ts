@@ -1,3 +1,4 @@
+import type { Hex } from '#lib/hex'
 import type { Chain } from './chain.ts'
 import type { CrosschainAddresses } from './crosschain/crosschain.ts'
 import type { Inspection } from './facets/endpoints.ts'
@@ -40,6 +41,9 @@ export type PaymentUriTerms = {
   amountAtomic?: bigint | undefined
 }
 
+/** A call for a wallet in a browser: the chain as wallets name it, the contract, and the data. */
+export type BrowserCall = { network: string; to: string; data: Hex }
+
 /**
  * A family declares what its chains have; capabilities, and so the answers of the API, follow from it. Another family is a
  * folder beside `evm/`, keys in `custody/families/`, a row in `families.ts` and one for each network in `networks/`.
@@ -57,6 +61,8 @@ export type FamilyDeclaration = {
   feeOf?(terms: FeeTerms): bigint
   /** The address of a payment, as wallets read it from links and QR codes; absent where there is no standard. */
   paymentUri?(terms: PaymentUriTerms): string
+  /** The call that pays, as a wallet in a browser is asked for it (EIP-1193); absent where the family has no such wallets. */
+  browserCall?(terms: PaymentUriTerms & { amountAtomic: bigint }): BrowserCall
   /** Whether an account can pay the fee of a transaction that another one sends: both sign it. */
   feePayers: boolean
   /** Whether a wallet can have the address of one on another blockchain. */

@@ -23,6 +23,7 @@ export const drawnFiles = [
   'testing/suites/pages/user-page-screens.test.ts',
   'testing/suites/pages/user-page-settings.test.ts',
   'testing/suites/pages/payment-page.test.ts',
+  'testing/suites/pages/payment-page-wallets.test.ts',
   'src/engines/treasury/rebalancing/rebalancing.test.ts',
   'src/engines/treasury/banking/crashes.test.ts',
   'src/api/redemptions/redemptions.test.ts',

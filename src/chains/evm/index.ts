@@ -16,7 +16,7 @@ import { hasCode } from './contracts/contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
 import { decodeCall } from './effects/decode-call.ts'
-import { evmPaymentUri } from './payment-uri.ts'
+import { evmBrowserCall, evmPaymentUri } from './payment-uri.ts'
 import { attachSignature, payloadOf, readSigned, transferCall } from './payments/build.ts'
 import { ask, estimateBounds, type Reads, readsThrough } from './reads.ts'
 import { createEndpoints, type Endpoints } from './rpc/endpoints.ts'
@@ -250,6 +250,7 @@ export const evmFamily: FamilyDeclaration = {
   signing: evmSigning,
   priceUnit: { name: 'gwei', decimals: 9 },
   paymentUri: evmPaymentUri,
+  browserCall: evmBrowserCall,
   feePayers: false,
   derives: true,
   userWallets: true,

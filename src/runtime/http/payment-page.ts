@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { encodeQR } from 'qr'
 import type { Log } from '#runtime/log/log'
+import { allWords, type Language } from '../../../page/pay/all-words.js'
 import { methodOf, type PaymentData, type Piece, problemView, view } from '../../../page/pay/view.js'
 import { titleOf } from '../../../page/pay/words.js'
 import { apiErrorOf } from './api-error.ts'
+import { chooseLanguage } from './choose-language.ts'
 
 /** Returns what the page with this token shows; throws the documented error where there is none. */
 export type ReadPayment = (token: string) => Promise<PaymentData>
@@ -23,22 +25,29 @@ export function registerPaymentPages(
   { read, log, draw = drawCode }: { read: ReadPayment; log: Log; draw?: (text: string) => string },
 ): void {
   const codeOf = keptCodes(draw)
-  const send = (reply: FastifyReply, title: string, parts: readonly Piece[], stage = 'none') =>
+  const send = (reply: FastifyReply, page: WrittenPage) =>
     reply
       .type('text/html; charset=utf-8')
       .header('Content-Security-Policy', policy)
-      .send(documentOf(title, parts, stage))
+      .header('Content-Language', page.language)
+      .header('Vary', 'Accept-Language')
+      .send(documentOf(page))
 
-  server.get<PageRequest>('/pay/:token', async ({ id, params, query }, reply) => {
+  server.get<PageRequest>('/pay/:token', async ({ id, params, query, headers }, reply) => {
+    const lang = languageIn(textIn(query, 'lang'))
+    const language = lang ?? chooseLanguage(headers['accept-language'], offered) ?? 'en'
+    const words = allWords[language]
     try {
       const data = await read(params.token)
       const choice = { path: `/pay/${params.token}`, chain: textIn(query, 'chain'), of: textIn(query, 'of') }
-      return send(reply, titleOf(data), view(data, choice), data.stage)
+      const parts = view(data, { ...choice, lang, language, words })
+      return send(reply, { title: titleOf(data, words), parts, stage: data.stage, language })
     } catch (thrown) {
       const { status } = apiErrorOf(thrown)
       if (status >= 500) log.error({ err: thrown, requestId: id }, 'a payment page could not be written')
-      const { title, text } = status === 404 ? unknown : unavailable
-      return send(reply.code(status), title, problemView(title, text))
+      const problem = status === 404 ? 'unknown' : 'unavailable'
+      const [title] = words.problems[problem]!
+      return send(reply.code(status), { title, parts: problemView(problem, words), stage: 'none', language })
     }
   })
   server.get<PageRequest>('/pay/:token/code.svg', async ({ params, query }, reply) => {
@@ -64,25 +73,31 @@ function keptCodes(draw: (text: string) => string) {
   }
 }
 
-const unknown = {
-  title: 'This link leads to no payment',
-  text: 'Open the whole link that the merchant gave you, or ask the merchant for a new one.',
-}
-const unavailable = {
-  title: 'This payment cannot be shown now',
-  text: 'Load the page again in a moment. Do not pay to an address that you cannot see here.',
-}
+const offered = Object.keys(allWords) as Language[]
 
-const documentOf = (title: string, parts: readonly Piece[], stage: string) => `<!doctype html>
-<html lang="en">
+/** The language that a link names; a name that is none counts as absent. */
+const languageIn = (text: string | undefined) => offered.find((language) => language === text)
+
+type WrittenPage = { title: string; parts: readonly Piece[]; stage: string; language: Language }
+
+/** Scripts of a page that is kept up to date: its words come with it. */
+const scriptsOf = (
+  language: Language,
+) => `  <link rel="modulepreload" href="/assets/pay/languages/${language}.js">
+  <script type="module" src="/assets/pay/main.js"></script>
+`
+
+const documentOf = ({ title, parts, stage, language }: WrittenPage) => `<!doctype html>
+<html lang="${language}">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
   <meta name="robots" content="noindex">
   <title>${escaped(title)}</title>
   <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="/assets/pay/wallets.css">
   <link rel="stylesheet" href="/assets/pay/pay.css">
-${stage === 'none' ? '' : '  <script type="module" src="/assets/pay/main.js"></script>\n'}</head>
+${stage === 'none' ? '' : scriptsOf(language)}</head>
 <body>
   <main id="page" data-stage="${escaped(stage)}">${parts.map(htmlOf).join('')}</main>
   <p id="spoken" class="unseen" role="status"></p>

@@ -1,81 +1,30 @@
 /** The page on which customers pay an intent, in a browser, with coins of real local chains. */
 import { randomUUID } from 'node:crypto'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ListeningServer, startPage } from '#context'
 import { hindrances } from '#testing/pages/accessibility'
-import { chromiumPath, openBrowser } from '#testing/pages/browser'
+import { chromiumPath } from '#testing/pages/browser'
 import { hostileTexts } from '#testing/pages/hostile-texts'
-import { type Harness, openHarness } from '#testing/platform/harness'
+import { openPaymentPages, reads, stageIs } from '#testing/pages/payment-pages'
 
-let harness: Harness
-let pages: ListeningServer
-let browser: Browser
-let context: BrowserContext | undefined
+type Opened = Awaited<ReturnType<typeof openPaymentPages>>
 
+let opened: Opened
+let harness: Opened['harness']
+let pages: Opened['pages']
 beforeAll(async () => {
   if (!chromiumPath) return
-  const blockchains = ['BASE-SEPOLIA', 'MATIC-AMOY'] as const
-  // A payment on the second chain needs the two confirmations of its public network.
-  const node = async ({ blockchain }: { blockchain: string }) => ({ local: blockchain === 'BASE-SEPOLIA' })
-  ;[harness, browser] = await Promise.all([openHarness({ blockchains, node }), openBrowser()])
-  pages = await startPage(harness.ctx)
+  opened = await openPaymentPages()
+  ;({ harness, pages } = opened)
 })
-afterAll(async () => {
-  await browser?.close()
-  await pages?.stop()
-  await harness?.close()
-})
-afterEach(() => context?.close())
+afterAll(() => opened?.close())
+afterEach(() => opened?.closePage())
 
 const inChromium = it.runIf(chromiumPath)
 const unit = 1_000_000n
-const phone = { viewport: { width: 360, height: 740 } }
-
-/** Opens an intent with a page; `address` is that of all its chains. */
-async function openIntent(amount: string | undefined, contents: object = {}) {
-  const kind = amount
-    ? { type: 'transient', amount: { amount, currency: 'USD' } }
-    : { type: 'continuous', currency: 'USD' }
-  const { body } = await harness.http('POST', '/v1/paymentIntents', {
-    body: {
-      idempotencyKey: randomUUID(),
-      ...kind,
-      settlementCurrency: 'USD',
-      paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
-    },
-  })
-  const { id } = body.data
-  const texts = { merchantName: 'Corner Books', returnUrl: 'https://shop.example/orders/1042' }
-  const page = await harness.http('PUT', `/v1/paymentIntents/${id}/page`, {
-    body: { ...texts, chains: ['POLY'], ...contents },
-  })
-  expect(page.status, page.text).toBe(200)
-  const { pathname } = new URL(page.body.data.url)
-  return { id, url: pages.url + pathname, address: page.body.data.paymentMethods[0].address as string }
-}
-
-type Opened = { page: Page; outside: string[]; broken: string[] }
-
-async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-  context = await browser.newContext({ ...phone, reducedMotion: 'reduce', ...options })
-  const page = await context.newPage()
-  const outside: string[] = []
-  const broken: string[] = []
-  page.on('request', (request) => {
-    if (!request.url().startsWith(pages.url) && !request.url().startsWith('data:'))
-      outside.push(request.url())
-  })
-  page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
-  page.on('pageerror', (error) => broken.push(error.message))
-  page.on('dialog', (dialog) => broken.push(dialog.message()))
-  await page.goto(url)
-  return { page, outside, broken }
-}
-
-const reads = (page: Page, text: string) => page.getByText(text, { exact: false }).first().waitFor()
-const stageIs = (page: Page, stage: string) => page.locator(`#page[data-stage=${stage}]`).waitFor()
+const openIntent: Opened['openIntent'] = (...args) => opened.openIntent(...args)
+const visit: Opened['visit'] = (...args) => opened.visit(...args)
 
 /** The text of the code on the page, as a camera reads it. */
 async function codeOn(page: Page): Promise<string> {
@@ -202,7 +151,7 @@ describe('a payment page', () => {
   inChromium('is used with the keyboard alone, and copies', async () => {
     const { url, address } = await openIntent('7.00')
     const { page } = await visit(url)
-    await context!.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.locator('.live').waitFor()
     const focused = () =>
       page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
@@ -306,7 +255,7 @@ describe('property 255: a payment page', () => {
         'shop.example',
       )
       shown += 1
-      await context!.close()
+      await opened.closePage()
     }
     expect(shown).toBeGreaterThan(25)
   })

@@ -120,6 +120,19 @@ const shownMethodSchema = Type.Object(
           'The payment as wallets read it, with the amount that is missing: EIP-681 or Solana Pay. Absent where the family has no standard.',
       }),
     ),
+    browserCall: Type.Optional(
+      Type.Object(
+        {
+          network: Type.String({ description: 'The chain, as wallets name it.' }),
+          to: Type.String({ description: 'The contract of the coin.' }),
+          data: Type.String({ description: 'The transfer of the missing amount to the address.' }),
+        },
+        {
+          description:
+            'The payment as a wallet in a browser is asked for it (EIP-1193). Absent where no amount is asked for, and on families without such wallets.',
+        },
+      ),
+    ),
     confirmations: Type.Integer({ description: 'The blocks that a payment needs, its own counted.' }),
   },
   { description: 'A way to pay.' },

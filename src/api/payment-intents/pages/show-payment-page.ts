@@ -1,6 +1,6 @@
 import { tokenAddress } from '#chains/network'
 import { type Network, requireNetwork } from '#chains/networks/index'
-import { paymentUriOf } from '#chains/payment-uri'
+import { browserCallOf, paymentUriOf } from '#chains/payment-uri'
 import type { Ctx } from '#engines/ctx'
 import { canonicalHeights } from '#engines/indexer/index'
 import { depositAddressesOfIntent } from '#engines/treasury/deposit-addresses/index'
@@ -105,13 +105,18 @@ function showMethod(
 ) {
   const network = requireNetwork(blockchain)
   const token = tokenOn(network, intent)
-  const paymentUri = paymentUriOf(network.blockchain, { network, token, address, amountAtomic: missing })
+  const terms = { network, token, address }
+  const paymentUri = paymentUriOf(network.blockchain, { ...terms, amountAtomic: missing })
+  const browserCall = missing
+    ? browserCallOf(network.blockchain, { ...terms, amountAtomic: missing })
+    : undefined
   return {
     chain,
     name: network.name,
     address,
     tokenAddress: tokenAddress(token),
     ...(paymentUri && { paymentUri }),
+    ...(browserCall && { browserCall }),
     confirmations: confirmationsOn(ctx, network),
   }
 }

@@ -1,0 +1,126 @@
+/** French. */
+export default {
+  stages: {
+    waiting: () => ['En attente de votre paiement', 'Cette page l’affichera dès que le réseau l’aura.'],
+    underpaid: ({ missing, arrived, asked }) => [
+      `Il manque encore ${missing}`,
+      `${arrived} sur ${asked} sont arrivés. Envoyez aussi le reste.`,
+    ],
+    confirming: ({ seen }) => [
+      'Paiement détecté',
+      `Le réseau confirme ${seen}. Vous n’avez plus rien à faire : vous pouvez fermer cette page.`,
+    ],
+    received: ({ paid }) => ['Paiement reçu', `${paid} sont arrivés jusqu’ici.`],
+    paid: ({ paid }) => ['Payé', `${paid} sont arrivés. Merci.`],
+    overpaid: ({ excess }) => [
+      `Payé, ${excess} de trop`,
+      'Le marchand a le montant entier et voit la différence. Demandez-lui de la renvoyer.',
+    ],
+    endedUnderpaid: ({ arrived, asked }) => [
+      'Le délai de paiement est écoulé',
+      `${arrived} sur ${asked} sont arrivés. N’envoyez plus rien à son adresse : demandez au marchand ce qu’il en est du reste, ou un remboursement.`,
+    ],
+    expired: () => [
+      'Ce paiement a expiré',
+      'N’envoyez plus rien à son adresse. Demandez un nouveau paiement au marchand.',
+    ],
+    cancelled: () => [
+      'Le marchand a fermé ce paiement',
+      'N’envoyez plus rien à son adresse. Interrogez le marchand si vous avez déjà payé.',
+    ],
+    failed: () => [
+      'Ce paiement a échoué',
+      'N’envoyez plus rien à son adresse. Demandez au marchand ce qu’il faut faire.',
+    ],
+    refunded: ({ refunded }) => [
+      'Remboursé',
+      `Le marchand renvoie ${refunded}. N’envoyez plus rien à son adresse.`,
+    ],
+  },
+  problems: {
+    unknown: [
+      'Ce lien ne mène à aucun paiement',
+      'Ouvrez le lien entier que le marchand vous a donné, ou demandez-lui-en un nouveau.',
+    ],
+    unavailable: [
+      'Ce paiement ne peut pas être affiché maintenant',
+      'Rechargez la page dans un instant. Ne payez pas à une adresse que vous ne voyez pas ici.',
+    ],
+  },
+  progress: {
+    refund: { paid: 'Renvoyé', failed: 'Non renvoyé', open: 'En cours de renvoi' },
+    payment: { paid: 'Arrivé', failed: 'Non arrivé', lost: 'Attend à nouveau un bloc' },
+    confirmations: (have, need) => `${have} sur ${need} ${need === 1 ? 'confirmation' : 'confirmations'}`,
+  },
+  left: {
+    days: (days) => `encore ${days} jours`,
+    hours: (hours, minutes) => `encore ${hours} h ${minutes} min`,
+    minutes: (time) => `encore ${time}`,
+  },
+  payBefore: (time) => `À payer avant ${time}`,
+  payTitle: (amount) => `Payer ${amount}`,
+  testNetwork: 'Réseau de test : pas d’argent réel',
+  paymentTo: 'Paiement à',
+  anyAmount: 'Montant libre',
+  payments: 'Paiements',
+  paymentsAndRefunds: 'Paiements et remboursements',
+  on: (network) => `sur ${network}`,
+  transaction: 'Transaction',
+  copyTransaction: 'Copier l’identifiant de la transaction',
+  network: 'Réseau',
+  networkToPayOn: 'Réseau du paiement',
+  payOn: 'Payer sur',
+  amount: 'Montant',
+  copyAmount: 'Copier le montant',
+  address: 'Adresse',
+  copyAddress: 'Copier l’adresse',
+  moreAbout: (token, network) => `En savoir plus sur ${token} sur ${network}`,
+  itsAddress: 'Adresse du contrat',
+  copyTokenAddress: (token) => `Copier l’adresse de ${token}`,
+  confirmationsNeeded: 'Confirmations nécessaires à un paiement',
+  codeOfPayment: (network) => `Code QR du paiement sur ${network}`,
+  codeOfAddress: (network) => `Code QR de l’adresse sur ${network}`,
+  openInWallet: 'Ouvrir dans votre portefeuille',
+  showWholeCode: 'Afficher le code du paiement entier',
+  showAddressCode: 'Afficher un code de l’adresse seule',
+  captions: {
+    payment: 'Scannez ceci avec votre portefeuille',
+    paymentWithAmount: 'Scannez ceci avec votre portefeuille : le montant est inclus',
+    address: 'Ce code contient l’adresse seule',
+    addressWithAmount: 'Ce code contient l’adresse seule : saisissez vous-même le montant',
+  },
+  only: (token, network) => `Envoyez uniquement ${token} sur ${network}.`,
+  lost: 'D’autres monnaies, et des monnaies sur un autre réseau, peuvent être perdues.',
+  lostAmong:
+    'D’autres monnaies, et des monnaies sur un réseau qui n’est pas proposé ici, peuvent être perdues.',
+  returnTo: (host) => `Retour à ${host}`,
+  still: 'Sans JavaScript, cette page ne change pas d’elle-même.',
+  lookAgain: 'Regarder à nouveau',
+  ofMerchant: 'Le nom et la description sont des mots du marchand.',
+  language: 'Langue',
+  copied: 'Copié',
+  cannotCopy: 'Ce navigateur ne laisse pas la page copier.',
+  stale: 'Cette page n’atteint pas le serveur. Elle continue d’essayer.',
+  wallet: {
+    payWith: (wallet) => `Payer avec ${wallet}`,
+    browserWallet: 'Portefeuille du navigateur',
+    connecting: (wallet) => `Ouvrez ${wallet} et autorisez cette page à voir votre compte.`,
+    switching: (wallet, network) => `Laissez ${wallet} passer à ${network}.`,
+    asking: (wallet, amount) =>
+      `Vérifiez le montant et l’adresse dans ${wallet}, et confirmez-y pour payer ${amount}.`,
+    sent: 'Votre portefeuille a envoyé le paiement. Cette page l’affichera dès que le réseau l’aura.',
+    slow: 'Le réseau ne l’a pas encore. Regardez dans votre portefeuille ce qu’il est devenu avant de payer à nouveau.',
+    payAgain: 'Payer à nouveau',
+    declined: (wallet) => `Vous avez refusé dans ${wallet}. Rien n’a été envoyé.`,
+    busy: (wallet) => `${wallet} affiche déjà une demande : répondez-y d’abord.`,
+    noAccount: (wallet) => `${wallet} n’a montré aucun compte. Rien n’a été envoyé.`,
+    unknownNetwork: (wallet, network) =>
+      `${wallet} ne connaît pas ${network} : ajoutez-y ce réseau, ou payez avec le code. Rien n’a été envoyé.`,
+    otherNetwork: (wallet, network) =>
+      `${wallet} est sur un autre réseau que ${network} et n’en a pas changé. Rien n’a été envoyé.`,
+    changed: 'Ce paiement a changé entre-temps. Rien n’a été envoyé : regardez à nouveau le montant.',
+    unsure: (wallet) =>
+      `${wallet} n’a pas dit si le paiement a été envoyé. Regardez-y avant de payer à nouveau.`,
+    failed: (wallet) => `${wallet} n’a pas pu être interrogé. Rien n’a été envoyé.`,
+  },
+}
