@@ -15,9 +15,7 @@ const factsOf: Readonly<Record<BusinessChain, BusinessCode>> = {
 export const businessChains = Object.keys(factsOf) as BusinessChain[]
 
 function ownCode(code: string): BusinessCode {
-  const tokens = ownNetworks
-    .filter(({ businessChain }) => businessChain === code)
-    .flatMap((each) => each.tokens)
+  const tokens = ownNetworks.filter(({ businessChain }) => businessChain === code).flatMap(stablecoinsOf)
   const issued = tokens.filter(({ localOnly }) => !localOnly).map(({ currency }) => currency)
   return { addresses: 'evm', currencies: [...new Set(issued)], addressBook: true }
 }

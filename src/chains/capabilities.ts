@@ -2,8 +2,6 @@ import { type Blockchain, familyOf, isVirtual } from './blockchains.ts'
 import type { OptionalFacet } from './facets/optional.ts'
 import { families } from './families.ts'
 import type { FamilyDeclaration } from './family.ts'
-import { nativeContract } from './network.ts'
-import { networkOf } from './networks/index.ts'
 
 /** The operations that a chain may lack, by the names of the API, and what each of them means. */
 export const chainCapabilities = {
@@ -52,14 +50,8 @@ export function capabilitiesOf(blockchain: Blockchain): Capabilities {
     faucet: onChain?.hasLocalChains ?? false,
     feePayers: onChain?.feePayers ?? false,
     signedPayments: has('authorizations'),
-    businessAccount: has('gather') && !hasStablecoinAsGas(blockchain),
+    businessAccount: has('gather'),
   }
-}
-
-/** Where gas is paid with a stablecoin, a treasury would pay it with the coins of its merchant: the books keep these apart. */
-function hasStablecoinAsGas(blockchain: Blockchain): boolean {
-  const network = networkOf(blockchain)
-  return network !== undefined && nativeContract(network) !== undefined
 }
 
 /** The names of what a blockchain has. */

@@ -65,6 +65,24 @@ export const stablecoinNamed = (
   symbol: string,
 ): NetworkToken | undefined => stablecoinsOf(network).find((token) => token.symbol === symbol)
 
+/** The stablecoin of this id, in units of its contract; `undefined` where the network has no such one. */
+export const stablecoinWithId = (
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  id: string,
+): NetworkToken | undefined => stablecoinsOf(network).find((token) => token.id === id)
+
+/** The stablecoin of a currency; `undefined` where the network has none. */
+export const stablecoinIn = (
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  currency: string,
+): NetworkToken | undefined => stablecoinsOf(network).find((token) => token.currency === currency)
+
+/** Whether a token is a stablecoin that pays for gas: the coins of merchants and those for gas are one balance. */
+export const paysForGas = (
+  { nativeToken: { id, contract } }: Pick<NetworkOf<string>, 'nativeToken'>,
+  tokenId: string,
+): boolean => contract !== undefined && id === tokenId
+
 /** The address of the contract of the native coin; `undefined` where it has none. */
 export const nativeContract = ({
   nativeToken,
@@ -76,6 +94,16 @@ export const unitsOfBooks = (
   { nativeToken }: Pick<NetworkOf<string>, 'nativeToken'>,
   token: NetworkToken,
 ): bigint => (token.id === nativeToken.id ? 10n ** BigInt(nativeToken.decimals - token.decimals) : 1n)
+
+/** An amount of a stablecoin of a network in units of the books. */
+export function bookedAmount(
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  tokenId: string,
+  amountAtomic: bigint,
+): bigint {
+  const token = stablecoinWithId(network, tokenId)
+  return token ? amountAtomic * unitsOfBooks(network, token) : amountAtomic
+}
 
 /** The address of a token in canonical form. */
 export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)

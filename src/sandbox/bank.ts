@@ -5,6 +5,7 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
+import { stablecoinIn } from '#chains/network'
 import type { BankRail, RedemptionPlace } from '#engines/bank-rail'
 import type { EngineCtx } from '#engines/ctx'
 import {
@@ -54,7 +55,7 @@ const sandboxBank: BankRail = {
 export const bankOf = ({ bankRail }: Config): BankRail | undefined => (bankRail ? undefined : sandboxBank)
 
 function placeOn({ local, network }: Chain): RedemptionPlace[] {
-  const token = network.tokens.find(({ currency }) => currency === 'USD')
+  const token = stablecoinIn(network, 'USD')
   const { businessAccount, contracts } = capabilitiesOf(network.blockchain)
   // The issuer burns by a call of the contract of the coins.
   return local && token && businessAccount && contracts ? [{ network, token, address: issuer }] : []

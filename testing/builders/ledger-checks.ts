@@ -3,7 +3,7 @@ import { type Database, sql } from '#runtime/db/db'
 
 /**
  * Checks the ledger's invariants in its tables by plain SQL: every posting sums to zero for each token and currency, and
- * every cached balance equals the sum of its entries and open holds. Throws with the rows that break one.
+ * every cached balance equals the sum of its entries and open holds, of unclaimed coins those for gas. Throws with the rows that break one.
  */
 export async function checkLedger(database: Database): Promise<void> {
   const unbalanced =
@@ -14,7 +14,9 @@ export async function checkLedger(database: Database): Promise<void> {
     select a.id, a.kind, a.address, a.posted::text, a.held::text, d.posted::text as entries, d.held::text as open_holds
     from accounts a cross join lateral (select
       (select coalesce(sum(e.amount), 0) from entries e where e.entity_id = a.entity_id and e.account_id = a.id) as posted,
-      (select coalesce(sum(h.amount), 0) from holds h where h.entity_id = a.entity_id and h.account_id = a.id
+      (select coalesce(sum(h.amount), 0) from holds h where h.entity_id = a.entity_id and (h.account_id = a.id
+          or (a.kind = 'unclaimed' and h.purpose in ('fee', 'gas') and h.account_id in (select o.id from accounts o
+            where o.entity_id = a.entity_id and o.kind = 'address' and o.address = a.address and o.token_id = a.token_id)))
         and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)) as held
     ) d where (a.posted, a.held) <> (d.posted, d.held) limit 10`)
   if (unbalanced.length + drifted.length === 0) return

@@ -17,6 +17,7 @@ export const drawnFiles = [
   'src/engines/treasury/disbursements/several-chains.test.ts',
   'testing/suites/clients/arc.test.ts',
   'testing/suites/clients/arc-kits.test.ts',
+  'testing/suites/clients/arc-business.test.ts',
   'src/engines/attestation/lost.test.ts',
   'testing/suites/money/crosschain-conservation.test.ts',
   'testing/suites/api/reference-page.test.ts',

@@ -3,6 +3,7 @@ import { showMoney } from '#api/business/money'
 import { readAmount } from '#api/business/read-amount'
 import type { SandboxCtx } from '#api/sandbox-ctx'
 import { capabilitiesOf } from '#chains/capabilities'
+import { stablecoinIn } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { findAccountByReference } from '#engines/treasury/banking/index'
 import { acceptWire } from '#engines/treasury/deposits/index'
@@ -63,7 +64,7 @@ export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<type
 /** The first chain that the sandbox started, and where it mints dollars that the business account can pay with. */
 function placeOfWire(ctx: Ctx) {
   for (const { network, local } of ctx.chains.list()) {
-    const token = network.tokens.find(({ currency }) => currency === 'USD')
+    const token = stablecoinIn(network, 'USD')
     const { faucet, businessAccount } = capabilitiesOf(network.blockchain)
     if (local && token && faucet && businessAccount) return { network, token }
   }

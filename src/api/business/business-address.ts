@@ -5,6 +5,7 @@ import {
   isUnpayable,
   parseBusinessAddress,
 } from '#chains/business-chains'
+import { stablecoinsOf } from '#chains/network'
 import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -45,7 +46,7 @@ export function requireCurrency(ctx: Ctx, chain: BusinessChain, currency: string
   const network = named && (ctx.chains.find(named.blockchain)?.network ?? named)
   const carried: readonly string[] = [
     ...currenciesOf(chain),
-    ...(network?.tokens ?? []).map((token) => token.currency),
+    ...(network ? stablecoinsOf(network) : []).map((token) => token.currency),
     ...(chain === 'BTC' ? ['BTC'] : []),
   ]
   if (carried.includes(currency)) return currency

@@ -1,4 +1,5 @@
 import { requireTokenNetwork } from '#api/sources/token-network'
+import { stablecoinIn } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals } from '#engines/ledger/index'
 import { type Destination, isOwnPocket, type Leaving } from '#engines/treasury/disbursements/index'
@@ -38,7 +39,7 @@ export async function requirePaymentDestination(
 ): Promise<Destination & Leaving & { decimals: number }> {
   const { network, decimals } = requireTokenNetwork(ctx, at.chain, chain, currency, 'amount.currency')
   const { blockchain } = network
-  const token = network.tokens.find((candidate) => candidate.currency === currency)!
+  const token = stablecoinIn(network, currency)!
   if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))
     throw invalid({
       at: at.address,

@@ -1,4 +1,5 @@
 import { capabilitiesOf } from '#chains/capabilities'
+import { stablecoinIn } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 
 /** Payable currencies and their chains: those that this server is connected to, of the key's environment. */
@@ -12,7 +13,7 @@ export function supportedCurrencies(ctx: Ctx) {
     )
   return ['USD', 'EUR'].flatMap((currency) => {
     const blockchains = networks
-      .filter(({ tokens }) => tokens.some((token) => token.currency === currency))
+      .filter((network) => stablecoinIn(network, currency))
       .map(({ businessChain }) => businessChain)
       .sort()
     return blockchains.length > 0 ? [{ currency, blockchains }] : []

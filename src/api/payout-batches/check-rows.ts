@@ -1,7 +1,7 @@
 import { readAddress } from '#api/business/business-address'
 import { requireTokenNetwork } from '#api/sources/token-network'
 import { type BusinessChain, businessChains, screenedBusinessAddress } from '#chains/business-chains'
-import { tokenAddress } from '#chains/network'
+import { stablecoinIn, stablecoinWithId, tokenAddress } from '#chains/network'
 import { tryTogether } from '#custody/policy/index'
 import { screenSubjects } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
@@ -148,7 +148,7 @@ function findPayments(ctx: Ctx, rows: readonly CheckedRow[]): void {
     const { chain, address: toAddress, id: recipientId } = recipient
     try {
       const { network } = requireTokenNetwork(ctx, 'chain', chain, money.currency, 'amount.currency')
-      const token = network.tokens.find(({ currency }) => currency === money.currency)!
+      const token = stablecoinIn(network, money.currency)!
       row.payment = {
         recipientId,
         chain,
@@ -237,7 +237,7 @@ async function screen(ctx: Ctx, rows: readonly CheckedRow[]): Promise<void> {
 async function tryPolicies(ctx: Ctx, rows: readonly CheckedRow[]): Promise<string | undefined> {
   const known = paying(rows).flatMap((row) => {
     const chain = ctx.chains.find(row.payment.blockchain)
-    const token = chain?.network.tokens.find(({ id }) => id === row.payment.tokenId)
+    const token = chain && stablecoinWithId(chain.network, row.payment.tokenId)
     if (!chain || !token) return []
     const { toAddress, amount } = row.payment
     const call = chain.payments.transferCall(toAddress, amount, tokenAddress(token))

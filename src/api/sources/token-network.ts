@@ -1,4 +1,5 @@
 import { capabilitiesOf } from '#chains/capabilities'
+import { stablecoinIn } from '#chains/network'
 import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -21,7 +22,7 @@ export function requireTokenNetwork(
   if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code, named)
   const chain = ctx.chains.find(named.blockchain)
   const network = { ...(chain?.network ?? named), family: keys }
-  const token = network.tokens.find((candidate) => candidate.currency === currency)
+  const token = stablecoinIn(network, currency)
   if (!token && currencyLocation !== undefined)
     throw invalid({
       at: currencyLocation,

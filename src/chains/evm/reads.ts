@@ -4,7 +4,6 @@ import type { Chain } from '../chain.ts'
 import type { BlockAt } from '../facets/blocks.ts'
 import type { Contracts } from '../facets/contracts.ts'
 import type { ChainInput } from '../family.ts'
-import { nativeContract } from '../network.ts'
 import { canonicalPins } from './accounts/contracts.ts'
 import { firstPaymentsOn } from './accounts/first-payments.ts'
 import { accountsThrough } from './accounts/index.ts'
@@ -72,9 +71,7 @@ export function readsThrough(
       quotedGas,
       gasLimitMax: 1_000_000_000n,
     },
-    ...(nativeContract(network) === undefined && {
-      gather: { by: 'authorization', authorizationDigest, authorizedTransferCall },
-    }),
+    gather: { by: 'authorization', authorizationDigest, authorizedTransferCall },
     authorizations: {
       domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
       signerOf: authorizationSigner,

@@ -3,7 +3,16 @@
  * succeed; holds reserve outgoing amounts, and only holds can be refused. Database constraints, not this code, ensure that
  * entries sum to zero, that a hold is resolved once and that no amount is held twice.
  */
-export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
+export {
+  type AccountKind,
+  accountKinds,
+  type Balance,
+  balancesOf,
+  type HeldAmount,
+  openUnclaimedCoins,
+  ownsAtLeast,
+  unclaimedCoins,
+} from './store/accounts.ts'
 export { type ItemBalance, listBalances, listItems, type TokenBalance } from './store/balances.ts'
 export {
   type BookedEntry,
@@ -20,6 +29,7 @@ export {
   adjustmentEntries,
   claimedEntries,
   currencyDecimals,
+  type UnclaimedCoins,
   unclaimedEntries,
   walletEntries,
   walletMoney,

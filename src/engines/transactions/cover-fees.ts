@@ -4,7 +4,7 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForHold, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
+import { availableForFees, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
@@ -41,7 +41,7 @@ export async function coverFees(
   const nowMs = ctx.clock.nowMs()
   const payer = await feePayerOf(tx, chain, first.row)
   if (payer) await lockOwnAndTreasury(tx, nowMs, chain, ready, { ...account, address }, payer)
-  let left = await availableForHold(tx, nowMs, { ...account, address })
+  let left = await availableForFees(tx, nowMs, { ...account, address })
   let treasury: Purse | undefined
   const covered: CoveredPlan[] = []
   let uncovered: Coverage['uncovered']
@@ -116,7 +116,7 @@ async function purseOf(
   const poor = (details: string): FeeShortage => ({ reason: 'INSUFFICIENT_NATIVE_TOKEN', details })
   if (!payer) return { payer: undefined, shortageOf: () => poor(''), take: () => undefined }
   const nowMs = clock.nowMs()
-  let left = await availableForHold(tx, nowMs, payer)
+  let left = await availableForFees(tx, nowMs, payer)
   const lacks = (costAtomic: bigint) => (costAtomic > left ? poor(orToTreasury(payer)) : undefined)
   if (walletId === null)
     return {

@@ -100,14 +100,14 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
     tx,
     ctx.clock.nowMs(),
     rows.flatMap(({ entityId, id: intentId, success }) => [
-      {
+      ...(['amount', 'gas'] as const).map((purpose) => ({
         entityId,
         intentId,
-        purpose: 'amount' as const,
+        purpose,
         outcome: success ? ('posted' as const) : ('voided' as const),
         // The balance of an unlisted token is not booked with the block: its hold stays until it is.
         listedOnly: success,
-      },
+      })),
       { entityId, intentId, purpose: 'fee' as const, outcome: 'posted' as const },
     ]),
   )

@@ -60,8 +60,8 @@ type TreasuryCallRequest = Request & {
   /** The id of the disbursement or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
   id: string
   signatory: Signatory
-  /** The token that the call moves, and the entity's address that it leaves. */
-  token: { tokenId: string; address: string; amountAtomic: bigint }
+  /** The token that the call moves, in units of the books, the entity's address that it leaves, and whether it goes for gas. */
+  token: { tokenId: string; address: string; amountAtomic: bigint; purpose?: 'gas' }
   /** `exempt`: the call is this server's own, and leaves the coins with the entity or pays for its gas. */
   policy: 'applies' | 'exempt'
 }
@@ -136,6 +136,7 @@ type Origin = {
     address: string
     amountAtomic: bigint
     ofUnlisted?: boolean
+    purpose?: 'gas'
   }[]
 }
 

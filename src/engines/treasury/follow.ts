@@ -70,7 +70,9 @@ const followBlocks = (ctx: EngineCtx, journals: Journals) =>
       await reopenRebalancings(tx, nowMs, blockchain, sent)
       await revertWires(tx, nowMs, transfers)
     } else await creditDeposits(ctx, tx, chain, { ...block, completeTo }, transfers)
-    const strange = await followMints(tx, nowMs, step, transfers, (coins) => resumeWaiting(tx, coins))
+    const strange = await followMints(tx, nowMs, step, chain.network, transfers, (coins) =>
+      resumeWaiting(tx, coins),
+    )
     await bookUnclaimed(tx, nowMs, chain.network, strange, kind === 'undone' ? -1n : 1n)
     await creditWires(tx, nowMs, blockchain, completeTo)
   })

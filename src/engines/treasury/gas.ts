@@ -2,7 +2,7 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { highestCostOf } from '#chains/prices'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf } from '#engines/ledger/index'
+import { balancesOf, type HeldAmount, unclaimedCoins } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
@@ -37,10 +37,8 @@ export async function treasuryGas(db: Db, treasury: TreasuryRow, costAtomic: big
   return levelOf(await freeCoinsOf(db, treasury), costAtomic)
 }
 
-export const gasLevelOf = (
-  { postedAtomic, heldAtomic }: { postedAtomic: bigint; heldAtomic: bigint },
-  costAtomic: bigint,
-): GasLevel => levelOf(postedAtomic - heldAtomic, costAtomic)
+export const gasLevelOf = ({ postedAtomic, heldAtomic }: HeldAmount, costAtomic: bigint): GasLevel =>
+  levelOf(postedAtomic - heldAtomic, costAtomic)
 
 function levelOf(leftAtomic: bigint, costAtomic: bigint): GasLevel {
   if (leftAtomic >= reserveTransactions * costAtomic) return 'plenty'
@@ -48,11 +46,21 @@ function levelOf(leftAtomic: bigint, costAtomic: bigint): GasLevel {
 }
 
 /** The native coins of a treasury that nothing has reserved. */
-export async function freeCoinsOf(db: Db, { entityId, blockchain, address }: TreasuryRow): Promise<bigint> {
-  const native = await nativeToken(db, blockchain)
+export async function freeCoinsOf(db: Db, treasury: TreasuryRow): Promise<bigint> {
+  const { postedAtomic, heldAtomic } = await coinsForGas(db, treasury)
+  return postedAtomic - heldAtomic
+}
+
+/** The native coins of a treasury that are for its gas: where these are a stablecoin, those that no merchant owns. */
+export async function coinsForGas(
+  db: Db,
+  { entityId, blockchain, address }: TreasuryRow,
+): Promise<HeldAmount> {
+  const { id: tokenId } = await nativeToken(db, blockchain)
+  const own = await unclaimedCoins(db, { entityId, address, tokenId })
+  if (own) return own
   const balances = await balancesOf(db, entityId, blockchain, [address])
-  const coins = balances.find(({ tokenId }) => tokenId === native.id)
-  return coins ? coins.postedAtomic - coins.heldAtomic : 0n
+  return balances.find((each) => each.tokenId === tokenId) ?? { postedAtomic: 0n, heldAtomic: 0n }
 }
 
 /** When each treasury was refilled last. Several installations in one process have treasuries of the same addresses. */

@@ -39,7 +39,7 @@ export async function submitTreasuryCall(
       amountText: undefined,
     },
     signatory: signatoryOf(treasury),
-    token: { tokenId, address, amountAtomic: call.valueAtomic },
+    token: { tokenId, address, amountAtomic: call.valueAtomic, purpose: 'gas' },
     // Allowances and mints of rebalancings, deliveries, bundles, contracts and deposits for gas: no coins of customers leave.
     policy: 'exempt',
   })

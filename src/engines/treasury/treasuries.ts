@@ -1,9 +1,10 @@
 import { capabilitiesOf } from '#chains/capabilities'
-import type { Network } from '#chains/networks/index'
+import { bookedAmount, paysForGas } from '#chains/network'
+import { type Network, requireNetwork } from '#chains/networks/index'
 import { createPlatformKey, watchAddress } from '#custody/index'
 import type { Signatory } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf } from '#engines/ledger/index'
+import { balancesOf, type HeldAmount, openUnclaimedCoins, unclaimedCoins } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -43,18 +44,36 @@ export async function requireTreasury(
     ownerId: treasury.id,
     createDate,
   })
+  const { id: tokenId } = network.nativeToken
+  if (paysForGas(network, tokenId))
+    await openUnclaimedCoins(ctx.db, nowMs, { entityId, blockchain, address, tokenId })
   return treasury
 }
 
-/** Returns the posted balance of a treasury in a token less its holds, according to the applied blocks. */
-export async function treasuryCoins(
+/**
+ * The coins of a treasury in a stablecoin that are not for its gas, in units of the contract, according to the applied blocks.
+ * Where the stablecoin pays for gas, less than nothing is left of them when the coins for gas have been sent to payees.
+ */
+export async function coinsForPayments(
   db: Db,
   { entityId, blockchain, address }: TreasuryRow,
   tokenId: string,
-): Promise<bigint> {
+): Promise<HeldAmount> {
   const balances = await balancesOf(db, entityId, blockchain, [address])
-  const coins = balances.find((balance) => balance.tokenId === tokenId)
-  return coins ? coins.postedAtomic - coins.heldAtomic : 0n
+  const { postedAtomic = 0n, heldAtomic = 0n } = balances.find((balance) => balance.tokenId === tokenId) ?? {}
+  const network = requireNetwork(blockchain)
+  if (!paysForGas(network, tokenId)) return { postedAtomic, heldAtomic }
+  const forGas = await unclaimedCoins(db, { entityId, address, tokenId })
+  const units = bookedAmount(network, tokenId, 1n)
+  const freeAtomic = postedAtomic - heldAtomic - (forGas ? forGas.postedAtomic - forGas.heldAtomic : 0n)
+  const ownHeldAtomic = (heldAtomic - (forGas?.heldAtomic ?? 0n)) / units
+  return { postedAtomic: freeAtomic / units + ownHeldAtomic, heldAtomic: ownHeldAtomic }
+}
+
+/** The same less what payments hold. */
+export async function treasuryCoins(db: Db, treasury: TreasuryRow, tokenId: string): Promise<bigint> {
+  const { postedAtomic, heldAtomic } = await coinsForPayments(db, treasury, tokenId)
+  return postedAtomic - heldAtomic
 }
 
 /** A treasury as a signatory of custody: the policies of its entity apply. */

@@ -1,20 +1,17 @@
 import type { Chain } from '#chains/chain'
-import type { NetworkToken } from '#chains/network'
+import { type NetworkToken, stablecoinsOf } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf } from '#engines/ledger/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import type { HeldAmount } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { resultWithin } from '#runtime/scheduling/time-limit'
 import { waitingAmount } from './disbursements/store/disbursements.ts'
-import { type GasLevel, gasLevelOf, transactionCost } from './gas.ts'
+import { coinsForGas, type GasLevel, gasLevelOf, transactionCost } from './gas.ts'
 import { type TreasuryRow, treasuriesOf } from './store/treasuries.ts'
 import { sweepingAmount, unsweptAmount } from './sweeping/store.ts'
-
-/** The coins of an address by the books, in base units. */
-type OwnedCoins = { postedAtomic: bigint; heldAtomic: bigint }
+import { coinsForPayments } from './treasuries.ts'
 
 /** The coins of a token of one treasury, and what is to come to it and to leave it. */
-export type TreasuryToken = OwnedCoins & {
+export type TreasuryToken = HeldAmount & {
   token: NetworkToken
   /** At deposit addresses: credited, and not in the treasury yet. */
   toSweepAtomic: bigint
@@ -26,7 +23,8 @@ export type TreasuryState = {
   chain: Chain
   /** Absent until the first payment or sweep on the chain opens it. */
   treasury?: TreasuryRow
-  native: OwnedCoins
+  /** The coins for gas. */
+  native: HeldAmount
   /** Absent without a treasury, and while no node gives the price of gas. */
   gas?: { level: GasLevel; costAtomic: bigint }
   tokens: TreasuryToken[]
@@ -65,21 +63,17 @@ async function booksOf(
   treasury: TreasuryRow | undefined,
 ): Promise<TreasuryState> {
   const { blockchain } = chain.network
-  const { id: nativeId } = await nativeToken(db, blockchain)
-  const balances = treasury ? await balancesOf(db, entityId, blockchain, [treasury.address]) : []
-  const ownedOf = (tokenId: string): OwnedCoins => {
-    const { postedAtomic = 0n, heldAtomic = 0n } = balances.find((each) => each.tokenId === tokenId) ?? {}
-    return { postedAtomic, heldAtomic }
-  }
+  const none = { postedAtomic: 0n, heldAtomic: 0n }
   const tokens: TreasuryToken[] = []
-  for (const token of chain.network.tokens) {
+  for (const token of stablecoinsOf(chain.network)) {
     const coins = { entityId, blockchain, tokenId: token.id }
     tokens.push({
       token,
-      ...ownedOf(token.id),
+      ...(treasury ? await coinsForPayments(db, treasury, token.id) : none),
       toSweepAtomic: (await unsweptAmount(db, coins)) + (await sweepingAmount(db, coins)),
       owedAtomic: await waitingAmount(db, coins),
     })
   }
-  return { chain, ...(treasury && { treasury }), native: ownedOf(nativeId), tokens }
+  const native = treasury ? await coinsForGas(db, treasury) : none
+  return { chain, ...(treasury && { treasury }), native, tokens }
 }

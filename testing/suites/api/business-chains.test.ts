@@ -108,7 +108,7 @@ describe('property 234: a chain without the business account', () => {
 
   it.each([
     ['APTOS', none, 2005],
-    ['ARC', /names ARC-TESTNET, on which the business account receives and pays nothing/, 2005],
+    ['ARC', /ARC names ARC-TESTNET, to which this server is not connected/, 156017],
     ['SUI', /a chain that this version does not support/, 2005],
     ['SOL', /SOL names SOL-DEVNET, to which this server is not connected/, 156017],
     ['LINEA', /LINEA names LINEA-SEPOLIA, to which this server is not connected/, 156017],

@@ -1,4 +1,4 @@
-import { tokenAddress } from '#chains/network'
+import { stablecoinIn, tokenAddress } from '#chains/network'
 import { type Network, requireNetwork } from '#chains/networks/index'
 import { browserCallOf, paymentUriOf } from '#chains/payment-uri'
 import type { Ctx } from '#engines/ctx'
@@ -91,8 +91,8 @@ function amountsOf(intent: PaymentIntent, seen: bigint, missing: bigint | undefi
   }
 }
 
-const tokenOn = ({ tokens }: Network, { currency }: Pick<PaymentIntent, 'currency'>) =>
-  tokens.find((token) => token.currency === currency)!
+const tokenOn = (network: Network, { currency }: Pick<PaymentIntent, 'currency'>) =>
+  stablecoinIn(network, currency)!
 
 const confirmationsOn = ({ chains }: PageCtx, { blockchain, confirmations }: Network): number =>
   chains.find(blockchain)?.confirmations ?? confirmations

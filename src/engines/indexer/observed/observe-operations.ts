@@ -4,6 +4,7 @@ import type { ManagedAddress } from '#custody/wallets/index'
 import type { Posting } from '#engines/ledger/index'
 import type { Token } from '#engines/ledger/tokens/index'
 import { formatInstant } from '#lib/time'
+import { spentOnGas } from './spent-on-gas.ts'
 import type { ObservedOperation } from './store/operations.ts'
 import type { ObservedOwners } from './store/owners.ts'
 
@@ -100,11 +101,12 @@ export function gasPostings(
   { operations, compensations }: BlockOperations,
   managed: Managed,
   { hash: blockHash }: Block,
-  { blockchain, id: tokenId }: Token,
+  native: Token,
 ): Posting[] {
+  const { blockchain, id: tokenId } = native
   const postings = (fact: string, address: string, amountAtomic: bigint, owners: readonly ManagedAddress[]) =>
     owners.map(
-      ({ entityId }): Posting => ({
+      ({ entityId, purpose }): Posting => ({
         entityId,
         blockchain,
         blockHash,
@@ -112,6 +114,7 @@ export function gasPostings(
         entries: [
           { kind: 'address', tokenId, address, amountAtomic },
           { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
+          ...spentOnGas(native, { address, purpose }, amountAtomic),
         ],
       }),
     )

@@ -20,6 +20,7 @@ import {
 } from './observe-operations.ts'
 import { claimedTransfersOf, toAccountOf, walletSides } from './observe-tokens.ts'
 import { provenCoins } from './proven-coins.ts'
+import { spentOnGas } from './spent-on-gas.ts'
 import type { ObservedOperation } from './store/operations.ts'
 import type { ObservedOwners } from './store/owners.ts'
 import type { ObservedTokenTransfer } from './store/tokens.ts'
@@ -95,7 +96,7 @@ export async function observe(
     operations: managedOperations(executed, managed, blockchain, block),
     owners: managedOwners(added, managed, blockchain, block),
     postings: [
-      ...transfers.map(postingOf),
+      ...transfers.map((transfer) => postingOf(transfer, native)),
       ...feePostings(block, receipts, managed, native),
       ...gasPostings(executed, managed, block, native),
     ],
@@ -250,8 +251,10 @@ function sentBy(
   })
 }
 
-function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
-  const { entityId, blockchain, blockHash, txHash, kind, position, direction, tokenId, address } = transfer
+function postingOf(transfer: Omit<ObservedTransfer, 'id'>, native: Token): Posting {
+  const { entityId, blockchain, blockHash, txHash, kind, position, direction, tokenId, address, purpose } =
+    transfer
+  const isForGas = kind === 'value' && direction === 'out' && tokenId === native.id
   const amountAtomic = direction === 'in' ? transfer.amount : -transfer.amount
   return {
     entityId,
@@ -261,6 +264,8 @@ function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
     entries: [
       { kind: 'address', tokenId, address, amountAtomic },
       { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
+      // Payments of the business account are calls of the contract: a treasury sends values for gas alone.
+      ...(isForGas ? spentOnGas(native, { address, purpose }, amountAtomic) : []),
     ],
   }
 }
@@ -270,14 +275,15 @@ const feePostings = (
   block: Block,
   receipts: ReadonlyMap<string, Receipt>,
   managed: Managed,
-  { blockchain, id: tokenId }: Token,
-): Posting[] =>
-  block.transactions.flatMap(({ hash: txHash, from, feePayer: address = from }) => {
+  native: Token,
+): Posting[] => {
+  const { blockchain, id: tokenId } = native
+  return block.transactions.flatMap(({ hash: txHash, from, feePayer: address = from }) => {
     const receipt = receipts.get(txHash)
     if (!receipt) return []
     const { feeAtomic: amountAtomic } = receipt
     return (managed.get(address) ?? []).map(
-      ({ entityId }): Posting => ({
+      ({ entityId, purpose }): Posting => ({
         entityId,
         blockchain,
         blockHash: block.hash,
@@ -285,7 +291,9 @@ const feePostings = (
         entries: [
           { kind: 'address', tokenId, address, amountAtomic: -amountAtomic },
           { kind: 'fees', tokenId, amountAtomic },
+          ...spentOnGas(native, { address, purpose }, -amountAtomic),
         ],
       }),
     )
   })
+}

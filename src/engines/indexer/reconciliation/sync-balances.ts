@@ -1,8 +1,9 @@
 import type { Chain } from '#chains/chain'
 import type { BlockAt } from '#chains/facets/blocks'
 import { tokenAddress } from '#chains/network'
+import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, type Posting, post } from '#engines/ledger/index'
+import { balancesOf, type Posting, post, unclaimedEntries } from '#engines/ledger/index'
 import { type Token, tokensOf } from '#engines/ledger/tokens/index'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -72,7 +73,7 @@ async function sync(
       await post(
         tx,
         nowMs,
-        found.map((difference) => postingOf(owner, blockchain, head.hash, difference, nowMs)),
+        await postingsOf(tx, owner, tokens, { blockchain, blockHash: head.hash, nowMs }, found),
       )
       return true
     })
@@ -117,19 +118,31 @@ async function differences(
     .filter(({ amountAtomic }) => amountAtomic !== 0n)
 }
 
-const postingOf = (
+/** Coins that pay for gas belong to no merchant where nothing tells whence they came. */
+async function postingsOf(
+  tx: Db,
   { entityId, address }: OwnedAddress,
-  blockchain: string,
-  blockHash: string,
-  { tokenId, amountAtomic }: TokenAmount,
-  nowMs: number,
-): Posting => ({
-  entityId,
-  blockchain,
-  blockHash,
-  fact: `difference:${newId(nowMs)}`,
-  entries: [
-    { kind: 'address', tokenId, address, amountAtomic },
-    { kind: 'difference', tokenId, amountAtomic: -amountAtomic },
-  ],
-})
+  tokens: readonly Token[],
+  at: { blockchain: string; blockHash: string; nowMs: number },
+  differences: readonly TokenAmount[],
+): Promise<Posting[]> {
+  const { blockchain, blockHash, nowMs } = at
+  const gasId = tokens.find(({ isNative, currency }) => isNative && currency !== null)?.id
+  const places = differences.some(({ tokenId }) => tokenId === gasId)
+    ? await managedAmong(tx, blockchain, [address])
+    : []
+  const isOfMerchant = places.some(
+    (place) => place.entityId === entityId && (place.purpose === 'treasury' || place.purpose === 'deposit'),
+  )
+  return differences.map(({ tokenId, amountAtomic }) => ({
+    entityId,
+    blockchain,
+    blockHash,
+    fact: `difference:${newId(nowMs)}`,
+    entries: [
+      { kind: 'address', tokenId, address, amountAtomic },
+      { kind: 'difference', tokenId, amountAtomic: -amountAtomic },
+      ...(isOfMerchant && tokenId === gasId ? unclaimedEntries(address, { tokenId }, amountAtomic) : []),
+    ],
+  }))
+}

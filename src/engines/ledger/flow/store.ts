@@ -44,7 +44,7 @@ export const addToFlow = (tx: Db, transfers: readonly UncountedTransfer[]) =>
       sum(m.sign)
     from ${given(transfers)} cross join lateral (
       select p.entity_id, t.currency, case when o.id is null then 1 else -1 end as sign,
-        case when o.id is null then -e.amount else e.amount end as moved,
+        trunc(in_millionths(case when o.id is null then -e.amount else e.amount end, t.decimals)) as moved,
         date_bin(interval '5 minutes', coalesce(o.create_date, p.create_date), timestamptz '1970-01-01 00:00:00Z') as start_date
       from postings p left join postings o on o.entity_id = p.entity_id and o.id = p.reverses_id
       join entries e on e.entity_id = p.entity_id and e.posting_id = p.id

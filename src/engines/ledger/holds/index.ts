@@ -1,6 +1,6 @@
 /** Holds reserve outgoing amounts until they are posted or voided. Only holds can be refused. */
 export {
-  availableForHold,
+  availableForFees,
   type Hold,
   heldFor,
   InsufficientFunds,

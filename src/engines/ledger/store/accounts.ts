@@ -54,7 +54,10 @@ export async function ensureAccounts(
   return findAccounts(tx, list)
 }
 
-/** Locks accounts of tokens before those of currencies: the lock order of all callers. */
+/**
+ * Locks accounts of tokens before those of currencies: the lock order of all callers. The unclaimed coins of an address are locked
+ * with it, since its holds are held on them, too.
+ */
 async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, string>> {
   const ofTokens = names.filter(({ tokenId }) => tokenId !== undefined)
   const ofCurrencies = names.filter(({ currency }) => currency !== undefined)
@@ -70,7 +73,8 @@ const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>
     select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address
     from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map(unitOf)}::text[],
       ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
-    join accounts a on a.entity_id = n.e and ${ofUnit} and a.kind = n.k and a.address = n.d
+    join accounts a on a.entity_id = n.e and ${ofUnit} and a.address = n.d
+      and (a.kind = n.k or (a.kind = 'unclaimed' and n.k = 'address'))
     order by a.entity_id, a.id for no key update of a`)
 
 const unitOf = ({ tokenId, currency }: Unit) => tokenId ?? currency
@@ -104,6 +108,24 @@ export const balancesOf = (db: Db, entityId: string, blockchain: string, address
       a.create_date, a.update_date
     from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.token_id is not null
       and a.blockchain = ${blockchain} and a.address = any(${addresses}::text[])`)
+
+/** An amount that is booked, and the part of it that is held. */
+export type HeldAmount = Pick<Balance, 'postedAtomic' | 'heldAtomic'>
+
+/** The coins of an address in a token that pays for gas that no merchant owns; `undefined` where none are told apart. */
+export const unclaimedCoins = (
+  db: Db,
+  { entityId, address, tokenId }: { entityId: string; address: string; tokenId: string },
+) =>
+  db.maybe<HeldAmount>(sql`select a.posted as posted_atomic, a.held as held_atomic from accounts a
+    where a.entity_id = ${entityId} and a.kind = 'unclaimed' and a.token_id = ${tokenId} and a.address = ${address}`)
+
+/** Opens the account of unclaimed coins: from then on gas is paid with them alone. */
+export const openUnclaimedCoins = async (
+  tx: Db,
+  nowMs: number,
+  account: { entityId: string; blockchain: string; address: string; tokenId: string },
+): Promise<void> => void (await ensureAccounts(tx, nowMs, [{ ...account, kind: 'unclaimed' }]))
 
 /** SQL condition: the address owns at least `minAtomic` of a token; `address` is a column. */
 export const ownsAtLeast = (entityId: string, tokenId: string, address: Sql, minAtomic: bigint): Sql =>

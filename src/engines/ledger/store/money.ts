@@ -1,5 +1,6 @@
 import type { Db } from '#runtime/db/db'
 import { sql } from '#runtime/db/db'
+import type { Unit } from './accounts.ts'
 import type { Entry } from './postings.ts'
 
 /** Money is counted in millionths of its currency, as stablecoins are. */
@@ -20,21 +21,27 @@ export const walletEntries = (walletId: string, currency: string, amountAtomic: 
   { kind: 'settlement', currency, address: walletId, amountAtomic: -amountAtomic },
 ]
 
-/** The entries that assign unclaimed coins of a treasury to a merchant, or the reverse when the amount is negative. */
+/** Unclaimed coins of a treasury, in their unit. */
+export type UnclaimedCoins = { treasury: string; unit: Unit; amountAtomic: bigint }
+
+/** The entries that assign unclaimed coins of a treasury to a merchant, or the reverse when the amounts are negative. */
 export const claimedEntries = (
-  treasury: string,
+  { treasury, unit, amountAtomic: coinsAtomic }: UnclaimedCoins,
   walletId: string,
   currency: string,
   amountAtomic: bigint,
 ): Entry[] => [
-  ...unclaimedEntries(treasury, currency, -amountAtomic),
+  ...unclaimedEntries(treasury, unit, -coinsAtomic),
   ...walletEntries(walletId, currency, amountAtomic),
 ]
 
-/** The entries of coins that a treasury received and that belong to no merchant. */
-export const unclaimedEntries = (treasury: string, currency: string, amountAtomic: bigint): Entry[] => [
-  { kind: 'unclaimed', currency, address: treasury, amountAtomic },
-  { kind: 'settlement', currency, address: treasury, amountAtomic: -amountAtomic },
+/**
+ * The entries of coins that an address received and that belong to no merchant, or that it spent. They are in the token where it
+ * pays for gas, and else in its currency.
+ */
+export const unclaimedEntries = (address: string, unit: Unit, amountAtomic: bigint): Entry[] => [
+  { kind: 'unclaimed', ...unit, address, amountAtomic },
+  { kind: 'settlement', ...unit, address, amountAtomic: -amountAtomic },
 ]
 
 /** The entries of an operator's correction: of the coins of an address, or of the money behind all coins. */

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** The stablecoins of a currency on one chain, at all addresses of an entity. */
+/** The stablecoins of a currency on one chain, at all addresses of an entity, in millionths. */
 type CoinTotal = { currency: string; blockchain: string; amountAtomic: bigint }
 
 /**
@@ -8,7 +8,7 @@ type CoinTotal = { currency: string; blockchain: string; amountAtomic: bigint }
  * without an address lack: a few rows, however many addresses there are.
  */
 export const coinTotals = (db: Db, entityId: string) =>
-  db.all<CoinTotal>(sql`select t.currency, t.blockchain, -sum(a.posted) as amount_atomic
+  db.all<CoinTotal>(sql`select t.currency, t.blockchain, trunc(-sum(in_millionths(a.posted, t.decimals))) as amount_atomic
     from accounts a join tokens t on t.id = a.token_id and t.currency is not null
     where a.entity_id = ${entityId} and a.address = '' and a.token_id is not null and a.kind <> 'address'
     group by t.currency, t.blockchain order by t.currency, t.blockchain`)

@@ -6,6 +6,7 @@ import { instantMs, type Mark, type Span, type TimelineLane } from './types.ts'
 const purposes = {
   amount: 'Hold of the amount',
   fee: 'Hold of the fee',
+  gas: 'Hold for gas',
   money: 'Hold of the money',
   review: 'Hold for the review',
 } as const

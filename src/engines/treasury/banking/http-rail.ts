@@ -1,6 +1,7 @@
 import { parseAddressOf } from '#chains/address'
 import { familyOf } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
+import { stablecoinIn } from '#chains/network'
 import { requireNetwork } from '#chains/networks/index'
 import type { BankOrder, BankRail } from '#engines/bank-rail'
 import { systemClock } from '#lib/time'
@@ -28,8 +29,8 @@ export function openHttpRail(setting: BankRailSetting): BankRail {
     instructions,
     places: (chains) => {
       const network = chains.find(blockchain)?.network
-      const token = network?.tokens.find(({ currency }) => currency === 'USD')
-      return network && token ? [{ network, token, address }] : []
+      const token = network && stablecoinIn(network, 'USD')
+      return token ? [{ network, token, address }] : []
     },
     send: async (order: BankOrder) => {
       const body = Buffer.from(JSON.stringify(order))

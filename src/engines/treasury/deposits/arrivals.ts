@@ -13,7 +13,7 @@ export async function arrivalsIn(
   network: Network,
   transfers: readonly ObservedTransfer[],
 ): Promise<Arrival[]> {
-  const deposits = externalTransfers(network, transfers, 'deposit')
+  const deposits = externalTransfers(network, transfers, 'deposit').filter(({ amount }) => amount > 0n)
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
   const byId = new Map(addresses.map((address) => [address.id, address]))

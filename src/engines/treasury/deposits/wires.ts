@@ -1,8 +1,10 @@
-import type { Network } from '#chains/networks/index'
+import { bookedAmount, paysForGas, stablecoinIn } from '#chains/network'
+import { type Network, requireNetwork } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import type { ObservedTransfer } from '#engines/indexer/observed/index'
-import { claimedEntries, post } from '#engines/ledger/index'
+import { availableForFees } from '#engines/ledger/holds/index'
+import { claimedEntries, post, type UnclaimedCoins } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -105,16 +107,46 @@ export async function endWire(
   ])
 }
 
-/** Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. */
+/**
+ * Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. Where the treasury has paid gas with
+ * them before they were named, they wait until it is funded.
+ */
 export async function creditWires(
   tx: Db,
   nowMs: number,
   blockchain: string,
   completeTo: number,
 ): Promise<void> {
-  const arrived = await lockArrivedWires(tx, blockchain, completeTo)
+  const arrived = await coveredWires(tx, nowMs, await lockArrivedWires(tx, blockchain, completeTo))
   await setWires(tx, arrived, 'complete', formatInstant(nowMs))
   await bookWires(tx, nowMs, arrived, 'complete')
+}
+
+/** The wires whose coins are still there, in their order. */
+async function coveredWires(tx: Db, nowMs: number, wires: readonly Wire[]): Promise<Wire[]> {
+  const left = new Map<string, bigint>()
+  const covered: Wire[] = []
+  for (const wire of wires) {
+    const { unit, amountAtomic } = coinsOf(wire, wire.amount)
+    if (unit.tokenId !== undefined) {
+      const { entityId, blockchain, address } = wire
+      const free =
+        left.get(entityId) ??
+        (await availableForFees(tx, nowMs, { entityId, blockchain, address, tokenId: unit.tokenId }))
+      if (free < amountAtomic) continue
+      left.set(entityId, free - amountAtomic)
+    }
+    covered.push(wire)
+  }
+  return covered
+}
+
+/** The coins of a wire in the unit in which they are unclaimed. */
+function coinsOf({ blockchain, address: treasury, currency }: Wire, amount: bigint): UnclaimedCoins {
+  const network = requireNetwork(blockchain)
+  const token = stablecoinIn(network, currency)
+  if (!token || !paysForGas(network, token.id)) return { treasury, unit: { currency }, amountAtomic: amount }
+  return { treasury, unit: { tokenId: token.id }, amountAtomic: bookedAmount(network, token.id, amount) }
 }
 
 /** Reverts the credits of wires whose coins were in an orphaned block. */
@@ -140,13 +172,17 @@ async function bookWires(
   await post(
     tx,
     nowMs,
-    wires.map(({ entityId, id, currency, address, amount }) => ({
-      entityId,
-      blockchain: '',
-      blockHash: '',
-      fact: `deposit:${id}${isCredit ? '' : ':orphaned'}`,
-      entries: claimedEntries(address, merchantWalletIdOf(entityId), currency, isCredit ? amount : -amount),
-    })),
+    wires.map((wire) => {
+      const { entityId, id, currency } = wire
+      const amount = isCredit ? wire.amount : -wire.amount
+      return {
+        entityId,
+        blockchain: '',
+        blockHash: '',
+        fact: `deposit:${id}${isCredit ? '' : ':orphaned'}`,
+        entries: claimedEntries(coinsOf(wire, amount), merchantWalletIdOf(entityId), currency, amount),
+      }
+    }),
   )
   await recordChanges(
     tx,

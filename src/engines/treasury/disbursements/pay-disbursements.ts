@@ -8,7 +8,7 @@
  */
 
 import type { Chain } from '#chains/chain'
-import { tokenAddress } from '#chains/network'
+import { bookedAmount, stablecoinWithId, tokenAddress } from '#chains/network'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/holds/index'
 import { announceWork, submitFromTreasury } from '#engines/transactions/index'
@@ -159,9 +159,10 @@ async function submitted(
   disbursement: Disbursement,
 ): Promise<Ending | undefined> {
   const { tokenId, amount, toAddress } = disbursement
-  const token = chain.network.tokens.find(({ id }) => id === tokenId)
+  const token = stablecoinWithId(chain.network, tokenId)
   if (!token) throw new Error(`${chain.network.blockchain} has no token ${tokenId}`)
   const amountText = formatAmount(amount, token.decimals)
+  const amountAtomic = bookedAmount(chain.network, tokenId, amount)
   try {
     await submitFromTreasury(ctx, {
       id: disbursement.id,
@@ -174,10 +175,10 @@ async function submitted(
         tokenId,
         destinationAddress: toAddress,
         amountTexts: [amountText],
-        amountAtomic: amount,
+        amountAtomic,
       },
       signatory: signatoryOf(treasury),
-      token: { tokenId, address: treasury.address, amountAtomic: amount },
+      token: { tokenId, address: treasury.address, amountAtomic },
       policy: 'applies',
     })
     return undefined

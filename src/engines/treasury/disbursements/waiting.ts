@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { stablecoinWithId } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import type { Config } from '#runtime/config'
@@ -56,7 +57,7 @@ const isNews = oncePer((_config: Config) => createRepeatFilter(600_000))
 function alarm(ctx: EngineCtx, { network }: Chain, disbursement: Disbursement, waiting: Waiting): void {
   const { kind, entityId, id, blockchain, tokenId } = disbursement
   if (!isNews(ctx.config)(`${entityId}:${blockchain}:${tokenId}`)) return
-  const token = network.tokens.find((each) => each.id === tokenId)
+  const token = stablecoinWithId(network, tokenId)
   const missing = token && formatAmount(BigInt(waiting.missing ?? 0), token.decimals)
   raiseAlarm(
     ctx.log,

@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import { wordOfAddress } from '#chains/crosschain/native-address'
-import { tokenAddress } from '#chains/network'
+import { bookedAmount, tokenAddress } from '#chains/network'
 import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
@@ -230,7 +230,11 @@ async function burn(ctx: EntityCtx, treasury: TreasuryRow, row: Rebalancing): Pr
       amountText: undefined,
     },
     signatory: signatoryOf(treasury),
-    token: { tokenId: row.sourceTokenId, address: treasury.address, amountAtomic: row.amount },
+    token: {
+      tokenId: row.sourceTokenId,
+      address: treasury.address,
+      amountAtomic: bookedAmount(chain.network, row.sourceTokenId, row.amount),
+    },
     // The coins are burned for another treasury of the entity, which alone can have them minted.
     policy: 'exempt',
   })

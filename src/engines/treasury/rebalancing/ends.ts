@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { Crosschain } from '#chains/crosschain/crosschain'
-import type { NetworkToken } from '#chains/network'
+import { type NetworkToken, stablecoinNamed } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 
 /** A chain from and to which coins of a token can be moved. */
@@ -12,7 +12,7 @@ const movedSymbol = 'USDC'
 /** The chain as an end of a rebalancing; `undefined` where it has no messages, or this server does not attest them. */
 export function endOf({ config }: EngineCtx, chain: Chain): RebalancingEnd | undefined {
   const { crosschain, network } = chain
-  const token = network.tokens.find(({ symbol }) => symbol === movedSymbol)
+  const token = stablecoinNamed(network, movedSymbol)
   if (!crosschain || !token || network.environment !== config.crosschainEnvironment) return undefined
   return { chain, blockchain: network.blockchain, crosschain, token }
 }

@@ -1,3 +1,5 @@
+import { bookedAmount } from '#chains/network'
+import type { Network } from '#chains/networks/index'
 import type { Step } from '#engines/indexer/index'
 import { type ObservedTransfer, observedCrosschainOf } from '#engines/indexer/observed/index'
 import { formatInstant } from '#lib/time'
@@ -15,6 +17,7 @@ export async function followMints(
   tx: Db,
   nowMs: number,
   { kind, blockchain, blockHash }: Step,
+  network: Network,
   transfers: readonly ObservedTransfer[],
   resume: (coins: { entityId: string; blockchain: string; tokenId: string }) => Promise<void>,
 ): Promise<readonly ObservedTransfer[]> {
@@ -41,11 +44,12 @@ export async function followMints(
   if (kind !== 'undone')
     for (const { entityId, tokenId } of minted) await resume({ entityId, blockchain, tokenId })
   return transfers.filter(
-    (transfer) => !minted.some((each) => isMint(transfer, each, hashes.get(each.nonce))),
+    (transfer) => !minted.some((each) => isMint(network, transfer, each, hashes.get(each.nonce))),
   )
 }
 
 const isMint = (
+  network: Network,
   { direction, purpose, entityId, txHash, tokenId, amount }: ObservedTransfer,
   minted: Minted,
   mintTxHash: string | undefined,
@@ -55,7 +59,7 @@ const isMint = (
   entityId === minted.entityId &&
   txHash === mintTxHash &&
   tokenId === minted.tokenId &&
-  amount === minted.amount
+  amount === bookedAmount(network, minted.tokenId, minted.amount)
 
 /** Takes rebalancings up again that failed in an orphaned block: the same burn is sent again and decides again. */
 export async function reopenRebalancings(

@@ -6,10 +6,18 @@
  */
 import { createHash } from 'node:crypto'
 import type { Chain } from '#chains/chain'
+import { paysForGas } from '#chains/network'
+import { requireNetwork } from '#chains/networks/index'
 import { managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { lockUnchangedGaps, type Reconciliation, reconcile } from '#engines/indexer/reconciliation/index'
-import { adjustmentEntries, currencyDecimals, post } from '#engines/ledger/index'
+import {
+  adjustmentEntries,
+  currencyDecimals,
+  type Posting,
+  post,
+  unclaimedEntries,
+} from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -23,6 +31,8 @@ export type Adjustment = Omit<AdjustmentRow, 'id' | 'reason' | 'actor' | 'create
   /** Symbol and decimals to display the amount with. */
   symbol: string
   decimals: number
+  /** The coins pay for gas, and those that the books did not have are no merchant's. */
+  isUnclaimed?: true
 }
 
 /** Every gap found and the adjustments that close it. The same gaps have the same `id`, regardless of other activity. */
@@ -59,7 +69,7 @@ export async function planAdjustments(
   return { id: idOf(adjustments), adjustments, proofs, moneyGaps }
 }
 
-/** Coins to adjust. `isPlatform`: they are at a deposit address or treasury, and so back the money of merchants. */
+/** Coins to adjust. `isPlatform`: they are at a deposit address or treasury, and so back the money of merchants. Unclaimed ones do not. */
 type CoinAdjustment = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
 
 async function coinsIn(db: Db, { blockchain, tokens, gaps }: Reconciliation): Promise<CoinAdjustment[]> {
@@ -73,9 +83,12 @@ async function coinsIn(db: Db, { blockchain, tokens, gaps }: Reconciliation): Pr
     const place = places.find((each) => each.address === address && each.entityId === entityId)
     const { symbol, decimals } = token
     const amount = onChainAtomic - bookedAtomic
+    const isPlatform = place?.purpose === 'deposit' || place?.purpose === 'treasury'
+    const isUnclaimed = isPlatform && paysForGas(requireNetwork(blockchain), tokenId)
+    const adjusted = { entityId, blockchain, address, tokenId, currency: null, amount, symbol, decimals }
     return {
-      adjustment: { entityId, blockchain, address, tokenId, currency: null, amount, symbol, decimals },
-      isPlatform: place?.purpose === 'deposit' || place?.purpose === 'treasury',
+      adjustment: { ...adjusted, ...(isUnclaimed && { isUnclaimed }) },
+      isPlatform: isPlatform && !isUnclaimed,
       currency: token.currency,
     }
   })
@@ -118,11 +131,16 @@ export async function bookAdjustments(
     await requireMoneyGaps(tx, plan)
     const nowMs = ctx.clock.nowMs()
     const createDate = formatInstant(nowMs)
-    const rows = plan.adjustments.map(({ symbol: _, decimals: __, ...adjustment }) => {
-      return { ...adjustment, ...by, id: newId(nowMs), createDate }
+    const booked = plan.adjustments.map(({ symbol: _, decimals: __, isUnclaimed = false, ...adjustment }) => {
+      return { row: { ...adjustment, ...by, id: newId(nowMs), createDate }, isUnclaimed }
     })
+    const rows = booked.map(({ row }) => row)
     await insertAdjustments(tx, rows)
-    await post(tx, nowMs, rows.map(postingOf))
+    await post(
+      tx,
+      nowMs,
+      booked.map(({ row, isUnclaimed }) => postingOf(row, isUnclaimed)),
+    )
     await recordChanges(tx, nowMs, rows.map(changeOf))
     return rows
   })
@@ -142,13 +160,19 @@ const gapsOf = (gaps: readonly MoneyGap[], entityId: string): string =>
     .sort()
     .join()
 
-const postingOf = ({ entityId, id, blockchain, address, tokenId, currency, amount }: AdjustmentRow) => ({
+const postingOf = (
+  { entityId, id, blockchain, address, tokenId, currency, amount }: AdjustmentRow,
+  isUnclaimed: boolean,
+): Posting => ({
   entityId,
   blockchain,
   // No block, so that no reorg reverts it.
   blockHash: '',
   fact: `adjustment:${id}`,
-  entries: adjustmentEntries(tokenId === null ? { currency: currency! } : { tokenId, address }, amount),
+  entries: [
+    ...adjustmentEntries(tokenId === null ? { currency: currency! } : { tokenId, address }, amount),
+    ...(isUnclaimed && tokenId !== null ? unclaimedEntries(address, { tokenId }, amount) : []),
+  ],
 })
 
 const changeOf = ({ entityId, id, actor, amount, createDate: _, ...adjustment }: AdjustmentRow) => ({

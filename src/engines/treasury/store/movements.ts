@@ -1,7 +1,10 @@
+import { currencyDecimals } from '#engines/ledger/index'
 import { movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
 
 const none = sql`null`
+/** Amounts are in the units of money: those of a token may be smaller. */
+const decimals = sql`${currencyDecimals}`
 const status = { state: sql`m.status`, states: { open: ['pending'], done: ['complete'], failed: ['failed'] } }
 
 /** Payments and refunds. The payer of a refund is the merchant, whose treasury has many addresses. */
@@ -12,7 +15,7 @@ const payments = movementTable({
   direction: sql`case m.type when 'payment' then 'in' else 'out' end`,
   state: sql`m.status`,
   states: { open: ['pending', 'confirmed', 'action_required'], done: ['paid'], failed: ['failed'] },
-  columns: { to: sql`m.deposit_address` },
+  columns: { decimals, to: sql`m.deposit_address` },
 })
 
 const payouts = movementTable({
@@ -20,7 +23,7 @@ const payouts = movementTable({
   from: sql`payouts m`,
   kinds: { payout: undefined },
   direction: sql`'out'`,
-  columns: { from: none },
+  columns: { decimals, from: none },
   addresses: [sql`m.to_address`],
 })
 
@@ -31,7 +34,7 @@ const redemptions = movementTable({
   kinds: { redemption: undefined },
   direction: sql`'out'`,
   state: sql`redemption_status(m.status, m.bank_state)`,
-  columns: { from: none },
+  columns: { decimals, from: none },
   // All go to the issuer: its address would name them all.
   addresses: [],
 })
@@ -43,6 +46,7 @@ const transfers = movementTable({
   direction: sql`m.direction`,
   state: sql`m.status`,
   states: { ...status.states, open: ['pending', 'running'] },
+  columns: { decimals },
 })
 
 /** Money that came by wire: a sandbox mints it to the treasury. */
@@ -55,7 +59,7 @@ const deposits = movementTable({
   columns: {
     tokenId: none,
     currency: sql`m.currency`,
-    decimals: sql`m.decimals`,
+    decimals,
     from: none,
     to: sql`m.address`,
   },
@@ -70,6 +74,7 @@ const sweeps = movementTable({
   kinds: { sweep: undefined },
   direction: sql`'internal'`,
   columns: {
+    decimals,
     txHash: sql`(select t.tx_hash from platform_transactions t where t.entity_id = m.entity_id and t.id = m.id)`,
   },
   // All go to the treasury: its address would name them all.

@@ -10,7 +10,8 @@ import type { Chain } from '#chains/chain'
 import { domainSeparatorOf } from '#chains/domain-separators'
 import type { GatherByAuthorization } from '#chains/facets/gather'
 import { gatherOn } from '#chains/facets/optional'
-import { type NetworkToken, tokenAddress } from '#chains/network'
+import { bookedAmount, type NetworkToken, stablecoinWithId, tokenAddress } from '#chains/network'
+import { requireNetwork } from '#chains/networks/index'
 import { WalletFrozen } from '#custody/freezes/index'
 import { signWithPlatformKey } from '#custody/index'
 import { type ManagedAddress, managedAmong, type Signatory } from '#custody/wallets/index'
@@ -86,7 +87,7 @@ export async function sweepShortage(
 }
 
 function tokenOf({ network }: Chain, { tokenId }: Coins): NetworkToken {
-  const token = network.tokens.find(({ id }) => id === tokenId)
+  const token = stablecoinWithId(network, tokenId)
   if (!token) throw new Error(`${network.blockchain} has no token ${tokenId}`)
   return token
 }
@@ -114,10 +115,11 @@ async function chooseUnswept(
   const found = await unsweptOf(ctx.db, coins, restMs, batchMax)
   const addresses = found.map(({ address }) => address)
   const balances = await balancesOf(ctx.db, coins.entityId, coins.blockchain, addresses)
+  const units = bookedAmount(requireNetwork(coins.blockchain), coins.tokenId, 1n)
   const own = new Map(
     balances
       .filter(({ tokenId }) => tokenId === coins.tokenId)
-      .map(({ address, postedAtomic, heldAtomic }) => [address, postedAtomic - heldAtomic]),
+      .map(({ address, postedAtomic, heldAtomic }) => [address, (postedAtomic - heldAtomic) / units]),
   )
   const chosen: Unswept[] = []
   let left = shortAtomic
@@ -176,7 +178,7 @@ async function sweepOne(
     ...sent,
     fee: {},
     refId: `sweep ${id}`,
-    token: { tokenId, address: fromAddress, amountAtomic: amount },
+    token: { tokenId, address: fromAddress, amountAtomic: bookedAmount(chain.network, tokenId, amount) },
     // Coins go from an address of the entity to its treasury.
     policy: 'exempt',
   })

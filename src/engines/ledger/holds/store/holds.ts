@@ -17,9 +17,10 @@ export const accountNameOf = (account: HoldAccount): AccountName => {
 
 /**
  * A transaction holds the coins of its amount and its fee; the disbursement behind it may hold a merchant's money. Received
- * coins are held while their review is not approved.
+ * coins are held while their review is not approved. Coins that a treasury sends for `gas`, such as a deposit, are held as its
+ * fees are: where the coins of merchants pay for gas, too, those that no merchant owns have to cover both.
  */
-type HoldPurpose = 'amount' | 'fee' | 'money' | 'review'
+type HoldPurpose = 'amount' | 'fee' | 'gas' | 'money' | 'review'
 
 export type Hold = HoldAccount & {
   /** The owner of the hold: the transaction or payout that will spend it. */
@@ -64,14 +65,18 @@ export async function placeHolds(
 }
 
 /**
- * Returns the amount of one account that can still be held. Locks the account, so that the result stays valid until the `tx`
- * ends and a batch can place as many holds as are covered.
+ * Returns the amount of one account that can still be held for fees. Locks the account, so that the result stays valid until the
+ * `tx` ends and a batch can place as many holds as are covered.
  */
-export async function availableForHold(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
+export async function availableForFees(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
   const name = accountNameOf(account)
   const id = (await ensureAccounts(tx, nowMs, [name])).get(accountKey(name))!
-  const row = await tx.one<{ available: bigint }>(sql`select posted - held as available from accounts
-    where entity_id = ${account.entityId} and id = ${id} for no key update`)
+  const row = await tx.one<{
+    available: bigint
+  }>(sql`select least(a.posted - a.held, (select u.posted - u.held
+      from accounts u where u.entity_id = a.entity_id and u.address = a.address and u.token_id = a.token_id
+        and u.kind = 'unclaimed')) as available
+    from accounts a where a.entity_id = ${account.entityId} and a.id = ${id} for no key update of a`)
   return row.available
 }
 
@@ -107,11 +112,11 @@ export async function resolveHolds(
 }
 
 /**
- * Raises an open hold to `amountAtomic`, or places it, under the account's lock; a hold that is large enough stays. False,
+ * Raises an open hold for a fee to `amountAtomic`, or places it, under the account's lock; a hold that is large enough stays. False,
  * with nothing changed, when the account cannot cover the difference.
  */
-export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<boolean> {
-  const available = await availableForHold(tx, nowMs, hold)
+export async function raiseHold(tx: Db, nowMs: number, hold: Hold & { purpose: 'fee' }): Promise<boolean> {
+  const available = await availableForFees(tx, nowMs, hold)
   const open = await tx.maybe<{ amount: bigint }>(sql`select h.amount from holds h
     where h.entity_id = ${hold.entityId} and h.intent_id = ${hold.intentId} and h.purpose = ${hold.purpose}
       and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
@@ -132,9 +137,12 @@ export async function reopenHolds(
 ): Promise<void> {
   if (intents.length === 0) return
   await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
-      select x.entity_id, x.account_id
+      select o.entity_id, u.id
       from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-      join holds x on x.entity_id = n.e and x.intent_id = n.i and x.purpose <> 'money')
+      join holds x on x.entity_id = n.e and x.intent_id = n.i and x.purpose <> 'money'
+      join accounts o on o.entity_id = x.entity_id and o.id = x.account_id
+      cross join lateral (select o.id union all select s.id from accounts s where o.kind = 'address'
+        and s.entity_id = o.entity_id and s.address = o.address and s.token_id = o.token_id and s.kind = 'unclaimed') u)
     order by a.entity_id, a.id for no key update`)
   await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)

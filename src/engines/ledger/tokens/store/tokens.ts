@@ -39,7 +39,15 @@ export async function seedTokens(
 ): Promise<void> {
   const at = { listed: true, createDate: formatInstant(nowMs) }
   const rows = networks.flatMap(({ blockchain, nativeToken, tokenStandard = 'ERC20', tokens: others }) => [
-    { ...nativeToken, ...at, blockchain, isNative: true, standard: null, address: null, currency: null },
+    {
+      ...nativeToken,
+      ...at,
+      blockchain,
+      isNative: true,
+      standard: null,
+      address: null,
+      currency: currencyOf(nativeToken),
+    },
     ...others.map((token) => ({
       ...token,
       ...at,
@@ -56,6 +64,8 @@ export async function seedTokens(
   await database.run(sql`${tokens.insert(rows)}
     on conflict do nothing`)
 }
+
+const currencyOf = ({ contract }: Network['nativeToken']): string | null => contract?.currency ?? null
 
 type BookedCoin = Pick<Token, 'id' | 'blockchain' | 'symbol' | 'decimals' | 'address'>
 

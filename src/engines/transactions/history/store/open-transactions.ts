@@ -2,7 +2,7 @@ import { type Db, sql } from '#runtime/db/db'
 
 /** The stablecoins that transactions of wallets under way hold, and those that wallets received and an operator has not approved. */
 export const coinsHeldByWallets = (db: Db, entityId: string) =>
-  db.all<{ currency: string; heldAtomic: bigint }>(sql`select v.currency, sum(v.amount) as held_atomic
+  db.all<{ currency: string; heldAtomic: bigint }>(sql`select v.currency, trunc(sum(v.amount)) as held_atomic
     from (
       select t.entity_id, t.id from transactions t where t.entity_id = ${entityId} and t.wallet_id is not null
         and t.state in ('INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK') and t.state <> 'COMPLETE'

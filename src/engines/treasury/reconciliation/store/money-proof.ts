@@ -5,8 +5,8 @@ import { leaving } from '../../disbursements/store/disbursements.ts'
 import { moving } from '../../rebalancing/store.ts'
 
 /**
- * The money of merchants in a currency and the coins that back it, in base units. `gap` is the difference that the other
- * amounts do not explain.
+ * The money of merchants in a currency and the coins that back it, in millionths. `gap` is the difference that the other amounts do
+ * not explain, exactly: a part of a millionth counts as one.
  */
 export type MoneySums = {
   currency: string
@@ -16,7 +16,7 @@ export type MoneySums = {
   coins: bigint
   /** Of the coins: deposits not credited, because of missing confirmations, a block not followed yet, or their review. */
   arriving: bigint
-  /** Of the coins: transfers from external senders to a treasury. */
+  /** Of the coins: transfers from external senders to a treasury, and those for gas where a stablecoin pays for it. */
   unclaimed: bigint
   /** Of the coins: adjustments booked by operators, owed to no merchant; negative where coins are missing for good. */
   adjusted: bigint
@@ -70,9 +70,9 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
     ), compared as (
       select *, coins - (owed + arriving + unclaimed + adjusted - leaving - moving) as gap from sums
     )
-    select entity_id, currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
-      sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(moving) as moving,
-      sum(gap) as gap
+    select entity_id, currency, sum(owed) as owed, trunc(sum(coins)) as coins, trunc(sum(arriving)) as arriving,
+      trunc(sum(unclaimed)) as unclaimed, sum(adjusted) as adjusted, trunc(sum(leaving)) as leaving,
+      sum(moving) as moving, sign(sum(gap)) * ceil(abs(sum(gap))) as gap
     from compared group by grouping sets ((currency), (entity_id, currency))
     having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`,
   )
