@@ -20,6 +20,8 @@ export type EvmRow<Name extends string = string> = {
   nativeCoin: { name: string; symbol: string; decimals: number }
   /** The address of USDC. */
   usdc: string
+  /** Set where gas is paid with USDC: its contract moves the native coin, of 18 decimals, as a token. */
+  usdcIsNative?: true
   /** The name that the contract gives in its domain of EIP-712, where it is not USDC. */
   usdcName?: string
   eurc?: string
@@ -53,6 +55,7 @@ const usualInFlightMax = 16
 export function evmNetwork<Name extends string>({
   nativeCoin,
   usdc,
+  usdcIsNative,
   usdcName = 'USDC',
   eurc,
   eurcName = 'EURC',
@@ -60,16 +63,15 @@ export function evmNetwork<Name extends string>({
 }: EvmRow<Name>): NetworkOf<Name> {
   const { blockchain, environment } = row
   const idOf = (symbol: string) => nameId(tokenIdNamespace, tokenIdName(blockchain, symbol))
-  const tokens: NetworkToken[] = [
-    {
-      id: idOf('USDC'),
-      symbol: 'USDC',
-      name: usdcName,
-      currency: 'USD',
-      decimals: coinDecimals,
-      address: usdc,
-    },
-  ]
+  const dollars: NetworkToken = {
+    id: idOf('USDC'),
+    symbol: 'USDC',
+    name: usdcName,
+    currency: 'USD',
+    decimals: coinDecimals,
+    address: usdc,
+  }
+  const tokens: NetworkToken[] = usdcIsNative ? [] : [dollars]
   const eurcAddress = eurc ?? (environment === 'TEST' ? localEurcAddress : undefined)
   if (eurcAddress !== undefined)
     tokens.push({
@@ -86,7 +88,7 @@ export function evmNetwork<Name extends string>({
     inFlightMax: usualInFlightMax,
     ...row,
     family: 'evm',
-    nativeToken: { ...nativeCoin, id: idOf(nativeCoin.symbol) },
+    nativeToken: { ...nativeCoin, id: idOf(nativeCoin.symbol), ...(usdcIsNative && { contract: dollars }) },
     tokens,
     startsWhenNamed: true,
   }

@@ -67,6 +67,19 @@ it('a network in short has the facts of most, and a local EURC where the issuer 
   expect(new Set(ids).size).toBe(6)
 })
 
+it('USDC that pays for gas is one coin, with its contract', () => {
+  const nativeCoin = { name: 'US dollars', symbol: 'USDC', decimals: 18 }
+  const { networks: given, problem } = read({ ...row, nativeCoin, usdcIsNative: true })
+  expect(problem).toBeUndefined()
+  const [network] = given as readonly Network[]
+  const { nativeToken, tokens } = network!
+  expect(nativeToken).toMatchObject({
+    ...nativeCoin,
+    contract: { id: nativeToken.id, symbol: 'USDC', decimals: 6, address: row.usdc },
+  })
+  expect(tokens.map(({ symbol }) => symbol)).toEqual(['EURC'])
+})
+
 it('the document has every field, and an example that is read', () => {
   const page = readFileSync('docs/further-networks.md', 'utf8')
   const [, text = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? []
@@ -111,6 +124,12 @@ it.each([
     { environment: 'LIVE', nativeCoin: { ...row.nativeCoin, symbol: 'EURC' } },
     /nativeCoin\.symbol EURC is that of a stablecoin/,
   ],
+  [{ usdcIsNative: true }, /nativeCoin must have the symbol USDC and 18 decimals with usdcIsNative/],
+  [
+    { usdcIsNative: true, nativeCoin: { name: 'USDC', symbol: 'USDC', decimals: 6 } },
+    /nativeCoin must have the symbol USDC and 18 decimals/,
+  ],
+  [{ usdcIsNative: false }, /usdcIsNative must be true, not false/],
   [{ usdc: wrongSum }, /usdc must be the address of a contract: .*checksum of EIP-55, not "0x01c5/],
   [{ usdc: row.usdc.toUpperCase().replace('0X', '0x') }, /usdc must be the address/],
   [{ usdc: `0x${'0'.repeat(40)}` }, /usdc must be the address of a contract/],

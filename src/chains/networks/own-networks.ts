@@ -105,8 +105,12 @@ function clash(row: GivenRow, taken: readonly TakenNetwork[]): string | undefine
 /** Symbols of a network that its native coin cannot have: a coin is known by its symbol. */
 const stablecoins: ReadonlySet<string> = new Set<TokenSymbol>(['USDC', 'EURC'])
 
+/** The digits of a native coin that a contract moves in millionths. */
+const nativeDecimals = 18
+
 function lacking({
-  nativeCoin: { symbol },
+  nativeCoin: { symbol, decimals },
+  usdcIsNative,
   domain,
   fastConfirmations,
   unifiedBalance,
@@ -114,8 +118,10 @@ function lacking({
   usdc,
   eurc,
 }: GivenRow): string | undefined {
-  if (stablecoins.has(symbol))
-    return `nativeCoin.symbol ${symbol} is that of a stablecoin, by which the two could not be told apart: choose another one, such as ${symbol}-GAS`
+  if (usdcIsNative && (symbol !== 'USDC' || decimals !== nativeDecimals))
+    return `nativeCoin must have the symbol USDC and ${nativeDecimals} decimals with usdcIsNative: correct it, or leave usdcIsNative out`
+  if (!usdcIsNative && stablecoins.has(symbol))
+    return `nativeCoin.symbol ${symbol} is that of a stablecoin, by which the two could not be told apart: choose another one, such as ${symbol}-GAS, or set usdcIsNative where USDC pays for gas`
   if (domain === undefined && unifiedBalance)
     return 'unifiedBalance needs a domain: give it, or leave both out'
   if (domain === undefined && contracts) return 'contracts needs a domain: give it, or leave both out'

@@ -60,6 +60,7 @@ export const rowFields: RowFields = {
     },
   },
   usdc: required(address),
+  usdcIsNative: oneOf(true),
   usdcName: label,
   eurc: address,
   eurcName: label,

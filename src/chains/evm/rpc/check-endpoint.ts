@@ -6,6 +6,7 @@ import { stablecoinsOf, tokenAddress } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { boundedCall, decimalsIn, isFaultOfContract } from '../contracts/bounded-calls.ts'
+import { hasNativeBalances } from './check-native-contract.ts'
 import { bytes, readInteger } from './quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from './rpc.ts'
 
@@ -15,7 +16,7 @@ const decimalsCall = encodeFunctionData({ abi: stablecoinAbi, functionName: 'dec
 /**
  * Checks the chain id of an endpoint, that there is a contract at the address of each listed token of the network and at each
  * address that the configuration names for cross-chain messages and unified balances, and that each token has the decimals by which
- * its amounts are read. Returns the mismatch, if there is one. Throws `NodeUnreachable` when the endpoint gives no answer: it may
+ * its amounts are read, and that the contract of a native coin has its balances. Returns the mismatch, if there is one. Throws `NodeUnreachable` when the endpoint gives no answer: it may
  * only be down.
  */
 export async function inspectEndpoint(
@@ -49,10 +50,17 @@ export async function inspectEndpoint(
   const told = answers.map((answer) => decimalsOf(rpc, answer))
   const wrong = tokens.findIndex(({ decimals }, index) => told[index] !== decimals)
   const token = tokens[wrong]
-  if (!token) return undefined
+  if (!token)
+    return (await hasNativeBalances(rpc, network)) ? undefined : { ...of, ...foreignContract(network) }
   const { symbol, address, decimals } = token
   const reason = `${symbol} of ${blockchain} has ${told[wrong] ?? 'no'} decimals there, and its amounts are read with ${decimals}: correct its address if it is from BEZANT_OWN_NETWORKS, or take ${blockchain} out of BEZANT_NETWORKS`
   return { ...of, reason, token: symbol, address }
+}
+
+/** Says that the contract that should move the native coin moves another one. */
+function foreignContract({ blockchain, nativeToken: { symbol, contract } }: Network) {
+  const reason = `${symbol} pays for gas on ${blockchain}, and the contract ${contract?.address} there has other balances than the native coin: leave usdcIsNative out in BEZANT_OWN_NETWORKS, or correct the address`
+  return { reason, token: symbol, address: contract?.address ?? '' }
 }
 
 /** The decimals that a contract tells; `undefined` where it tells none. */
