@@ -2,6 +2,7 @@ import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
 import { createClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem'
 import { createBundlerClient } from 'viem/account-abstraction'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { requireNetwork } from '#chains/networks/index'
 import type { Harness } from '#testing/platform/harness'
 import { httpAs, type Tenant } from '#testing/platform/tenant'
 import { viemChain } from '#testing/platform/viem-chain'
@@ -27,10 +28,13 @@ export async function openModularAccount(
   owner: unknown = addressOwner(),
 ) {
   const fetchOptions = { headers: { authorization: `Bearer ${clientKey}` } }
-  const transport = http(`${harness.url}/v1/rpc/w3s/buidl/baseSepolia`, { fetchOptions, timeout: 300_000 })
-  const client = createClient({ chain: baseSepoliaChain, transport })
+  const { blockchain, chainId: id } = harness.chain()
+  const { rpcPath } = requireNetwork(blockchain)
+  const transport = http(`${harness.url}/v1/rpc/w3s/buidl/${rpcPath}`, { fetchOptions, timeout: 300_000 })
+  const chain = { ...viemChain, id }
+  const client = createClient({ chain, transport })
   const account = await toCircleSmartAccount({ client: client as never, owner: owner as never })
-  const bundler = createBundlerClient({ account, chain: baseSepoliaChain, paymaster: true, transport })
+  const bundler = createBundlerClient({ account, chain, paymaster: true, transport })
   await harness.fundWallet(account.address, { usdc: '1000' })
   return { account, bundler }
 }

@@ -64,7 +64,7 @@ export async function openSeller(
     asked: () => asked,
     price: {
       scheme: 'exact',
-      network: 'eip155:84532',
+      network: `eip155:${harness.chain().chainId}`,
       asset: harness.chain().tokens.USDC,
       amount,
       payTo,

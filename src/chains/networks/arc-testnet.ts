@@ -38,6 +38,7 @@ export const arcTestnet: NetworkOf<'ARC-TESTNET'> = {
   fastConfirmations: 1,
   businessChain: 'ARC',
   startsWhenNamed: true,
+  rpcPath: 'arcTestnet',
   unifiedBalance: { chain: 'Arc', network: 'Testnet' },
   feeModel: 'eip1559',
   inFlightMax: 16,

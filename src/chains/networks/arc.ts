@@ -42,6 +42,7 @@ export const arc: NetworkOf<'ARC'> = {
   },
   businessChain: 'ARC',
   startsWhenNamed: true,
+  rpcPath: 'arc',
   unifiedBalance: { chain: 'Arc', network: 'Mainnet' },
   feeModel: 'eip1559',
   inFlightMax: 16,

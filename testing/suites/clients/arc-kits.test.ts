@@ -1,6 +1,7 @@
 /** The published kits on a chain whose native coin is USDC: messages, unified balances and payments by x402. */
 import { BridgeKit } from '@circle-fin/bridge-kit'
 import { createUnifiedBalanceKitContext, deposit, spend } from '@circle-fin/unified-balance-kit'
+import { BatchEvmScheme, GatewayClient } from '@circle-fin/x402-batching/client'
 import { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
@@ -11,10 +12,14 @@ import { arcTestnet } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '#engines/indexer/reconciliation/index'
 import { devAccounts } from '#sandbox/constants'
+import { executeOperation, openModularAccount, usdcPayment } from '#testing/builders/modular-accounts'
+import { batchedTerms, unifiedBalances } from '#testing/builders/unified-balances'
 import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { kitAdapter, redirectFetch } from '#testing/platform/kits'
 import { until } from '#testing/platform/until'
+import { newAgent, openTools } from '#testing/processes/tool-client'
+import { openSeller } from '#testing/servers/x402-seller'
 
 const arc = 'ARC-TESTNET'
 const fuji = 'AVAX-FUJI'
@@ -123,6 +128,67 @@ describe('property 251: the kits on a chain whose native coin is USDC', () => {
     } as never)
     expect(await usdcOf(to, address)).toBe(7_250_000n)
     if (to === arc) await expectMovements(address, ['transaction 7.25', 'unifiedTransfer 7.25'])
+    expect(await gaps()).toEqual([])
+  })
+
+  it('send operations of a modular wallet in both forms, whose gas the treasury pays', async () => {
+    const { account, bundler } = await openModularAccount(harness, harness)
+    const payee = freshAddress() as `0x${string}`
+    const receipt = await executeOperation(bundler, [
+      usdcPayment(harness, payee, 1_250_000n),
+      { to: payee, value: 250_000_000_000_000_000n },
+    ])
+    expect(receipt.success).toBe(true)
+    expect(await usdcOf(arc, payee)).toBe(1_500_000n)
+    expect(await usdcOf(arc, account.address)).toBe(998_500_000n)
+    expect(await gaps()).toEqual([])
+  })
+
+  it('buy once by a tool of an agent, whose wallet pays no gas', async () => {
+    const { env } = await newAgent(harness)
+    const tools = await openTools(env, ['--allow-acts', '--local-sellers'])
+    harness.atClose(tools.close)
+    const wallet = await makeWallet(worldOf(harness))
+    await harness.fundWallet(wallet.address, { usdc: '1', blockchain: arc })
+    const payTo = freshAddress()
+    const { url } = await openSeller(harness, { payTo })
+    const asked = { url, walletId: wallet.id, maxAmount: '0.10', idempotencyKey: 'forecast-1' }
+    for (const answer of [
+      await tools.call('fetch_with_payment', asked),
+      await tools.call('fetch_with_payment', asked),
+    ])
+      expect(answer).toMatchObject({
+        paid: 'yes',
+        status: 200,
+        price: '0.1 USDC',
+        receipt: { success: true },
+      })
+    expect([await usdcOf(arc, payTo), await usdcOf(arc, wallet.address)]).toEqual([100_000n, 900_000n])
+    expect(await gaps()).toEqual([])
+  })
+
+  it('settle small payments of a unified balance in a batch', async () => {
+    const unified = unifiedBalances(harness)
+    const [buyer, seller] = [devAccounts[6]!, devAccounts[7]!].map(
+      ({ privateKey }) =>
+        new GatewayClient({ chain: 'arcTestnet', privateKey, rpcUrl: harness.chain(arc).rpcUrl }),
+    ) as [GatewayClient, GatewayClient]
+    await harness.fundWallet(buyer.address, { usdc: '5', blockchain: arc })
+    await buyer.deposit('2')
+    await unified.shows(harness.chain(arc), buyer.address, '2')
+    const required = batchedTerms(harness.chain(arc), seller.address, '250000')
+    const payer = privateKeyToAccount(devAccounts[6]!.privateKey)
+    const made = await new BatchEvmScheme(payer).createPaymentPayload(2, required as never)
+    const body = { paymentPayload: { ...made, accepted: required }, paymentRequirements: required }
+    const settled = (await unified.http('POST', '/v1/x402/settle', { body })).body
+    expect(settled).toMatchObject({ success: true })
+    await until(async () => {
+      await harness.chain(arc).mine()
+      const { body: shown } = await unified.http('GET', `/v1/x402/transfers/${settled.transaction}`)
+      return shown.status === 'completed'
+    }, 'the payment is completed')
+    expect((await seller.getBalances()).gateway.available).toBe(250_000n)
+    expect((await buyer.getBalances()).gateway.available).toBe(1_750_000n)
     expect(await gaps()).toEqual([])
   })
 
