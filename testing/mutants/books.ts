@@ -4,6 +4,8 @@ const treasury = 'src/engines/treasury'
 const adjust = `${treasury}/reconciliation/adjust.ts`
 const adjusted = (title: string) => proof('src/cli/adjust.test.ts', title)
 const retention = 'migrations/0005_indexer.sql'
+const gasOfStablecoins = 'migrations/0045_stablecoins_that_pay_for_gas.sql'
+const onArc = (title: string) => proof('testing/suites/clients/arc-business.test.ts', title)
 const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)
 
 /** The books: bugs here overdraw an account, book an amount twice, or remove a record. */
@@ -32,8 +34,34 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'no-overdraft-check',
     about: 'holds exceed the balance of an account',
-    edits: [edit('migrations/0004_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
+    edits: [edit(gasOfStablecoins, 'and a.posted - a.held < 0', 'and false')],
     test: proof('src/engines/ledger/races.test.ts', 'a balance of N accepts exactly N'),
+  },
+  {
+    name: 'gas-from-merchants',
+    about: 'a treasury pays gas with the coins of merchants',
+    edits: [edit(gasOfStablecoins, "(n.purpose in ('fee', 'gas') and u.posted < u.held)", 'false')],
+    test: onArc('the database refuses a hold for gas'),
+  },
+  {
+    name: 'payments-from-gas',
+    about: 'a payment takes the coins for gas',
+    edits: [
+      edit(gasOfStablecoins, "(n.purpose = 'amount' and o.posted - o.held < u.posted - u.held)", 'false'),
+    ],
+    test: onArc('the database refuses a hold for gas'),
+  },
+  {
+    name: 'fee-of-merchants',
+    about: 'a fee that was paid with coins for gas is booked as paid by merchants',
+    edits: [
+      edit(
+        'src/engines/indexer/observed/observe.ts',
+        'spentOnGas(native, { address, purpose }, -amountAtomic)',
+        '[]',
+      ),
+    ],
+    test: onArc('a merchant gets a payment in full'),
   },
   {
     name: 'void-and-post',

@@ -7,16 +7,22 @@ import { InsufficientFunds, placeHolds, resolveHolds } from '#engines/ledger/hol
 import { allowRebalancingInSandbox } from '#engines/treasury/rebalancing/index'
 import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { sql } from '#runtime/db/db'
+import type { Intercept } from '#sandbox/chains/index'
 import { checkLedger } from '#testing/builders/ledger-checks'
+import { approveBatch, fileOf, uploadBatch } from '#testing/builders/payout-batches'
 import {
   freshAddress,
+  makeActiveAddress,
   makeActiveRecipient,
+  makeBusinessTransfer,
   makePaidIntent,
   makePaymentIntent,
   type World,
   worldOf,
 } from '#testing/builders/world'
+import { withNativeLogs } from '#testing/nodes/native-logs'
 import { type Harness, openHarness } from '#testing/platform/harness'
+import { httpAs } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 
 const blockchain = 'ARC-TESTNET'
@@ -205,8 +211,8 @@ describe('property 267: deposits of a stablecoin that pays for gas', () => {
     expect(await balanceOf(intent.depositAddress)).toBe(unit)
   })
 
-  it('are refused nowhere: payment pages, deposit addresses, transfers and files of payouts name ARC', async () => {
-    const { world } = await merchant('1')
+  it('come by deposit addresses and payment pages, and leave by files of payouts and transfers', async () => {
+    const { world, treasury, opened } = await merchant('1')
     const made = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
       idempotencyKey: randomUUID(),
       chain: 'ARC',
@@ -214,8 +220,76 @@ describe('property 267: deposits of a stablecoin that pays for gas', () => {
     })
     await harness.fundWallet(made.address, { native: '5', blockchain })
     await untilAvailable(world, '5.00')
-    const currencies = await world.call('GET', '/v1/stablecoins')
-    expect(JSON.stringify(currencies)).toContain('ARC')
+    const intent = await world.call('POST', '/v1/paymentIntents', {
+      idempotencyKey: randomUUID(),
+      type: 'transient',
+      amount: usd('2.50'),
+      settlementCurrency: 'USD',
+      paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+    })
+    const page = await world.call('PUT', `/v1/paymentIntents/${intent.id}/page`, {
+      merchantName: 'Corner Books',
+      chains: ['ARC'],
+    })
+    const token = new URL(page.url).pathname.split('/').at(-1)
+    const shown = await httpAs(harness.url, undefined)('GET', `/page/payments/${token}`)
+    const onArc = shown.body.data.paymentMethods.find(({ chain }: Shown) => chain === 'ARC')
+    expect(onArc.paymentUri).toMatch(
+      /^ethereum:0x3600000000000000000000000000000000000000@5042002\/transfer\?.*=2500000/,
+    )
+    await harness.fundWallet(onArc.address, { native: '2.5', blockchain })
+    await untilAvailable(world, '7.50')
+    const { balances } = await world.call('GET', '/operator/overview')
+    const counted = balances.map(({ currency, amount, byBlockchain }: Shown) => [
+      currency,
+      Number(amount),
+      byBlockchain.map((each: Shown) => [each.blockchain, Number(each.amount)]),
+    ])
+    expect(counted).toEqual([['USD', 7.5, [[blockchain, 7.5]]]])
+    await opened()
+    const recipient = await makeActiveRecipient(world, { chain: 'ARC', address: freshAddress() })
+    const own = await makeActiveAddress(world, { chain: 'ARC', address: freshAddress() })
+    await approveBatch(
+      world,
+      await uploadBatch(world, fileOf('recipient,amount,currency', `${recipient.id},4,USD`)),
+    )
+    await makeBusinessTransfer(world, {
+      destination: { type: 'verified_blockchain', addressId: own.id },
+      amount: usd('3.49'),
+    })
+    await until(async () => (await balanceOf(recipient.address)) === 4n * usdc, 'the row is paid')
+    await until(async () => (await balanceOf(own.address)) === 3_490_000n * unit, 'the transfer is made')
+    await until(async () => (await available(world)) === '0.00', 'all is paid')
+    expect(await balanceOf(await treasury())).toBeLessThan(usdc)
+  })
+})
+
+describe('property 266: a node that writes a log for each movement, and loses the answers to half of what it is sent', () => {
+  let sent = 0
+  const losing: Intercept = async (call) => {
+    if (!call.body.includes('eth_sendRawTransaction')) return withNativeLogs(call)
+    if (sent++ % 2 === 1) return 'forward'
+    await call.forward(call.body)
+    return 'drop'
+  }
+  beforeAll(() => harness.chain().intercept(losing))
+  afterAll(() => harness.chain().intercept(undefined))
+
+  it('has deposits in both forms, sweeps and payouts counted once, and no gas of merchants', async () => {
+    const { world, pay, ended, treasury, gas, opened } = await merchant('2')
+    const intent = await makePaidIntent(world, 10_010_000n, 'ARC')
+    await harness.fundWallet(intent.depositAddress, { native: '2.5', blockchain })
+    await untilAvailable(world, '12.51')
+    await opened()
+    const payouts = [await pay('10'), await pay('2.5')]
+    for (const { id } of payouts) expect(await ended(id)).toMatchObject({ status: 'complete' })
+    expect(await Promise.all(payouts.map(({ address }) => balanceOf(address)))).toEqual([
+      10n * usdc,
+      (5n * usdc) / 2n,
+    ])
+    expect(await available(world)).toBe('0.00')
+    const { posted } = await gas()
+    expect([posted < 2n * usdc, await balanceOf(await treasury())]).toEqual([true, posted])
   })
 })
 

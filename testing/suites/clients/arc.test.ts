@@ -7,13 +7,14 @@ import { arcTestnet } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { entryPoint } from '#chains/entry-point'
 import { reconcile } from '#engines/indexer/reconciliation/index'
+import { proveMoney } from '#engines/treasury/reconciliation/index'
 import { sql } from '#runtime/db/db'
 import { internalPayerAbi, internalPayerBytecode } from '#testing/artifacts/internal-payer'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import { accountActions } from '#testing/builders/smart-accounts'
 import { sendByAccount } from '#testing/builders/strange-bundles'
 import { typedAuthorization } from '#testing/builders/token-authorizations'
-import { freshAddress, worldOf } from '#testing/builders/world'
+import { freshAddress, makeActiveRecipient, makeDeposit, makePayout, worldOf } from '#testing/builders/world'
 import { withNativeLogs } from '#testing/nodes/native-logs'
 import { atomicOf, type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
@@ -367,6 +368,24 @@ async function setLimit(subjectId: string, dollars: string) {
   const { status, text } = await put(`${blockchain}:native`)
   expect(status, text).toBeLessThan(300)
 }
+
+it('is what a wire brings to the business account, and leaves it as a payout', async () => {
+  const world = worldOf(harness, await harness.newEntity())
+  await makeDeposit(world, '12.34')
+  const available = async () => (await world.call('GET', '/v1/businessAccount/balances')).available[0]?.amount
+  await until(async () => (await available()) === '12.34', 'the wire is credited')
+  const address = freshAddress()
+  const recipient = await makeActiveRecipient(world, { chain: 'ARC', address })
+  const { id } = await makePayout(world, {
+    destination: { type: 'address_book', id: recipient.id },
+    amount: { amount: '12.34', currency: 'USD' },
+  })
+  const isPaid = async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete'
+  await until(isPaid, 'the payout is complete')
+  expect(await owned(address)).toEqual({ native: 12_340_000_000_000_000_000n, token: 12_340_000n })
+  await until(async () => (await proveMoney(harness.database)).gaps.length === 0, 'every coin is explained')
+  expect(await gaps()).toEqual([])
+})
 
 const signAuthorization = (wallet: { id: string; address: string }, to: string, value: bigint) => {
   const domain = { name: 'USDC', version: '2', chainId: 5_042_002, verifyingContract: contract } as const
