@@ -8,10 +8,10 @@ export {
   accountKinds,
   type Balance,
   balancesOf,
+  coinsByUse,
   type HeldAmount,
   openUnclaimedCoins,
   ownsAtLeast,
-  unclaimedCoins,
 } from './store/accounts.ts'
 export { type ItemBalance, listBalances, listItems, type TokenBalance } from './store/balances.ts'
 export {

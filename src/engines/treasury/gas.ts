@@ -2,7 +2,7 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { highestCostOf } from '#chains/prices'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, type HeldAmount, unclaimedCoins } from '#engines/ledger/index'
+import { coinsByUse, type HeldAmount } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
@@ -57,10 +57,7 @@ export async function coinsForGas(
   { entityId, blockchain, address }: TreasuryRow,
 ): Promise<HeldAmount> {
   const { id: tokenId } = await nativeToken(db, blockchain)
-  const own = await unclaimedCoins(db, { entityId, address, tokenId })
-  if (own) return own
-  const balances = await balancesOf(db, entityId, blockchain, [address])
-  return balances.find((each) => each.tokenId === tokenId) ?? { postedAtomic: 0n, heldAtomic: 0n }
+  return (await coinsByUse(db, { entityId, address, tokenId })).forGas
 }
 
 /** When each treasury was refilled last. Several installations in one process have treasuries of the same addresses. */

@@ -4,7 +4,7 @@ import { type Network, requireNetwork } from '#chains/networks/index'
 import { createPlatformKey, watchAddress } from '#custody/index'
 import type { Signatory } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, type HeldAmount, openUnclaimedCoins, unclaimedCoins } from '#engines/ledger/index'
+import { coinsByUse, type HeldAmount, openUnclaimedCoins } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -59,15 +59,9 @@ export async function coinsForPayments(
   { entityId, blockchain, address }: TreasuryRow,
   tokenId: string,
 ): Promise<HeldAmount> {
-  const balances = await balancesOf(db, entityId, blockchain, [address])
-  const { postedAtomic = 0n, heldAtomic = 0n } = balances.find((balance) => balance.tokenId === tokenId) ?? {}
-  const network = requireNetwork(blockchain)
-  if (!paysForGas(network, tokenId)) return { postedAtomic, heldAtomic }
-  const forGas = await unclaimedCoins(db, { entityId, address, tokenId })
-  const units = bookedAmount(network, tokenId, 1n)
-  const freeAtomic = postedAtomic - heldAtomic - (forGas ? forGas.postedAtomic - forGas.heldAtomic : 0n)
-  const ownHeldAtomic = (heldAtomic - (forGas?.heldAtomic ?? 0n)) / units
-  return { postedAtomic: freeAtomic / units + ownHeldAtomic, heldAtomic: ownHeldAtomic }
+  const { postedAtomic, heldAtomic } = (await coinsByUse(db, { entityId, address, tokenId })).forPayments
+  const units = bookedAmount(requireNetwork(blockchain), tokenId, 1n)
+  return { postedAtomic: postedAtomic / units, heldAtomic: heldAtomic / units }
 }
 
 /** The same less what payments hold. */

@@ -112,13 +112,30 @@ export const balancesOf = (db: Db, entityId: string, blockchain: string, address
 /** An amount that is booked, and the part of it that is held. */
 export type HeldAmount = Pick<Balance, 'postedAtomic' | 'heldAtomic'>
 
-/** The coins of an address in a token that pays for gas that no merchant owns; `undefined` where none are told apart. */
-export const unclaimedCoins = (
+const noCoins: HeldAmount = { postedAtomic: 0n, heldAtomic: 0n }
+
+/**
+ * The coins of an address in a token by their uses, as of one moment. All are for both, unless an account tells apart those that no
+ * merchant owns: these are for gas, and the rest is for payments, and less than nothing where coins for gas were sent to payees.
+ */
+export async function coinsByUse(
   db: Db,
   { entityId, address, tokenId }: { entityId: string; address: string; tokenId: string },
-) =>
-  db.maybe<HeldAmount>(sql`select a.posted as posted_atomic, a.held as held_atomic from accounts a
-    where a.entity_id = ${entityId} and a.kind = 'unclaimed' and a.token_id = ${tokenId} and a.address = ${address}`)
+): Promise<{ forGas: HeldAmount; forPayments: HeldAmount }> {
+  const row = await db.maybe<HeldAmount & { gasPosted: bigint | null; gasHeld: bigint | null }>(
+    sql`select a.posted as posted_atomic, a.held as held_atomic, u.posted as gas_posted, u.held as gas_held
+    from accounts a left join accounts u on u.entity_id = a.entity_id and u.address = a.address and u.token_id = a.token_id
+      and u.kind = 'unclaimed'
+    where a.entity_id = ${entityId} and a.kind = 'address' and a.token_id = ${tokenId} and a.address = ${address}`,
+  )
+  if (!row) return { forGas: noCoins, forPayments: noCoins }
+  const { postedAtomic, heldAtomic, gasPosted, gasHeld } = row
+  if (gasPosted === null || gasHeld === null) return { forGas: row, forPayments: row }
+  return {
+    forGas: { postedAtomic: gasPosted, heldAtomic: gasHeld },
+    forPayments: { postedAtomic: postedAtomic - gasPosted, heldAtomic: heldAtomic - gasHeld },
+  }
+}
 
 /** Opens the account of unclaimed coins: from then on gas is paid with them alone. */
 export const openUnclaimedCoins = async (
