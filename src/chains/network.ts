@@ -121,6 +121,8 @@ export type MessageContracts = {
   genericExecutor: string
   /** The handler that deposits for another account. */
   depositForHandler: string
+  /** Burns tokens that an id names, for callers who pay the fees beforehand. */
+  crossChainTokenService: string
 }
 
 /** The contracts of unified balances. */

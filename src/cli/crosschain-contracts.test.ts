@@ -7,6 +7,8 @@ import { messageTransmitterV2Abi } from '#chains/evm/crosschain/artifacts/messag
 import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
 import { crosschainContracts } from '#chains/evm/crosschain/deployed-contracts'
 import { unifiedBalanceContracts } from '#chains/evm/unified-balance/deployed-contracts'
+import { stablecoinNamed } from '#chains/network'
+import { arcTestnet } from '#chains/networks/arc-testnet'
 import { openContext, startEngines } from '#context'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
@@ -90,7 +92,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect([planned.code, await callCount()]).toEqual([0, 0])
   const plans = shownOf(planned.stdout)
   expect(plans.map(({ calls }) => calls.map(({ state }) => state))).toEqual(
-    [base, avalanche].map(() => ['missing', 'missing', 'missing', 'missing']),
+    [base, avalanche].map(() => ['missing', 'missing', 'missing', 'missing', 'missing']),
   )
   const poor = await deploy('--yes')
   expect([poor.code, await callCount()]).toEqual([1, 0])
@@ -102,7 +104,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect((await deploy('--yes', '--wait', '0')).stderr).toContain('repeat the command')
   harness.startEngines()
   const done = await deploy('--yes', '--json')
-  expect([done.code, await callCount()], done.stderr).toEqual([0, 8])
+  expect([done.code, await callCount()], done.stderr).toEqual([0, 10])
   const created = shownOf(done.stdout)
   // As planned, and the same on both chains.
   expect(created.map(({ setting }) => setting)).toEqual(plans.map(({ setting }) => setting))
@@ -111,13 +113,15 @@ it('the contracts are created once, connected, and left to their owner; coins mo
     expect(left.map(({ signature }) => signature)).toEqual([
       ...['configureMinter(address,uint256)', 'configureMinter(address,uint256)'],
       ...['configureMinter(address,uint256)', 'acceptOwnership()', 'acceptOwnership()', 'acceptOwnership()'],
+      ...['configureMinter(address,uint256)', 'setMaxBurnAmountPerMessage(address,uint256)'],
+      'linkTokenPair(address,uint32,bytes32)',
     ])
     for (const call of left) expect(await make(harness.chains[index]!, call)).toBe(true)
   }
   const again = await deploy('--json')
   expect([again.code, await callCount(), shownOf(again.stdout).map(({ left }) => left)]).toEqual([
     0,
-    8,
+    10,
     [[], []],
   ])
   const wider = await deploy('--json', '--attesters', owner, '--remotes', `19:${owner}:${owner}`)
@@ -131,6 +135,7 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   expect(shownOf(linked.stdout)[0]!.left.map(({ signature, values }) => [signature, values.at(-1)])).toEqual([
     ['addRemoteTokenMessenger(uint32,bytes32)', wordOf(created[0]!.setting.crosschain['tokenMessenger']!)],
     ['linkTokenPair(address,uint32,bytes32)', wordOf(`0x36${'0'.repeat(38)}`)],
+    ['linkTokenPair(address,uint32,bytes32)', wordOf(stablecoinNamed(arcTestnet, 'EURC')!.address)],
   ])
   joined.pop()
 
@@ -138,6 +143,8 @@ it('the contracts are created once, connected, and left to their owner; coins mo
   const contracts = created[0]!.setting.crosschain
   await moveCoins(contracts['tokenMessenger']!, contracts['messageTransmitter']!, contracts)
 })
+
+const coins = ['USDC', 'EURC'] as const
 
 /** A platform whose configuration names the new contracts attests a burn of one chain, which mints on the other. */
 async function moveCoins(messenger: Hex, transmitter: Hex, crosschain: Record<string, Hex>): Promise<void> {
@@ -156,28 +163,30 @@ async function moveCoins(messenger: Hex, transmitter: Hex, crosschain: Record<st
   })
   const engines = startEngines(ctx)
   try {
-    const to = freshAddress() as Hex
-    const usdc = base.tokens.USDC as Hex
-    await base.send(burner, 7_000_000n, 'USDC')
-    const approve = { abi: stablecoinAbi, functionName: 'approve', args: [messenger, 7_000_000n] } as const
-    expect((await sendCall(base, usdc, encodeFunctionData(approve))).ok).toBe(true)
-    const zero = wordOf('0x0')
-    const burn = encodeFunctionData({
-      abi: tokenMessengerV2Abi,
-      functionName: 'depositForBurn',
-      args: [7_000_000n, domainOf(avalanche), wordOf(to), usdc, zero, 0n, finalizedThreshold],
-    })
-    const { hash, ok } = await sendCall(base, messenger, burn)
-    expect(ok).toBe(true)
-    const { message, attestation } = await crosschainMessages(harness).attested(base, hash)
-    const mint = encodeFunctionData({
-      abi: messageTransmitterV2Abi,
-      functionName: 'receiveMessage',
-      args: [message, attestation],
-    })
-    expect((await sendCall(avalanche, transmitter, mint)).ok).toBe(true)
-    expect(await avalanche.oracle.balanceOf(to, avalanche.tokens.USDC)).toBe(7_000_000n)
-    expect((await sendCall(avalanche, transmitter, mint)).ok).toBe(false)
+    for (const coin of coins) {
+      const to = freshAddress() as Hex
+      const token = base.tokens[coin] as Hex
+      await base.send(burner, 7_000_000n, coin)
+      const approve = { abi: stablecoinAbi, functionName: 'approve', args: [messenger, 7_000_000n] } as const
+      expect((await sendCall(base, token, encodeFunctionData(approve))).ok).toBe(true)
+      const zero = wordOf('0x0')
+      const burn = encodeFunctionData({
+        abi: tokenMessengerV2Abi,
+        functionName: 'depositForBurn',
+        args: [7_000_000n, domainOf(avalanche), wordOf(to), token, zero, 0n, finalizedThreshold],
+      })
+      const { hash, ok } = await sendCall(base, messenger, burn)
+      expect(ok).toBe(true)
+      const { message, attestation } = await crosschainMessages(harness).attested(base, hash)
+      const mint = encodeFunctionData({
+        abi: messageTransmitterV2Abi,
+        functionName: 'receiveMessage',
+        args: [message, attestation],
+      })
+      expect((await sendCall(avalanche, transmitter, mint)).ok).toBe(true)
+      expect(await avalanche.oracle.balanceOf(to, avalanche.tokens[coin])).toBe(7_000_000n)
+      expect((await sendCall(avalanche, transmitter, mint)).ok).toBe(false)
+    }
   } finally {
     await engines.stop()
     await close()

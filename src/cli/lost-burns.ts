@@ -1,6 +1,8 @@
-import { bookLoss, findLostBurn, type LostBurn, lostBurns } from '#engines/attestation/index'
+import { requireNetwork } from '#chains/networks/index'
+import { bookLoss, burntToken, findLostBurn, type LostBurn, lostBurns } from '#engines/attestation/index'
+import { currencyDecimals } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
-import { isHex } from '#lib/hex'
+import { type Hex, isHex } from '#lib/hex'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database } from '#runtime/db/db'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
@@ -35,26 +37,28 @@ async function run(args: ParsedArgs): Promise<number> {
 }
 
 const shownMax = 1_000
-/** USDC on every chain. */
-const decimals = 6
-
 export const shownLoss = ({
   nonce,
   blockchain,
   txHash,
+  message,
   amountAtomic,
   mintTxHash,
   attestedDate,
-}: LostBurn) => ({
-  nonce,
-  blockchain,
-  amount: formatAmount(amountAtomic, decimals),
-  burn: txHash,
-  minted: mintTxHash,
-  attested: attestedDate,
-})
+}: LostBurn) => {
+  const token = burntToken(requireNetwork(blockchain), message as Hex)
+  return {
+    nonce,
+    blockchain,
+    amount: formatAmount(amountAtomic, token?.decimals ?? currencyDecimals),
+    token: token?.symbol ?? 'of another token',
+    burn: txHash,
+    minted: mintTxHash,
+    attested: attestedDate,
+  }
+}
 
-const columns = ['nonce', 'blockchain', 'amount', 'burn', 'minted', 'attested'] as const
+const columns = ['nonce', 'blockchain', 'amount', 'token', 'burn', 'minted', 'attested'] as const
 
 type LossAction = (database: Database, args: ParsedArgs) => Promise<number>
 
@@ -71,8 +75,8 @@ const actions: Record<string, LossAction> = {
     if (!reason) throw new UsageError('--reason is missing: say why the loss is booked')
     const lost = await findLostBurn(database, nonce)
     if (!lost) throw new UsageError(`no lost burn has the nonce ${nonce}: see bezant lost-burns list`)
-    const { amount, blockchain } = shownLoss(lost)
-    const question = `This books ${amount} USDC of ${blockchain} as lost and allows fast attestations again.`
+    const { amount, token, blockchain } = shownLoss(lost)
+    const question = `This books ${amount} ${token} of ${blockchain} as lost and allows fast attestations again.`
     if (!args.flags['yes'] && !(await askToConfirm(question))) {
       process.stdout.write('Nothing was changed.\n')
       return 1
@@ -81,7 +85,7 @@ const actions: Record<string, LossAction> = {
       { database, clock: await readDatabaseClock(database) },
       { nonce, actor: 'operator', reason },
     )
-    process.stdout.write(`${amount} USDC of ${blockchain} are booked as lost.\n`)
+    process.stdout.write(`${amount} ${token} of ${blockchain} are booked as lost.\n`)
     return 0
   },
 }

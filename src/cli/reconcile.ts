@@ -160,9 +160,9 @@ function emptyLine(compared: readonly Reconciliation[]): string[] {
 }
 
 const lostLines = (lost: readonly LostBurn[]) =>
-  lost.map(shownLoss).map(({ nonce, blockchain, amount, burn, minted }) => {
+  lost.map(shownLoss).map(({ nonce, blockchain, amount, token, burn, minted }) => {
     const mint = minted === null ? 'not minted as far as this server knows' : `minted by ${minted}`
-    return `LOST BURN ${amount} USDC of ${blockchain}: ${burn} was attested and is in no block, ${mint} (nonce ${nonce})`
+    return `LOST BURN ${amount} ${token} of ${blockchain}: ${burn} was attested and is in no block, ${mint} (nonce ${nonce})`
   })
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)

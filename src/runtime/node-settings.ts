@@ -27,6 +27,7 @@ type CrosschainSetting = {
   tokenMessengerWithFees?: string
   genericExecutor?: string
   depositForHandler?: string
+  crossChainTokenService?: string
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
@@ -67,7 +68,7 @@ function settingOf(item: unknown): NodeSetting {
     )
   if (crosschain !== undefined && !isCrosschain(crosschain))
     throw wrong(
-      'crosschain must be an object with the addresses messageTransmitter, tokenMessenger and tokenMinter, with wallet and minter where it has unified balances, and tokenMessengerWithFees, genericExecutor and depositForHandler where burns pay fees beforehand',
+      'crosschain must be an object with the addresses messageTransmitter, tokenMessenger and tokenMinter, with wallet and minter where it has unified balances, tokenMessengerWithFees, genericExecutor and depositForHandler where burns pay fees beforehand, and crossChainTokenService where EURC moves',
     )
   return {
     blockchain,
@@ -88,10 +89,11 @@ const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
 
 const contractNames = ['messageTransmitter', 'tokenMessenger', 'tokenMinter'] as const
-/** Of unified balances, and of prepaid fees: all contracts of one of these, or none of them. */
+/** Of unified balances, of prepaid fees, and of further tokens: all contracts of one of these, or none of them. */
 const furtherNames = [
   ['wallet', 'minter'],
   ['tokenMessengerWithFees', 'genericExecutor', 'depositForHandler'],
+  ['crossChainTokenService'],
 ] as const
 
 function isCrosschain(value: unknown): value is CrosschainSetting {

@@ -145,7 +145,7 @@ export const settings = {
   },
   BEZANT_COIN_PRICES: {
     about:
-      'Prices of native coins in USD by symbol, such as `ETH=4000.5,AVAX=30` or `ETH-SEPOLIA=1`, with which a delivery is priced: one that costs more gas than its fee covers waits. Without a price, coins of test networks cost nothing, ETH 5000, AVAX 60 and MATIC 1.',
+      'Prices of native coins in USD by symbol, such as `ETH=4000.5,AVAX=30` or `ETH-SEPOLIA=1`, with which a delivery is priced: one that costs more gas than its fee covers waits; and fees of [EURC](crosschain-messages.md#eurc) in native coins, which main networks take by these prices alone. Without a price, coins of test networks cost nothing, ETH 5000, AVAX 60 and MATIC 1.',
     default: 'none',
   },
   BEZANT_FAST_ALLOWANCE: {

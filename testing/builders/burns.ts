@@ -1,6 +1,6 @@
 /** Burns on local chains through their real contracts, and what anybody sees of their messages without a key. */
 import { randomUUID } from 'node:crypto'
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData, toHex } from 'viem'
 import type { Blockchain } from '#chains/blockchains'
 import { finalizedThreshold } from '#chains/crosschain/message'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
@@ -35,6 +35,8 @@ export type Burn = {
   hookData?: Hex
   /** The only account that may deliver the message; default: any. */
   destinationCaller?: Hex
+  /** Default: USDC. */
+  coin?: 'USDC' | 'EURC'
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look at its shape
@@ -46,8 +48,10 @@ export async function sendCall(
   to: string,
   data: Hex,
   from: string = burner,
+  value = 0n,
 ): Promise<{ hash: Hex; ok: boolean }> {
-  const hash = await chain.rpc<Hex>('eth_sendTransaction', [{ from, to, data, gas: '0x2dc6c0' }])
+  const sent = { from, to, data, gas: '0x2dc6c0', value: toHex(value) }
+  const hash = await chain.rpc<Hex>('eth_sendTransaction', [sent])
   const receipt = await chain.rpc<{ status: string }>('eth_getTransactionReceipt', [hash])
   return { hash, ok: receipt.status === '0x1' }
 }
@@ -59,15 +63,15 @@ async function prepareBurn(
   options: Burn = {},
 ): Promise<() => Promise<Hex>> {
   const { to = freshAddress() as Hex, amount = 10_000_000n, maxFee = 0n, hookData } = options
-  const { threshold = finalizedThreshold, destinationCaller: caller = zeroWord } = options
-  await from.send(burner, amount, 'USDC')
+  const { threshold = finalizedThreshold, destinationCaller: caller = zeroWord, coin = 'USDC' } = options
+  const token = from.tokens[coin] as Hex
+  await from.send(burner, amount, coin)
   const approve = {
     abi: stablecoinAbi,
     functionName: 'increaseAllowance',
     args: [tokenMessenger, amount],
   } as const
-  await sendCall(from, from.tokens.USDC, encodeFunctionData(approve))
-  const token = from.tokens.USDC as Hex
+  await sendCall(from, token, encodeFunctionData(approve))
   const args = [amount, domainOf(into), wordOf(to), token, wordOf(caller), maxFee, threshold] as const
   const abi = tokenMessengerV2Abi
   const data = hookData
@@ -192,6 +196,7 @@ export function crosschainMessages(harness: Harness) {
       messageWhen(from, hash, ({ status }) => status === 'complete'),
     reattest: (nonce: string) => harness.http('POST', `/v2/reattest/${nonce}`, { headers: withoutKey }),
     usdcOf: (chain: TestChain, address: string) => chain.oracle.balanceOf(address, chain.tokens.USDC),
+    eurcOf: (chain: TestChain, address: string) => chain.oracle.balanceOf(address, chain.tokens.EURC),
   }
 }
 

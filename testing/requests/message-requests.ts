@@ -1,5 +1,6 @@
 import { messageDigest } from '#chains/crosschain/attestation'
 import { burnBodyVersion, encodeBurnBody, encodeMessage, messageVersion } from '#chains/crosschain/message'
+import { messageTokens } from '#chains/crosschain/message-tokens'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { oncePer } from '#runtime/scheduling/memoize'
@@ -54,6 +55,7 @@ const after = (request: object): RequestSamples => ({
 const fees = after({ params: { source, destination } })
 const nothing = after({})
 
+const eurcId = messageTokens.TEST[0]!.id
 const quoted = { amount: '1000000', requests: [{ type: 'PRE_FINALITY' }] }
 
 export const messageRequests: Record<string, RequestSamples> = {
@@ -85,6 +87,11 @@ export const messageRequests: Record<string, RequestSamples> = {
     },
   },
   'GET /v2/cctpx/tokens': nothing,
+  'GET /v2/cctpx/allowances': after({ query: { tokenIds: eurcId } }),
+  'POST /v2/quote/cctpx/{tokenId}/{source}/{destination}': after({
+    params: { tokenId: eurcId, source, destination },
+    body: quoted,
+  }),
   'GET /v1/attestations/{messageHash}': after({ params: { messageHash: digest } }),
   'GET /v1/messages/{sourceDomainId}/{transactionHash}': after({
     params: { sourceDomainId: source, transactionHash: txHash },

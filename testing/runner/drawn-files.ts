@@ -83,6 +83,8 @@ export const drawnFiles = [
   'src/api/json-rpc/modular-wallets/claims.test.ts',
   'testing/suites/money/sanctions.test.ts',
   'src/api/messages/deliveries.test.ts',
+  'src/api/messages/token-transfers.test.ts',
+  'testing/suites/clients/token-service.test.ts',
   'testing/suites/api/without-a-key.test.ts',
   'testing/suites/pages/console.test.ts',
   'testing/suites/pages/console-server.test.ts',

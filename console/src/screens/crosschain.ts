@@ -15,10 +15,12 @@ import {
   type Row,
 } from './screen.ts'
 
-/** Messages and unified balances are of USDC, whose base units are millionths. */
-const usdcDecimals = 6
-const usdc = (units: string | undefined) =>
-  amount(units === undefined ? undefined : decimalOf(BigInt(units), usdcDecimals), 'USDC')
+/** The base units of stablecoins are millionths. */
+const coinDecimals = 6
+const coins = (units: string | undefined, symbol?: string) =>
+  amount(units === undefined ? undefined : decimalOf(BigInt(units), coinDecimals), symbol)
+/** Unified balances are of USDC. */
+const usdc = (units: string | undefined) => coins(units, 'USDC')
 
 const chainOfDomain = async () => {
   const chains = await read<OperatorChain[]>('/operator/chains')
@@ -130,7 +132,7 @@ const messageColumns: readonly Column<Row & Message>[] = [
     title: 'Amount',
     isNumber: true,
     place: 'amount',
-    cell: ({ decodedMessage }) => usdc(decodedMessage?.decodedMessageBody?.amount),
+    cell: ({ decodedMessage }) => coins(decodedMessage?.decodedMessageBody?.amount),
   },
   {
     title: 'To',
@@ -146,7 +148,7 @@ const messageColumns: readonly Column<Row & Message>[] = [
   {
     title: 'Fee',
     isNumber: true,
-    cell: ({ decodedMessage }) => usdc(decodedMessage?.decodedMessageBody?.feeExecuted),
+    cell: ({ decodedMessage }) => coins(decodedMessage?.decodedMessageBody?.feeExecuted),
   },
   {
     title: 'Ends at block',

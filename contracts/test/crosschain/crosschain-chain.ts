@@ -19,6 +19,7 @@ import {
 } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
+import { crossChainTokenServiceAbi } from '#chains/evm/crosschain/artifacts/cross-chain-token-service'
 import { depositForHandlerAbi } from '#chains/evm/crosschain/artifacts/deposit-for-handler'
 import { genericExecutorAbi } from '#chains/evm/crosschain/artifacts/generic-executor'
 import { kitBridgeAbi } from '#chains/evm/crosschain/artifacts/kit-bridge'
@@ -27,7 +28,7 @@ import { tokenMessengerV2Abi } from '#chains/evm/crosschain/artifacts/token-mess
 import { tokenMessengerWithFeesAbi } from '#chains/evm/crosschain/artifacts/token-messenger-with-fees'
 import { tokenMinterV2Abi } from '#chains/evm/crosschain/artifacts/token-minter-v2'
 import { crosschainContracts } from '#chains/evm/crosschain/deployed-contracts'
-import { stablecoinsOf } from '#chains/network'
+import { stablecoinNamed } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { ethSepolia } from '#chains/networks/eth-sepolia'
 import type { Network } from '#chains/networks/index'
@@ -46,11 +47,14 @@ export const attester = privateKeyToAccount(attesterAccount.privateKey)
 export const addresses = crosschainContracts.TEST
 
 export type Contract = { address: Address; abi: Abi }
-export const usdcOf = (network: Network): Contract => {
-  const { address } = stablecoinsOf(network).find(({ symbol }) => symbol === 'USDC')!
+const coinOf = (network: Network, symbol: string): Contract => {
+  const { address } = stablecoinNamed(network, symbol)!
   return { address: address as Address, abi: stablecoinAbi as Abi }
 }
+export const usdcOf = (network: Network): Contract => coinOf(network, 'USDC')
+export const eurcOf = (network: Network): Contract => coinOf(network, 'EURC')
 export const usdc = usdcOf(local)
+export const eurc = eurcOf(local)
 export const transmitter: Contract = {
   address: addresses.messageTransmitter,
   abi: messageTransmitterV2Abi as Abi,
@@ -62,13 +66,17 @@ export const withFees: Contract = {
   address: addresses.tokenMessengerWithFees,
   abi: tokenMessengerWithFeesAbi as Abi,
 }
+export const tokenService: Contract = {
+  address: addresses.crossChainTokenService,
+  abi: crossChainTokenServiceAbi as Abi,
+}
 export const executor: Contract = { address: addresses.genericExecutor, abi: genericExecutorAbi as Abi }
 export const handler: Contract = { address: addresses.depositForHandler, abi: depositForHandlerAbi as Abi }
 
 export const zeroWord: Hex = `0x${'0'.repeat(64)}`
 export const opening = 1_000_000_000000n
 
-/** A local chain as the sandbox starts it, on which Alice has a million USDC. */
+/** A local chain as the sandbox starts it, on which Alice has a million of USDC and of EURC. */
 export async function startCrosschainChain(network: Network = local): Promise<TokenChain> {
   const genesis = genesisOf(network, {
     timestampS: Math.floor(Date.now() / 1000),
@@ -78,7 +86,8 @@ export async function startCrosschainChain(network: Network = local): Promise<To
   const alloc = { ...genesis.alloc, ...peopleCoins }
   const chain = await startTokenChain({ ...genesis, alloc }, viemChainOf(network))
   const faucet = privateKeyToAccount(faucetAccount.privateKey)
-  await send(chain, faucet, usdcOf(network), 'mint', [people.alice.address, opening])
+  for (const coin of [usdcOf(network), eurcOf(network)])
+    await send(chain, faucet, coin, 'mint', [people.alice.address, opening])
   return chain
 }
 
@@ -89,9 +98,10 @@ export async function send(
   { address, abi }: Contract,
   functionName: string,
   args: readonly unknown[],
+  value = 0n,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args })
-  return client.sendTransactionSync({ account, to: address, data })
+  return client.sendTransactionSync({ account, to: address, data, value })
 }
 
 /** Puts the call into a block without a dry run; its receipt says whether it succeeded there. */
@@ -120,9 +130,10 @@ export async function refusal(
   { address, abi }: Contract,
   functionName: string,
   args: readonly unknown[],
+  value = 0n,
 ): Promise<string> {
   try {
-    await client.simulateContract({ address, abi, functionName, args, account })
+    await client.simulateContract({ address, abi, functionName, args, account, value })
   } catch (error) {
     const reverted =
       error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError)

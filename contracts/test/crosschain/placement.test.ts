@@ -8,12 +8,15 @@ import {
   keccak256,
   numberToHex,
   parseAbi,
+  toFunctionSelector,
   toHex,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageBodySizeMax } from '#chains/crosschain/message'
+import { messageTokens } from '#chains/crosschain/message-tokens'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import { proxyCreationCode } from '#chains/evm/accounts/artifacts/proxy-code'
+import { crossChainTokenServiceCode } from '#chains/evm/crosschain/artifacts/cross-chain-token-service'
 import { depositForHandlerCode } from '#chains/evm/crosschain/artifacts/deposit-for-handler'
 import { genericExecutorCode } from '#chains/evm/crosschain/artifacts/generic-executor'
 import { kitBridgeCode } from '#chains/evm/crosschain/artifacts/kit-bridge'
@@ -36,6 +39,8 @@ import {
   attester,
   bridge,
   type Contract,
+  eurc,
+  eurcOf,
   executor,
   handler,
   issuer,
@@ -46,6 +51,7 @@ import {
   refusal,
   send,
   startCrosschainChain,
+  tokenService,
   transmitter,
   usdc,
   usdcOf,
@@ -58,6 +64,11 @@ beforeAll(async () => {
   chain = await startCrosschainChain()
 })
 afterAll(() => chain?.stop())
+
+const coins = [
+  [usdc, usdcOf],
+  [eurc, eurcOf],
+] as const
 
 const others = networks
   .filter(hasDomain)
@@ -153,9 +164,11 @@ describe('what genesis places', () => {
     await call('updatePauser', [issuer.address])
     await call('updateRescuer', [issuer.address])
     await call('addLocalTokenMessenger', [messenger.address])
-    await call('setMaxBurnAmountPerMessage', [usdc.address, burnLimitAtomic])
-    for (const other of others)
-      await call('linkTokenPair', [usdc.address, other.domain, wordOfAddress(usdcOf(other).address)])
+    for (const [coin, coinOf] of coins) {
+      await call('setMaxBurnAmountPerMessage', [coin.address, burnLimitAtomic])
+      for (const other of others)
+        await call('linkTokenPair', [coin.address, other.domain, wordOfAddress(coinOf(other).address)])
+    }
     await requireSameState(minter.address, address)
   })
 
@@ -169,6 +182,15 @@ describe('what genesis places', () => {
     const paid = await create(withFees.abi, tokenMessengerWithFeesCode.creation, args)
     expect(await codeAt(withFees.address)).toBe(await codeAt(paid))
     await requireSameState(withFees.address, paid)
+    const { id } = messageTokens.TEST[0]!
+    const served = await create(tokenService.abi, crossChainTokenServiceCode.creation, [
+      ...args,
+      [id],
+      [eurc.address],
+    ])
+    expect(await codeAt(tokenService.address)).toBe(await codeAt(served))
+    await requireSameState(tokenService.address, served)
+    expect(await read(chain, tokenService, 'tokenOf', [id])).toBe(eurc.address)
     const executing = [transmitter.address, usdc.address]
     const executed = await create(executor.abi, genericExecutorCode.creation, executing)
     expect(await codeAt(executor.address)).toBe(await codeAt(executed))
@@ -185,7 +207,8 @@ test('the placed contracts know each other and the other chains', async () => {
   expect(await read(chain, transmitter, 'getEnabledAttester', [0n])).toBe(attester.address)
   expect(await read(chain, messenger, 'localMessageTransmitter')).toBe(transmitter.address)
   expect(await read(chain, messenger, 'localMinter')).toBe(minter.address)
-  expect(await read(chain, usdc, 'minterAllowance', [minter.address])).toBe(2n ** 256n - 1n)
+  for (const [coin] of coins)
+    expect(await read(chain, coin, 'minterAllowance', [minter.address])).toBe(2n ** 256n - 1n)
   expect(others.map(({ domain }) => domain).toSorted((a, b) => a - b)).toEqual([
     0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16, 18, 19, 21, 22, 26, 28, 29, 30, 31, 32, 33, 37,
   ])
@@ -193,8 +216,10 @@ test('the placed contracts know each other and the other chains', async () => {
     expect(await read(chain, messenger, 'remoteTokenMessengers', [other.domain])).toBe(
       wordOfAddress(crosschainContractsOf(other).tokenMessenger),
     )
-    const pair = [other.domain, wordOfAddress(usdcOf(other).address)]
-    expect(await read(chain, minter, 'getLocalToken', pair)).toBe(usdc.address)
+    for (const [coin, coinOf] of coins) {
+      const pair = [other.domain, wordOfAddress(coinOf(other).address)]
+      expect(await read(chain, minter, 'getLocalToken', pair)).toBe(coin.address)
+    }
   }
 })
 
@@ -252,6 +277,10 @@ test('initialization refuses what would leave the contract useless', async () =>
     ['Quote signer is the zero address', [messenger.address, issuer.address, zeroAddress]],
   ] as const)
     await expect(create(withFees.abi, tokenMessengerWithFeesCode.creation, args)).rejects.toThrow(reason)
+  const tokensOfOne = [messenger.address, issuer.address, issuer.address, [zeroWord], []]
+  await expect(create(tokenService.abi, crossChainTokenServiceCode.creation, tokensOfOne)).rejects.toThrow(
+    'Tokens do not match their ids',
+  )
   for (const [reason, args] of [
     ['MessageTransmitter not set', [zeroAddress, usdc.address]],
     ['Token not set', [transmitter.address, zeroAddress]],
@@ -292,6 +321,9 @@ test('functions and events are those of the deployed contracts', async () => {
     [`depositForBurnWithFees(${claimed},(bytes,address))`]: '0x9669ab88',
     [`depositForBurnWithHookAndFees(${claimed},bytes,(bytes,address))`]: '0xc62fa55e',
   })
+  const transferred = 'bytes32,uint256,uint32,bytes,bytes32,uint32,(bytes,address),bool,bytes'
+  const transfer = `crossChainTransfer(${transferred})`
+  await has(tokenService, { [transfer]: toFunctionSelector(transfer) })
   await has(bridge, { [`bridgeWithPreapproval(${bridgeParams})`]: '0xd0d4229a' })
   const topicsOf = { [transmitter.address]: ['8c526166'], [messenger.address]: ['0c8c1cbd', '50c55e91'] }
   for (const [address, topics] of Object.entries(topicsOf))

@@ -53,10 +53,6 @@ export const notBuilt: readonly MissingProduct[] = [
     under: ['/v1/w3s/ramp'],
   },
   {
-    name: 'cross-chain messages with tokens other than USDC',
-    operations: ['POST /v2/quote/cctpx/{tokenId}/{source}/{destination}', 'GET /v2/cctpx/allowances'],
-  },
-  {
     name: 'swaps and purchases of stablecoins',
     operations: [
       'GET /v1/stablecoinKits/quote',

@@ -6,7 +6,8 @@ import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
 import { messageChainIn } from './list-messages.ts'
-import { quotesOf, shownQuote } from './quote-burn.ts'
+import { quotesOf } from './quote-burn.ts'
+import { shownQuote } from './sign-quote.ts'
 
 type QuoteCheck = { abiSignature: string; args: (string | string[])[] }
 

@@ -1,21 +1,20 @@
 import { canonicalAddress } from '#chains/addresses/canonical'
-import type { BurnQuote, BurnQuotes } from '#chains/crosschain/fee-quotes'
+import type { BurnQuotes } from '#chains/crosschain/fee-quotes'
 import { forwardHookData, forwardHookOf } from '#chains/crosschain/forward-hook'
 import { hookDataBytesMax } from '#chains/crosschain/message'
 import { wordOfAddress } from '#chains/crosschain/native-address'
-import {
-  burnTokenOf,
-  fastObstacle,
-  type MessageChain,
-  payeeOf,
-  priceBurn,
-  quotedSeconds,
-  signedQuoteOf,
-} from '#engines/attestation/index'
+import { type AskedDelivery, burnTokenOf, type MessageChain, usdcFees } from '#engines/attestation/index'
 import type { Ctx } from '#engines/ctx'
-import { ApiError, invalid } from '#lib/errors'
-import { bytesOf, type Hex, isHex } from '#lib/hex'
-import { messageChainIn, sourceOf } from './list-messages.ts'
+import { invalid } from '#lib/errors'
+import { bytesOf, isHex } from '#lib/hex'
+import {
+  quotedAmount,
+  quotedItems,
+  quotedRoute,
+  quotesUnavailable,
+  requireFast,
+  signQuoted,
+} from './sign-quote.ts'
 
 type DeliveryParams = { hookData?: string; destinationCaller?: string }
 type QuoteRequest = {
@@ -27,78 +26,25 @@ type QuoteRequest = {
 /** The quotes that the contract of a chain takes. */
 export function quotesOf({ blockchain, crosschain }: MessageChain): BurnQuotes {
   if (crosschain.feeQuotes) return crosschain.feeQuotes
-  throw unavailable(`${blockchain} has no contract of prepaid fees that this server knows`)
+  throw quotesUnavailable(`${blockchain} has no contract of prepaid fees that this server knows`)
 }
-
-const unavailable = (reason: string) =>
-  new ApiError(
-    'feeQuotesUnavailable',
-    `SERVICE_NOT_ENABLED: this server signs no quotes of fees for this chain: ${reason}. Burn with maxFee instead.`,
-  )
 
 export async function quoteBurn(
   ctx: Ctx,
   route: { source: string; destination: string },
   { amount: amountText, feeToken, requests }: QuoteRequest,
 ) {
-  const source = sourceOf(ctx, route)
-  const destination = messageChainIn(ctx, route.destination, 'destination')
+  const { source, destination } = quotedRoute(ctx, route)
   const quotes = quotesOf(source)
-  const amount = BigInt(amountText)
-  if (amount === 0n || amount >> 256n !== 0n)
-    throw invalid({ at: 'amount', reason: 'must be above zero and below 2^256', value: amountText })
-  if (source.domain === destination.domain)
-    throw invalid({ at: 'destination', reason: 'must be another chain than the source' })
+  const amount = quotedAmount(amountText)
   requireFeeToken(source, feeToken)
-  const fast = requests.findIndex(({ type }) => type === 'PRE_FINALITY')
-  const forward = requests.findIndex(({ type }) => type === 'FORWARD')
-  if (requests.some(({ type }, index) => index !== (type === 'FORWARD' ? forward : fast)))
-    throw invalid({ at: 'requests', reason: 'must have each type once' })
+  const { fast, forward } = quotedItems(requests)
   if (fast >= 0) await requireFast(ctx, source, amount)
   const delivery = forward < 0 ? undefined : deliveryOf(destination, forward, requests[forward]!.params ?? {})
-  const payee = await payeeOf(ctx, source)
-  if (payee === undefined)
-    throw unavailable('no entity is set that pays for deliveries (BEZANT_CROSSCHAIN_ENTITY)')
-  const asked = { source, destination, amount, isFast: fast >= 0, delivery }
-  const quote = await priceBurn(ctx, quotes, payee, asked)
-  const signedQuote = await signedQuoteOf(ctx, quotes, quote)
-  if (signedQuote === undefined)
-    throw unavailable('no key signs them (bezant attestation-keys create --purpose quote)')
-  return {
-    ...shownQuote(quote, signedQuote),
-    issuedAt: Number(quote.expiresAt) - quotedSeconds,
-    expiry: { mode: 'TIMESTAMP', expiresAt: Number(quote.expiresAt) },
-    items: requests.map(({ type }) => ({ type, ...itemOf(quotes, quote, type, delivery) })),
-  }
+  const coins = { token: burnTokenOf(source), feeCoin: usdcFees(source) }
+  const asked = { source, destination, ...coins, amount, isFast: fast >= 0, delivery }
+  return signQuoted(ctx, quotes, asked, requests)
 }
-
-type QuotedDelivery = { destinationCaller: Hex; hookData: Hex; isExecuted: boolean }
-
-const itemOf = (
-  quotes: BurnQuotes,
-  quote: BurnQuote,
-  type: 'FORWARD' | 'PRE_FINALITY',
-  delivery: QuotedDelivery | undefined,
-) =>
-  type === 'PRE_FINALITY' || !delivery
-    ? {
-        amount: String(quote.fastFee),
-        args: [String(quote.amount)],
-        argsHash: quotes.amountArgs(quote.amount),
-      }
-    : {
-        amount: String(quote.forwardFee),
-        args: [delivery.hookData, delivery.destinationCaller],
-        argsHash: quote.forwardArgs,
-      }
-
-/** The fields of a quote that both operations show. */
-export const shownQuote = ({ fastFee, forwardFee, feeToken, nonce }: BurnQuote, signedQuote: Hex) => ({
-  signedQuote,
-  feeTotalAmount: String(fastFee + forwardFee),
-  feeToken,
-  nonce: String(nonce),
-})
 
 function requireFeeToken(source: MessageChain, feeToken: string | undefined): void {
   const token = burnTokenOf(source)
@@ -111,12 +57,6 @@ function requireFeeToken(source: MessageChain, feeToken: string | undefined): vo
   })
 }
 
-async function requireFast(ctx: Ctx, source: MessageChain, amount: bigint): Promise<void> {
-  const obstacle = await fastObstacle(ctx, source, amount)
-  if (obstacle === 'amount') throw new ApiError('fastQuoteUnavailable')
-  if (obstacle === 'allowance') throw new ApiError('fastAllowanceShort')
-}
-
 const zeroAddress = `0x${'0'.repeat(40)}`
 
 /** The delivery of a request, whose hook data has to ask for one that this server makes. */
@@ -124,7 +64,7 @@ function deliveryOf(
   { blockchain, crosschain }: MessageChain,
   index: number,
   { hookData: givenHook = forwardHookData, destinationCaller = zeroAddress }: DeliveryParams,
-): QuotedDelivery {
+): AskedDelivery {
   const at = (name: string) => `requests[${index}].params.${name}`
   const hookData = givenHook.toLowerCase()
   const isFit = isHex(hookData) && bytesOf(hookData).length <= hookDataBytesMax
@@ -154,5 +94,6 @@ function deliveryOf(
       at: at('hookData'),
       reason: `must have a call behind the request that the executor on ${blockchain} can read, with an account for recovery`,
     })
-  return { destinationCaller: wordOfAddress(caller), hookData, isExecuted: hook.isExecuted }
+  const { isExecuted } = hook
+  return { destinationCaller: wordOfAddress(caller), hookData, isExecuted, boundTo: hookData }
 }

@@ -44,6 +44,41 @@ export const quoteRequestSchema = Type.Object({
   ),
 })
 
+export const transferQuoteParams = Type.Object({
+  tokenId: hex(32, 'The id of the token, as GET /v2/cctpx/tokens lists it.'),
+  source: domainText('The domain of the chain that burns.'),
+  destination: domainText('The domain of the chain that mints.'),
+})
+
+export const transferQuoteSchema = Type.Object({
+  amount: logged('amount', digits('What is moved, in base units of the token; above zero.')),
+  feeToken: Type.Optional(
+    logged(
+      'address',
+      address('The coin that pays the fees: zero for the native one, which is the default, or USDC.'),
+    ),
+  ),
+  requests: Type.Array(
+    Type.Object({
+      type: Type.Enum(['FORWARD', 'PRE_FINALITY'], {
+        description: 'The delivery by this server, or an attestation before the burn is final.',
+      }),
+      params: Type.Optional(
+        Type.Object(
+          {
+            msgType: Type.Optional(text('TransferMessage, which is the default.')),
+            destinationAddress: Type.Optional(
+              logged('address', address('The account that receives the token; FORWARD needs it.')),
+            ),
+          },
+          { description: 'The delivery that FORWARD asks for.' },
+        ),
+      ),
+    }),
+    { minItems: 1, maxItems: 2, description: 'What the fees pay for; each type once.' },
+  ),
+})
+
 const expiryFields = {
   mode: Type.Enum(['TIMESTAMP'], { description: 'Quotes end at a time.' }),
   expiresAt: Type.Integer({ description: 'The last second in which a burn can pay by it, since 1970.' }),
@@ -53,7 +88,7 @@ const itemFields = {
   type: text('FORWARD or PRE_FINALITY.'),
   amount: text('The fee, in base units of the token.'),
   args: Type.Array(Type.String(), {
-    description: 'What it is bound to: hook data and destination caller, or the amount.',
+    description: 'What it is bound to: hook data or receiver, and destination caller; or the amount.',
   }),
   argsHash: text('The hash of these, encoded as the contract does.'),
 }

@@ -3,6 +3,7 @@ import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
 import { checkQuote } from './check-quote.ts'
 import { getAttestation, listFormerMessages, listMessages } from './list-messages.ts'
+import { listMovedTokens, listTokenAllowances } from './list-tokens.ts'
 import { quoteBurn } from './quote-burn.ts'
 import {
   checkedQuoteSchema,
@@ -10,7 +11,10 @@ import {
   quotedSourceParams,
   quoteRequestSchema,
   signedQuoteSchema,
+  transferQuoteParams,
+  transferQuoteSchema,
 } from './quote-schema.ts'
+import { quoteTransfer } from './quote-transfer.ts'
 import { reattest, reattestElsewhere } from './reattest.ts'
 import {
   allowanceSchema,
@@ -28,6 +32,8 @@ import {
   publicKeysSchema,
   reattestSchema,
   routeParams,
+  tokenAllowancesQuery,
+  tokenAllowancesSchema,
   tokensSchema,
 } from './schema.ts'
 import { getAllowance, listFees, listPublicKeys } from './show-terms.ts'
@@ -195,13 +201,52 @@ export const messageEndpoints = [
     path: '/v2/cctpx/tokens',
     operationId: 'listMessageTokens',
     summary: 'List further tokens of messages',
-    description: 'Returns an empty list: clients ask for it before they burn. Needs no key.',
+    description:
+      'Returns the tokens other than USDC that move between chains, with the contracts of each chain. Needs no key.',
     query: Type.Object({
       pageAfter: Type.Optional(Type.String({ description: 'Accepted and without effect.' })),
     }),
     response: tokensSchema,
     errors: [],
-    verb: async () => ({ data: [] }),
+    verb: async (ctx: Ctx) => listMovedTokens(ctx),
+  }),
+  endpoint({
+    ...shared,
+    method: 'GET',
+    path: '/v2/cctpx/allowances',
+    operationId: 'listTokenAllowances',
+    summary: 'List the allowances for fast burns of further tokens',
+    description: 'Returns what one burn of each token can have attested before finality now. Needs no key.',
+    query: tokenAllowancesQuery,
+    response: tokenAllowancesSchema,
+    errors: [],
+    verb: (ctx: Ctx, { query }) => listTokenAllowances(ctx, query),
+  }),
+  endpoint({
+    ...shared,
+    method: 'POST',
+    path: '/v2/quote/cctpx/{tokenId}/{source}/{destination}',
+    operationId: 'quoteTransfer',
+    summary: 'Quote the fees of a transfer by the token service',
+    description:
+      'Returns signed fees, in the native coin or in USDC, by which the token service moves a token other than USDC to another chain, once and within five minutes. Needs no key.',
+    params: transferQuoteParams,
+    body: transferQuoteSchema,
+    response: signedQuoteSchema,
+    changing: false,
+    acts: true,
+    errors: [
+      'messageNotFound',
+      'domainUnknown',
+      'domainWithoutMessages',
+      'messageTokenUnknown',
+      'messageTokenElsewhere',
+      'nativeFeeUnsupported',
+      'feeQuotesUnavailable',
+      'fastQuoteUnavailable',
+      'fastAllowanceShort',
+    ],
+    verb: (ctx: Ctx, { params, body }) => quoteTransfer(ctx, params, body),
   }),
   endpoint({
     ...shared,

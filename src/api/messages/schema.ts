@@ -151,8 +151,51 @@ export const reattestSchema = Type.Object({
   nonce: text('The nonce of the message.'),
 })
 
+const tokenIdText = text('The id of the token, the same on every chain.')
+
 export const tokensSchema = Type.Object({
-  data: Type.Array(Type.Object({}), { description: 'Always empty: USDC alone moves by messages here.' }),
+  data: Type.Array(
+    Type.Object(
+      {
+        tokenId: tokenIdText,
+        name: text('The name of the token.'),
+        symbol: text('Its symbol.'),
+        decimals: Type.Integer({ description: 'Its digits after the point.' }),
+        deployments: Type.Array(
+          Type.Object({
+            tokenId: tokenIdText,
+            domainId: Type.Integer({ description: 'The domain of the chain.' }),
+            tokenAddress: text('The contract of the token there.'),
+            tokenManagerAddress: text('The contract that takes the token for a transfer, by an allowance.'),
+          }),
+          { description: 'The contracts on each chain.' },
+        ),
+      },
+      { title: 'MessageToken', description: 'A token other than USDC that messages move.' },
+    ),
+    { description: 'The tokens; USDC is not among them.' },
+  ),
+})
+
+export const tokenAllowancesQuery = Type.Object({
+  tokenIds: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    description: 'Ids of tokens, with commas between them.',
+  }),
+})
+
+export const tokenAllowancesSchema = Type.Object({
+  allowances: Type.Array(
+    Type.Object({
+      tokenId: tokenIdText,
+      tokenSymbol: text('Its symbol.'),
+      allowance: Type.Number({
+        description: 'How much of it one burn can have attested before it is final now, in whole tokens.',
+      }),
+    }),
+    { description: 'One for each known id.' },
+  ),
 })
 
 export const attestationSchema = Type.Object({

@@ -7,7 +7,7 @@ import type { TransferSpec } from './transfer-spec.ts'
 
 /**
  * The contracts of cross-chain messages and of unified balances on one chain: `wallet` and `minter` where it has the latter, the
- * last three where burns can pay their fees beforehand.
+ * next three where burns can pay their fees beforehand, the last where tokens other than USDC move.
  */
 export type CrosschainAddresses = {
   messageTransmitter: Address
@@ -18,6 +18,7 @@ export type CrosschainAddresses = {
   tokenMessengerWithFees?: Address
   genericExecutor?: Address
   depositForHandler?: Address
+  crossChainTokenService?: Address
 }
 
 /**
@@ -142,6 +143,8 @@ export type Crosschain = {
   executeCall(message: Hex, attestation: Hex): ContractCall
   /** Quotes of fees that burns on this chain pay beforehand; absent where no contract takes them. */
   feeQuotes?: BurnQuotes | undefined
+  /** The same for burns of tokens that an id names. Their `forwardArgs` have the receiver in place of hook data. */
+  tokenQuotes?: BurnQuotes | undefined
   /** The call that burns, with the payload of `burnPayload` and the burn signer's signature of 65 bytes. */
   burnCall(payload: Hex, signature: Hex): ContractCall
   /** The call that mints, with an encoded attestation (set) and the attestation signer's signature of 65 bytes. */

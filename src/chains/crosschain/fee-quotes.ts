@@ -6,6 +6,7 @@ export type BurnQuote = {
   amount: bigint
   destinationDomain: number
   burnToken: Address
+  /** The zero address where native coins pay. */
   feeToken: Address
   feeRecipient: Address
   /** Whether it pays for an attestation before finality. */

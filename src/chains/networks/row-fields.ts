@@ -82,6 +82,7 @@ export const rowFields: RowFields = {
       tokenMessengerWithFees: address,
       genericExecutor: address,
       depositForHandler: address,
+      crossChainTokenService: address,
     },
   },
   unifiedBalance: {

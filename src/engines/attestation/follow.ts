@@ -1,7 +1,13 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import type { Crosschain } from '#chains/crosschain/crosschain'
 import { forwardHookOf } from '#chains/crosschain/forward-hook'
-import { type BurnBody, confirmedThreshold, decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
+import {
+  type BurnBody,
+  type CrosschainMessage,
+  confirmedThreshold,
+  decodeBurnBody,
+  decodeMessage,
+} from '#chains/crosschain/message'
 import { MessageProblem } from '#chains/crosschain/message-problem'
 import { wordOfAddress, zeroWord } from '#chains/crosschain/native-address'
 import type { EngineCtx } from '#engines/ctx'
@@ -14,6 +20,7 @@ import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { linkToEntities } from './link-to-entities.ts'
 import { type MessageChain, messageChainOf, messageChains } from './networks.ts'
+import { burnTokenOf } from './quote-fees.ts'
 import {
   announceMessages,
   insertMessages,
@@ -77,10 +84,11 @@ type SentEvent = Extract<ObservedCrosschainEvent, { kind: 'messageSent' }>
 /** The message of a log; `undefined` for bytes that no transmitter delivers. */
 function messageOf(
   ctx: EngineCtx,
-  { domain, crosschain, blockchain }: MessageChain,
+  source: MessageChain,
   { message, txHash, blockHash, blockNumber, logIndex }: SentEvent,
   ordinal: number,
 ): Omit<NewMessage, 'id'> | undefined {
+  const { domain, crosschain, blockchain } = source
   try {
     const { sender, sourceDomain, destinationDomain, destinationCaller, minFinalityThreshold, messageBody } =
       decodeMessage(message)
@@ -102,7 +110,7 @@ function messageOf(
       maxFee: burn?.maxFee ?? null,
       fast: minFinalityThreshold <= confirmedThreshold,
       prepaid: burn !== undefined && isPrepaid(crosschain, burn),
-      ...deliveryOf(ctx, destinationDomain, destinationCaller, burn),
+      ...deliveryOf(ctx, source, { destinationDomain, destinationCaller }, burn),
     }
   } catch (error) {
     if (error instanceof MessageProblem) return undefined
@@ -110,16 +118,20 @@ function messageOf(
   }
 }
 
-/** Whether the contract burned that takes the fees beforehand. */
+/** Whether a contract burned that takes the fees beforehand. */
 const isPrepaid = ({ addresses }: Crosschain, { messageSender }: BurnBody): boolean =>
-  addresses.tokenMessengerWithFees !== undefined &&
-  messageSender === wordOfAddress(addresses.tokenMessengerWithFees)
+  [addresses.tokenMessengerWithFees, addresses.crossChainTokenService].some(
+    (contract) => contract !== undefined && messageSender === wordOfAddress(contract),
+  )
 
 /** Whether this server is asked to deliver a message, and whether the executor of the destination does. */
 function deliveryOf(
   ctx: EngineCtx,
-  destinationDomain: number,
-  destinationCaller: Hex,
+  source: MessageChain,
+  {
+    destinationDomain,
+    destinationCaller,
+  }: Pick<CrosschainMessage, 'destinationDomain' | 'destinationCaller'>,
   burn: BurnBody | undefined,
 ): Pick<NewMessage, 'forwards' | 'executes'> {
   const hook = burn && forwardHookOf(burn.hookData)
@@ -127,8 +139,11 @@ function deliveryOf(
   if (!hook.isExecuted) return { forwards: destinationCaller === zeroWord, executes: false }
   const destination = messageChains(ctx).find(({ domain }) => domain === destinationDomain)
   const executor = destination?.crosschain.addresses.genericExecutor
-  // Of the others, one account alone can make the delivery.
-  const executes = executor !== undefined && destinationCaller === wordOfAddress(executor)
+  // Of the others, one account alone can make the delivery. An executor uses USDC, and leaves other coins where they are minted.
+  const executes =
+    executor !== undefined &&
+    destinationCaller === wordOfAddress(executor) &&
+    burn.burnToken === wordOfAddress(burnTokenOf(source))
   return { forwards: executes, executes }
 }
 

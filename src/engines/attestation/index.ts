@@ -29,10 +29,25 @@ import { proposalChannel } from './store/proposals.ts'
 
 export { askAgain } from './ask-again.ts'
 export { bookLoss } from './book-loss.ts'
+export { burntToken } from './burnt-token.ts'
+export { fastAmountMax } from './execution.ts'
 export { burnFees, forwardFees } from './fees.ts'
 export { type MessageHistory, readMessageHistory } from './message-history.ts'
+export { type MovedToken, movedTokens } from './moved-tokens.ts'
 export { type MessageChain, messageChains } from './networks.ts'
-export { burnTokenOf, fastObstacle, payeeOf, priceBurn, quotedSeconds, signedQuoteOf } from './quote-fees.ts'
+export {
+  type AskedDelivery,
+  type AskedQuote,
+  burnTokenOf,
+  type FeeCoin,
+  fastObstacle,
+  nativeFees,
+  payeeOf,
+  priceBurn,
+  quotedSeconds,
+  signedQuoteOf,
+  usdcFees,
+} from './quote-fees.ts'
 export { agreeOnMessage, type FastAgreement, type SignatureRequest, signProposed } from './sign.ts'
 export { messageMovements } from './store/entity-messages.ts'
 export { findLostBurn, type LostBurn, lostBurns } from './store/lost-burns.ts'

@@ -1,12 +1,12 @@
 import { decodeBurnBody, decodeMessage } from '#chains/crosschain/message'
 import { nativeForm } from '#chains/crosschain/native-address'
-import { stablecoinsOf, tokenAddress } from '#chains/network'
 import { type ManagedAddress, managedAmong } from '#custody/wallets/index'
 import type { EngineCtx } from '#engines/ctx'
 import { directionsByEntity } from '#engines/movement'
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { burntToken } from './burnt-token.ts'
 import { type MessageChain, messageChains } from './networks.ts'
 import { insertEntityMessages, type MessageLink } from './store/entity-messages.ts'
 import type { NewMessage } from './store/messages.ts'
@@ -52,11 +52,8 @@ function burnOf(
   { nonce, amount, message, destinationDomain }: NewMessage,
 ): KnownBurn | undefined {
   if (amount === null) return undefined
-  const { burnToken, messageSender, mintRecipient } = decodeBurnBody(
-    decodeMessage(message as Hex).messageBody,
-  )
-  const address = nativeForm(burnToken)
-  const token = stablecoinsOf(chain.network).find((each) => tokenAddress(each) === address)
+  const { messageSender, mintRecipient } = decodeBurnBody(decodeMessage(message as Hex).messageBody)
+  const token = burntToken(chain.network, message as Hex)
   if (!token) return undefined
   return {
     nonce,

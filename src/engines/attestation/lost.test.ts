@@ -55,8 +55,8 @@ const lost = async (): Promise<{ nonce: Hex; amount: string }[]> =>
     .map((line) => JSON.parse(line))
 
 /** Burns, and takes the block away once the burn is attested, or waits; returns how it was attested, and its raw transaction. */
-async function burnAndVanish() {
-  const burnIt = await messages.prepareBurn(base, avalanche, fast)
+async function burnAndVanish(coin: 'USDC' | 'EURC' = 'USDC') {
+  const burnIt = await messages.prepareBurn(base, avalanche, { ...fast, coin })
   const snapshot = await base.snapshot()
   const hash = await burnIt()
   const message = await messages.messageWhen(
@@ -118,6 +118,19 @@ it('property 116: a lost burn halts fast attestations of its chain until it is b
   expect(await allowance()).toBe(100)
   expect((await command('reconcile', '--chain', 'AVAX-FUJI')).stdout).not.toContain('LOST BURN')
   expect(await finalityOf(await retry())).toBe('1000')
+})
+
+it('property 274: a lost burn of EURC is told, charged and booked as EURC', async () => {
+  await mineUntil(mining, async () => (await allowance()) === 100, 'earlier burns are final')
+  expect((await burnAndVanish('EURC')).message.status).toBe('complete')
+  await until(async () => (await lost()).length === 1, 'the burn is lost')
+  expect([await lost(), await allowance()]).toMatchObject([[{ amount: '9', token: 'EURC' }], 91])
+  const [{ nonce } = { nonce: '' }] = await lost()
+  const { stdout } = await command('reconcile', '--chain', 'AVAX-FUJI')
+  expect(stdout).toContain('LOST BURN 9 EURC of BASE-SEPOLIA')
+  const booked = await command('lost-burns', 'book', nonce, '--reason', 'its nonce is used', '--yes')
+  expect(booked).toMatchObject({ code: 0, stdout: '9 EURC of BASE-SEPOLIA are booked as lost.\n' })
+  expect(await allowance()).toBe(100)
 })
 
 it.runIf(lostTotal > 0)(

@@ -7,7 +7,7 @@ import { wordOfAddress, zeroWord } from '#chains/crosschain/native-address'
 import { stablecoinNamed, tokenAddress } from '#chains/network'
 import { signQuote } from '#custody/installation/index'
 import type { EngineCtx } from '#engines/ctx'
-import { openPayer, payerOf } from '#engines/treasury/index'
+import { nativeFee, openPayer, payerOf } from '#engines/treasury/index'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import { fastAmountMax } from './execution.ts'
 import { fastFee, forwardFee } from './fees.ts'
@@ -18,12 +18,23 @@ import { usedAllowance } from './store/messages.ts'
 /** A quote counts so long: enough for an approval and a burn in blocks of their own. */
 export const quotedSeconds = 300
 
-/** The delivery that a burn asks for; `destinationCaller` is a word. */
-type AskedDelivery = { destinationCaller: Hex; hookData: Hex; isExecuted: boolean }
+/** The delivery that a burn asks for; `destinationCaller` is a word. The quote is bound to it and to `boundTo`, the hash of which it has. */
+export type AskedDelivery = {
+  destinationCaller: Hex
+  hookData: Hex
+  isExecuted: boolean
+  boundTo: Hex
+}
 
-type AskedQuote = {
+/** A coin that pays fees, and how many of its smallest units a fee is in base units of USDC. */
+export type FeeCoin = { token: Address; amountOf(feeAtomic: bigint): bigint }
+
+export type AskedQuote = {
   source: MessageChain
   destination: MessageChain
+  /** The token that is burned. */
+  token: Address
+  feeCoin: FeeCoin
   amount: bigint
   isFast: boolean
   delivery: AskedDelivery | undefined
@@ -34,9 +45,8 @@ export async function priceBurn(
   ctx: EngineCtx,
   quotes: BurnQuotes,
   payee: Address,
-  { source, destination, amount, isFast, delivery }: AskedQuote,
+  { source, destination, token, feeCoin, amount, isFast, delivery }: AskedQuote,
 ): Promise<BurnQuote> {
-  const token = burnTokenOf(source)
   const destinationDomain = destination.domain
   const { genericExecutor } = destination.crosschain.addresses
   const forwarded = delivery && emptyMessageBytes + bytesOf(delivery.hookData).length
@@ -44,22 +54,38 @@ export async function priceBurn(
     amount,
     destinationDomain,
     burnToken: token,
-    feeToken: token,
+    feeToken: feeCoin.token,
     feeRecipient: payee,
     isFast,
-    fastFee: isFast ? fastFee(source.chain, amount) : 0n,
+    fastFee: feeCoin.amountOf(isFast ? fastFee(source.chain, amount) : 0n),
     isForwarded: delivery !== undefined,
-    forwardFee: forwarded ? forwardFee(destinationDomain, forwarded, delivery.isExecuted) : 0n,
-    forwardArgs: delivery ? quotes.forwardArgs(delivery.destinationCaller, delivery.hookData) : zeroWord,
+    forwardFee: feeCoin.amountOf(
+      forwarded ? forwardFee(destinationDomain, forwarded, delivery.isExecuted) : 0n,
+    ),
+    forwardArgs: delivery ? quotes.forwardArgs(delivery.destinationCaller, delivery.boundTo) : zeroWord,
     executor: genericExecutor ? wordOfAddress(genericExecutor) : zeroWord,
     nonce: BigInt(hexOf(randomBytes(16))),
     expiresAt: BigInt(Math.floor(ctx.clock.nowMs() / 1_000) + quotedSeconds),
   }
 }
 
-/** The token that burns on a chain move. */
+/** USDC on a chain. */
 export const burnTokenOf = ({ chain: { network } }: MessageChain): Address =>
   tokenAddress(stablecoinNamed(network, 'USDC')!)
+
+/** USDC pays fees by their amount. */
+export const usdcFees = (source: MessageChain): FeeCoin => ({
+  token: burnTokenOf(source),
+  amountOf: (feeAtomic) => feeAtomic,
+})
+
+const nativeCoin = `0x${'0'.repeat(40)}` as Address
+
+/** Fees in the native coin of a chain; `undefined` where it has no price. */
+export const nativeFees = (ctx: EngineCtx, { chain }: MessageChain): FeeCoin | undefined =>
+  nativeFee(ctx, chain, 1n) === undefined
+    ? undefined
+    : { token: nativeCoin, amountOf: (feeAtomic) => nativeFee(ctx, chain, feeAtomic)! }
 
 /** The bytes that the contract takes; `undefined` while no key signs quotes. */
 export async function signedQuoteOf(

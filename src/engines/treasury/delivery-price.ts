@@ -3,6 +3,7 @@
  * every attester computes alike, and by what the chain takes now, so that a transaction which costs more than its fee waits.
  */
 import type { Chain } from '#chains/chain'
+import { networkOfDomain } from '#chains/networks/index'
 import type { EngineCtx } from '#engines/ctx'
 import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 
@@ -49,6 +50,25 @@ const usualCoinPrices: Readonly<Record<string, bigint>> = {
   USDC: million,
   MATIC: million,
   POL: million,
+}
+
+/**
+ * Amount of the native coin of a chain that a fee in base units of USDC is, in the smallest unit of the coin; `undefined` where the coin has no price.
+ * A stablecoin is its own price. That of other coins on main networks is the operator's: by the usual one, which has room above most
+ * days, fees would be too low. Coins of test networks stand for those of the main network.
+ */
+export function nativeFee(
+  { config }: Pick<EngineCtx, 'config'>,
+  { network }: Chain,
+  feeAtomic: bigint,
+): bigint | undefined {
+  const { nativeToken, environment, domain } = network
+  const main = environment === 'TEST' && domain !== undefined ? networkOfDomain('LIVE', domain) : undefined
+  const coinAtomic = nativeToken.contract
+    ? million
+    : (config.coinPrices.get(nativeToken.symbol) ?? (main && usualCoinPrices[main.nativeToken.symbol]))
+  if (!coinAtomic) return undefined
+  return roundedUp(feeAtomic * 10n ** BigInt(nativeToken.decimals), coinAtomic)
 }
 
 /** Coins of test networks cost nothing. */

@@ -9,7 +9,7 @@
  */
 export { openPayer, payerOf } from './bundling/deploy-contracts.ts'
 export { decideReview } from './decide-review.ts'
-export { gasFeeAt, gasPriceNow } from './delivery-price.ts'
+export { gasFeeAt, gasPriceNow, nativeFee } from './delivery-price.ts'
 export { startTreasury } from './follow.ts'
 export { type GasFaucet, gasLevels } from './gas.ts'
 export { journaledResources } from './journaled-resources.ts'

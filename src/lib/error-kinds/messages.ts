@@ -27,6 +27,21 @@ export const messageErrorKinds = {
     status: 404,
     text: 'This version does not attest messages of this network.',
   },
+  messageTokenUnknown: {
+    code: 178140,
+    status: 404,
+    text: 'No token that this server moves between chains has this id.',
+  },
+  messageTokenElsewhere: {
+    code: 178141,
+    status: 400,
+    text: 'UNSUPPORTED_ROUTE: the token does not move between these chains.',
+  },
+  nativeFeeUnsupported: {
+    code: 178142,
+    status: 400,
+    text: 'UNSUPPORTED_FEE_TOKEN: fees are paid in the native coin, where it has a price, or in USDC of the chain that burns.',
+  },
   feeQuotesUnavailable: {
     code: 178302,
     status: 422,

@@ -87,7 +87,7 @@ export type Endpoint<Ctx = RequestScope> = {
   acts?: true
   /** Shows a refused request in a protocol whose errors are successes of HTTP; `undefined` leaves it to HTTP. */
   showError?: (error: ApiError, body: unknown) => object | undefined
-  /** Whether refusals carry their text as `error` too, as clients of this interface read it. */
+  /** Whether refusals carry their text as `error`, and the word it begins with as `errorCode`, as clients of this interface read them. */
   errorText?: boolean
   /** The media type of a response that is text, not JSON. */
   media?: string

@@ -83,6 +83,9 @@ export const errorSchema = Type.Object(
     error: Type.Optional(
       Type.String({ description: 'The same as message; on messages between chains alone.' }),
     ),
+    errorCode: Type.Optional(
+      Type.String({ description: 'The word with which error begins, where it does.' }),
+    ),
     errors: Type.Optional(
       Type.Array(fieldErrorSchema, { description: 'The fields to blame, if there are any.' }),
     ),

@@ -196,7 +196,7 @@ function sendError(reply: FastifyReply, error: ApiError, hasErrorText = false) {
   return reply.status(error.status).send({
     code: error.code,
     message: error.message,
-    ...(hasErrorText && { error: error.message }),
+    ...(hasErrorText && { error: error.message, errorCode: /^[A-Z_]+(?=: )/.exec(error.message)?.[0] }),
     ...(error.fields.length > 0 && { errors: error.fields }),
   })
 }

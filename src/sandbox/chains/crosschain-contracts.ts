@@ -1,4 +1,5 @@
 import { messageBodySizeMax } from '#chains/crosschain/message'
+import { messageTokens } from '#chains/crosschain/message-tokens'
 import { wordOfAddress } from '#chains/crosschain/native-address'
 import {
   addressMappingSlot,
@@ -9,6 +10,7 @@ import {
   packStorage,
   type StoragePlace,
 } from '#chains/evm/contracts/storage-slots'
+import { crossChainTokenServiceLayout } from '#chains/evm/crosschain/artifacts/cross-chain-token-service'
 import { messageTransmitterV2Layout } from '#chains/evm/crosschain/artifacts/message-transmitter-v2'
 import { tokenMessengerV2Layout } from '#chains/evm/crosschain/artifacts/token-messenger-v2'
 import { tokenMessengerWithFeesLayout } from '#chains/evm/crosschain/artifacts/token-messenger-with-fees'
@@ -28,14 +30,22 @@ import { oncePer } from '#runtime/scheduling/memoize'
 import { issuerAccount, quoteSignerAccount } from '../constants.ts'
 import { initializableSlot, type PlacedContract } from './account-contracts.ts'
 
-/** The largest burn of one message on local chains: 10,000,000 USDC. */
+/** The largest burn of one message on local chains: 10,000,000 of a token. */
 export const burnLimitAtomic = 10_000_000_000_000n
 
 const symbolOfMessages = 'USDC'
 
+/** The tokens of a network that messages move. */
+const movedTokens = ({ environment, ...network }: Network): NetworkToken[] =>
+  [symbolOfMessages, ...messageTokens[environment].map(({ symbol }) => symbol)].flatMap(
+    (symbol) => stablecoinNamed(network, symbol) ?? [],
+  )
+
 /** The accounts that mint the token for messages from other chains, on a local chain. */
 export const crosschainMinters = (network: Network, token: NetworkToken): Hex[] =>
-  hasDomain(network) && token.symbol === symbolOfMessages ? [crosschainContractsOf(network).tokenMinter] : []
+  hasDomain(network) && movedTokens(network).includes(token)
+    ? [crosschainContractsOf(network).tokenMinter]
+    : []
 
 /**
  * The contracts of cross-chain messages as part of a genesis file, at the addresses of the network's environment and connected to
@@ -65,15 +75,10 @@ function placeContracts(network: CrosschainNetwork, attester: Hex): Record<strin
     messageTransmitter: transmitterStorage(attester),
     tokenMessenger: messengerStorage(network, addresses),
     tokenMinter: minterStorage(network, addresses),
-    tokenMessengerWithFees: packStorage([
-      [tokenMessengerWithFeesLayout._owner, issuer],
-      [tokenMessengerWithFeesLayout._rescuer, issuer],
-      [
-        wordAt(
-          addressMappingSlot(tokenMessengerWithFeesLayout.isQuoteSigner.slot, quoteSignerAccount.address),
-        ),
-        1n,
-      ],
+    tokenMessengerWithFees: packStorage(prepaidState(tokenMessengerWithFeesLayout)),
+    crossChainTokenService: packStorage([
+      ...prepaidState(crossChainTokenServiceLayout),
+      ...tokensOfService(network),
     ]),
   }
   const names = Object.keys(addresses) as (keyof CrosschainContracts)[]
@@ -86,6 +91,23 @@ function placeContracts(network: CrosschainNetwork, attester: Hex): Record<strin
 }
 
 const issuer = addressWord(issuerAccount.address)
+
+/** The roles of a contract that takes prepaid fees. */
+const prepaidState = (
+  layout: Record<'_owner' | '_rescuer' | 'isQuoteSigner', StoragePlace>,
+): LinkedWord[] => [
+  [layout._owner, issuer],
+  [layout._rescuer, issuer],
+  [wordAt(addressMappingSlot(layout.isQuoteSigner.slot, quoteSignerAccount.address)), 1n],
+]
+
+/** The tokens of a network that have an id. */
+const tokensOfService = (network: Network): LinkedWord[] =>
+  messageTokens[network.environment].flatMap(({ id, symbol }) => {
+    const token = stablecoinNamed(network, symbol)
+    const place = wordAt(mappingSlot(crossChainTokenServiceLayout.tokenOf.slot, BigInt(id)))
+    return token ? [[place, addressWord(token.address as Hex)] as const] : []
+  })
 
 /** The word of the library's Initializable after the first initialization. */
 const initialized = [wordAt(BigInt(initializableSlot)), 1n] as const
@@ -133,13 +155,17 @@ const messengerLinks = (network: CrosschainNetwork): LinkedWord[] =>
     addressWord(crosschainContractsOf(remote).tokenMessenger),
   ])
 
-/** The token that is minted for one of each other network. */
+/** The tokens that are minted for those of each other network. */
 const minterLinks = (network: CrosschainNetwork): LinkedWord[] =>
-  remotesOf(network).map((remote) => {
-    const key = remoteTokenKey(remote.domain, wordOfAddress(tokenOfMessages(remote)))
-    const place = mappingSlot(tokenMinterV2Layout.remoteTokensToLocalTokens.slot, BigInt(key))
-    return [wordAt(place), addressWord(tokenOfMessages(network))]
-  })
+  remotesOf(network).flatMap((remote) =>
+    movedTokens(network).flatMap((local): LinkedWord[] => {
+      const token = stablecoinNamed(remote, local.symbol)
+      if (!token) return []
+      const key = remoteTokenKey(remote.domain, wordOfAddress(token.address))
+      const place = mappingSlot(tokenMinterV2Layout.remoteTokensToLocalTokens.slot, BigInt(key))
+      return [[wordAt(place), addressWord(local.address as Hex)]]
+    }),
+  )
 
 /** The words by which the contracts of a network know the others, by contract; nothing where it has no domain. */
 export function crosschainLinks(network: Network): Readonly<Record<string, ContractStorage>> {
@@ -153,14 +179,18 @@ export function crosschainLinks(network: Network): Readonly<Record<string, Contr
 
 function minterStorage(network: CrosschainNetwork, addresses: CrosschainContracts): ContractStorage {
   const layout = tokenMinterV2Layout
-  const token = tokenOfMessages(network)
   return packStorage([
     [layout._owner, issuer],
     [layout._tokenController, issuer],
     [layout._pauser, issuer],
     [layout._rescuer, issuer],
     [layout.localTokenMessenger, addressWord(addresses.tokenMessenger)],
-    [wordAt(addressMappingSlot(layout.burnLimitsPerMessage.slot, token)), burnLimitAtomic],
+    ...movedTokens(network).map(
+      ({ address }): LinkedWord => [
+        wordAt(addressMappingSlot(layout.burnLimitsPerMessage.slot, address as Hex)),
+        burnLimitAtomic,
+      ],
+    ),
     ...minterLinks(network),
   ])
 }

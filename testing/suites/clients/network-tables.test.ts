@@ -29,6 +29,7 @@ type KitChain = {
     }
   } | null
   kitContracts?: { bridge: string }
+  cctpx?: { serviceAddress: string }
   gateway?: { domain: number; contracts: { v1: { wallet: string; minter: string } } }
 }
 
@@ -48,10 +49,21 @@ describe('property 244: the networks of EVM', () => {
   })
 
   it.each(ours)('$blockchain has the ids, coins and contracts of the kits', (network) => {
-    const { chainId, isTestnet, nativeCurrency, usdcAddress, eurcAddress, cctp, kitContracts, gateway } =
-      ofKit(network.chainId)
+    const {
+      chainId,
+      isTestnet,
+      nativeCurrency,
+      usdcAddress,
+      eurcAddress,
+      cctp,
+      kitContracts,
+      gateway,
+      cctpx,
+    } = ofKit(network.chainId)
     const { v2 } = cctp!.contracts
-    const { messageTransmitter, tokenMessenger, kitBridge } = crosschainContractsOf(network)
+    const { messageTransmitter, tokenMessenger, kitBridge, crossChainTokenService } =
+      crosschainContractsOf(network)
+    if (cctpx) expect(crossChainTokenService).toBe(getAddress(cctpx.serviceAddress))
     const [usdc, eurc] = ['USDC', 'EURC'].map((symbol) =>
       stablecoinsOf(network).find((token) => token.symbol === symbol && !token.localOnly),
     )

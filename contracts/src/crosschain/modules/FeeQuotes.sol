@@ -12,7 +12,7 @@ abstract contract FeeQuotes is TwoStepOwnable {
     /// @notice What a burn pays before it happens, and the burn that it is for.
     /// @dev `isFast` pays for an attestation before finality, `isForwarded` for the delivery of a message with the caller and the hook
     /// data of `forwardArgs`: keccak256(abi.encode(bytes32 destinationCaller, bytes hookData)). `executor` is the executor of the
-    /// destination, zero where the signer knows none.
+    /// destination, zero where the signer knows none. `feeToken` is zero where native coins pay.
     struct FeeQuote {
         uint256 amount;
         uint32 destinationDomain;
@@ -75,12 +75,15 @@ abstract contract FeeQuotes is TwoStepOwnable {
         isQuoteUsed[quote.nonce] = true;
     }
 
+    /// @dev The name of the contract in the domain (EIP-712) of its quotes.
+    function _quoteDomain() internal pure virtual returns (string memory);
+
     /// @dev The domain is made anew each time: the contract has no state that a constructor of the library would have to leave.
     function _digestOf(FeeQuote memory quote) private view returns (bytes32) {
         bytes32 domain = keccak256(
             abi.encode(
                 DOMAIN_TYPE,
-                keccak256("TokenMessengerWithFees"),
+                keccak256(bytes(_quoteDomain())),
                 keccak256("1"),
                 block.chainid,
                 address(this)

@@ -4,6 +4,7 @@ import { burnBodyVersion, messageVersion } from '../../crosschain/message.ts'
 import type { Environment, MessageContracts } from '../../network.ts'
 import type { Network } from '../../networks/index.ts'
 import { withImmutables } from '../contracts/immutables.ts'
+import { crossChainTokenServiceCode } from './artifacts/cross-chain-token-service.ts'
 import { depositForHandlerCode } from './artifacts/deposit-for-handler.ts'
 import { genericExecutorCode } from './artifacts/generic-executor.ts'
 import { kitBridgeCode } from './artifacts/kit-bridge.ts'
@@ -25,6 +26,7 @@ export const crosschainContracts: Readonly<Record<Environment, CrosschainContrac
     tokenMessengerWithFees: '0x8745D906D67C346E5eb1aEEED38Eb87F34DF0C0A',
     genericExecutor: '0xEdC81040756AcCfF070c21D37b265b9D0b5Ba45e',
     depositForHandler: '0xD05E7D2E7d30b92c5F17d7d0fC575fce231F1A48',
+    crossChainTokenService: '0x63753E722bd2C2A5DF6EE19C5106662208B81077',
   },
   LIVE: {
     messageTransmitter: '0x81D40F21F12A8F0E3252Bccb954D722d4c464B64',
@@ -34,6 +36,7 @@ export const crosschainContracts: Readonly<Record<Environment, CrosschainContrac
     tokenMessengerWithFees: '0x71f54F818671cD0D7ea140Da213e5C8b5C92a408',
     genericExecutor: '0xFa7be2f04F3Ad4ca969260729c6d45B5625984A7',
     depositForHandler: '0x16529813203f77E036576666336554a1210dce4D',
+    crossChainTokenService: '0x431871229103b780868f8C6BB820cd16ECf942BC',
   },
 }
 
@@ -76,6 +79,9 @@ export function crosschainCodeOf(
     depositForHandler: withImmutables(depositForHandlerCode, {
       executor: addresses.genericExecutor,
       token,
+    }),
+    crossChainTokenService: withImmutables(crossChainTokenServiceCode, {
+      tokenMessenger: addresses.tokenMessenger,
     }),
   }
 }

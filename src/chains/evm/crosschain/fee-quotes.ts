@@ -37,11 +37,19 @@ const forwardParameters = parseAbiParameters('bytes32 destinationCaller, bytes h
 
 type EncodedQuote = BurnQuote & { [name in 'burnToken' | 'feeToken' | 'feeRecipient']: Hex }
 
+/** The contracts that take quotes, by the names of their domains (EIP-712). */
+type QuotedContract = 'TokenMessengerWithFees' | 'CrossChainTokenService'
+
 /** The quotes that the contract at this address takes. */
-export const feeQuotesAt = (chainId: number, contract: Address, read: ReadContract): BurnQuotes => ({
+export const feeQuotesAt = (
+  chainId: number,
+  contract: Address,
+  read: ReadContract,
+  name: QuotedContract = 'TokenMessengerWithFees',
+): BurnQuotes => ({
   digest: (quote) =>
     hashTypedData({
-      domain: { name: 'TokenMessengerWithFees', version: '1', chainId, verifyingContract: contract as Hex },
+      domain: { name, version: '1', chainId, verifyingContract: contract as Hex },
       types: { FeeQuote: fields },
       primaryType: 'FeeQuote',
       message: quote as EncodedQuote,

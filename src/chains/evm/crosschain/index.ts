@@ -49,6 +49,7 @@ export function knownCrosschainAddresses(network: Network): CrosschainAddresses 
     tokenMessengerWithFees: canonical(contracts.tokenMessengerWithFees),
     genericExecutor: canonical(contracts.genericExecutor),
     depositForHandler: canonical(contracts.depositForHandler),
+    crossChainTokenService: canonical(contracts.crossChainTokenService),
     ...(network.unifiedBalance && { wallet: canonical(wallet), minter: canonical(minter) }),
   }
 }
@@ -70,7 +71,8 @@ export function crosschainAt(
   read: ContractReads,
 ): Crosschain | undefined {
   if (!addresses || !hasDomain(network)) return undefined
-  const { messageTransmitter, tokenMessenger, wallet, minter, tokenMessengerWithFees } = addresses
+  const { messageTransmitter, tokenMessenger, wallet, minter } = addresses
+  const { tokenMessengerWithFees, crossChainTokenService } = addresses
   const readers = new Map<Address, (log: ChainLog) => CrosschainFact | undefined>([
     [messageTransmitter, (log) => messageFact(network.blockchain, argsOf(messageTransmitterV2Abi, log))],
   ])
@@ -105,6 +107,10 @@ export function crosschainAt(
       tokenMessengerWithFees === undefined
         ? undefined
         : feeQuotesAt(network.chainId, tokenMessengerWithFees, read.agreed),
+    tokenQuotes:
+      crossChainTokenService === undefined
+        ? undefined
+        : feeQuotesAt(network.chainId, crossChainTokenService, read.agreed, 'CrossChainTokenService'),
     burnCall: (payload, signature) => call(wallet, gatewayBurnCall(payload, signature)),
     mintCall: (attestation, signature) => call(minter, gatewayMintCall(attestation, signature)),
     burnPayload,

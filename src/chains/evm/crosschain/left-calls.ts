@@ -26,10 +26,14 @@ export const viewer =
     return decodeFunctionResult({ abi, functionName, data, args })
   }
 
+/** A token with an id, and those that it is on other chains, as words. */
+export type FurtherToken = { id: Hex; token: Address; remotes: readonly { domain: number; token: Hex }[] }
+
 type Standing = {
   terms: CrosschainTerms
   addresses: Required<CrosschainAddresses>
   token: Address
+  further: readonly FurtherToken[]
   /** How many batches of contracts are done. */
   batches: number
 }
@@ -46,7 +50,15 @@ export async function leftCalls(read: ReadContract, standing: Standing): Promise
     ownersLeft(view, standing),
     ...(standing.batches >= 1 ? [remotesLeft(view, standing), attestersLeft(view, standing)] : []),
     ...(standing.batches >= 2 ? [signersLeft(read, view, standing)] : []),
-    ...(standing.batches >= 3 ? [quoteSignersLeft(view, standing)] : []),
+    ...(standing.batches >= 3
+      ? [quoteSignersLeft(view, standing, standing.addresses.tokenMessengerWithFees)]
+      : []),
+    ...(standing.batches >= 4
+      ? [
+          quoteSignersLeft(view, standing, standing.addresses.crossChainTokenService),
+          ...standing.further.map((each) => furtherLeft(view, standing, each)),
+        ]
+      : []),
   ])
   return found.flat()
 }
@@ -187,10 +199,51 @@ async function signersLeft(
   ]
 }
 
-async function quoteSignersLeft(view: View, { addresses, terms }: Standing): Promise<LeftCall[]> {
-  const { quoteSigner } = terms
+/** The calls that let the token service move a token: its issuer lets the minter mint, the controller of that limits burns and links chains. */
+async function furtherLeft(
+  view: View,
+  { addresses: { tokenMinter }, terms }: Standing,
+  { token, remotes }: FurtherToken,
+): Promise<LeftCall[]> {
+  const [issuer, mints, controller, limit] = await Promise.all([
+    view(stablecoinAbi, token, 'masterMinter'),
+    view(stablecoinAbi, token, 'isMinter', tokenMinter),
+    view(tokenMinterV2Abi, tokenMinter, 'tokenController'),
+    view(tokenMinterV2Abi, tokenMinter, 'burnLimitsPerMessage', token),
+  ])
+  const minting = {
+    to: token,
+    by: canonical(issuer),
+    signature: 'configureMinter(address,uint256)',
+    values: [tokenMinter, String(maxUint256)],
+    why: 'mints for messages, and burns',
+  }
+  const controls = { to: tokenMinter, by: canonical(controller) }
+  const limiting = {
+    ...controls,
+    signature: 'setMaxBurnAmountPerMessage(address,uint256)',
+    values: [token, String(terms.burnLimitAtomic)],
+    why: 'lets messages burn the token',
+  }
+  const links = await Promise.all(
+    remotes.map(async ({ domain, token: remote }): Promise<LeftCall[]> => {
+      const local = await view(tokenMinterV2Abi, tokenMinter, 'getLocalToken', domain, remote)
+      const values = [token, String(domain), remote]
+      const signature = 'linkTokenPair(address,uint32,bytes32)'
+      return BigInt(String(local)) === 0n
+        ? [{ ...controls, signature, values, why: `links domain ${domain}` }]
+        : []
+    }),
+  )
+  return [...(mints ? [] : [minting]), ...(limit === 0n ? [limiting] : []), ...links.flat()]
+}
+
+async function quoteSignersLeft(
+  view: View,
+  { terms: { quoteSigner } }: Standing,
+  to: Address,
+): Promise<LeftCall[]> {
   if (quoteSigner === undefined) return []
-  const to = addresses.tokenMessengerWithFees
   const [counts, owner] = await Promise.all([
     view(tokenMessengerWithFeesAbi, to, 'isQuoteSigner', quoteSigner),
     view(tokenMessengerWithFeesAbi, to, 'owner'),

@@ -15,9 +15,11 @@ import { canonicalAddress } from '../../addresses/canonical.ts'
 import type { Address } from '../../addresses/types.ts'
 import type { ContractCall, CrosschainAddresses } from '../../crosschain/crosschain.ts'
 import { burnBodyVersion, messageBodySizeMax, messageVersion } from '../../crosschain/message.ts'
+import { messageTokens } from '../../crosschain/message-tokens.ts'
+import { wordOfAddress } from '../../crosschain/native-address.ts'
 import type { CrosschainSetup, CrosschainTerms } from '../../crosschain/planned-contracts.ts'
 import { stablecoinNamed, tokenAddress } from '../../network.ts'
-import type { Network } from '../../networks/index.ts'
+import { type Network, networkOfDomain } from '../../networks/index.ts'
 import { createdAt } from '../accounts/deployed-contracts.ts'
 import { gatewayMinterAbi } from '../unified-balance/artifacts/gateway-minter.ts'
 import { gatewayProxyCode } from '../unified-balance/artifacts/gateway-proxy.ts'
@@ -28,6 +30,7 @@ import {
   walletProxyCreation,
 } from '../unified-balance/deployed-contracts.ts'
 import { contractCreatorAbi, contractCreatorCode } from './artifacts/contract-creator.ts'
+import { crossChainTokenServiceCode } from './artifacts/cross-chain-token-service.ts'
 import { depositForHandlerCode } from './artifacts/deposit-for-handler.ts'
 import { genericExecutorCode } from './artifacts/generic-executor.ts'
 import { messageTransmitterV2Abi, messageTransmitterV2Code } from './artifacts/message-transmitter-v2.ts'
@@ -35,7 +38,7 @@ import { tokenMessengerV2Abi, tokenMessengerV2Code } from './artifacts/token-mes
 import { tokenMessengerWithFeesCode } from './artifacts/token-messenger-with-fees.ts'
 import { tokenMinterV2Abi, tokenMinterV2Code } from './artifacts/token-minter-v2.ts'
 import { type CrosschainNetwork, hasDomain } from './deployed-contracts.ts'
-import { leftCalls, type ReadContract, viewer } from './left-calls.ts'
+import { type FurtherToken, leftCalls, type ReadContract, viewer } from './left-calls.ts'
 
 type Evm = `0x${string}`
 
@@ -54,6 +57,7 @@ export function plannedAddresses(payer: Address): Required<CrosschainAddresses> 
     tokenMessengerWithFees: at(10n),
     genericExecutor: at(11n),
     depositForHandler: at(12n),
+    crossChainTokenService: at(13n),
   }
 }
 
@@ -79,6 +83,7 @@ export async function planSetup(
     terms,
     addresses,
     token: canonical(tokenAddress(token)),
+    further: furtherTokens(network, terms),
     creator: canonical(creator),
   }
   const create = creatorOf(terms.payer).call
@@ -113,23 +118,34 @@ export async function planSetup(
           },
         ]
       : []),
+    ...(hasQuotes(terms) && plan.further.length > 0
+      ? [
+          {
+            name: 'token service',
+            isDone: (batches as bigint) >= 4n,
+            call: run(4n, [tokenServiceStep(plan, terms.quoteSigner)]),
+          },
+        ]
+      : []),
   ]
   const left = await leftCalls(read, { ...plan, batches: Number(batches) })
-  return { addresses: addressesFor(terms, addresses), calls, left }
+  return { addresses: addressesFor(plan), calls, left }
 }
 
 /** The batch of these contracts is the one after that of unified balances. */
 const hasQuotes = (terms: CrosschainTerms): terms is CrosschainTerms & { quoteSigner: Address } =>
   terms.balance !== undefined && terms.quoteSigner !== undefined
 
-function addressesFor(terms: CrosschainTerms, all: Required<CrosschainAddresses>): CrosschainAddresses {
-  const { messageTransmitter, tokenMessenger, tokenMinter, wallet, minter, ...prepaid } = all
+function addressesFor({ terms, further, addresses }: SetupPlan): CrosschainAddresses {
+  const { messageTransmitter, tokenMessenger, tokenMinter, wallet, minter, ...quoted } = addresses
+  const { crossChainTokenService, ...prepaid } = quoted
   return {
     messageTransmitter,
     tokenMessenger,
     tokenMinter,
     ...(terms.balance && { wallet, minter }),
     ...(hasQuotes(terms) && prepaid),
+    ...(hasQuotes(terms) && further.length > 0 && { crossChainTokenService }),
   }
 }
 
@@ -138,8 +154,23 @@ type SetupPlan = {
   terms: CrosschainTerms
   addresses: Required<CrosschainAddresses>
   token: Evm
+  /** The tokens that the token service moves. */
+  further: readonly FurtherToken[]
   creator: Evm
 }
+
+/** The tokens of a network that have an id, with those that they are on the other chains. */
+const furtherTokens = (network: Network, { remotes }: CrosschainTerms): FurtherToken[] =>
+  messageTokens[network.environment].flatMap(({ id, symbol }) => {
+    const local = stablecoinNamed(network, symbol)
+    if (!local) return []
+    const linked = remotes.flatMap(({ domain }) => {
+      const remote = networkOfDomain(network.environment, domain)
+      const token = remote && stablecoinNamed(remote, symbol)
+      return token && !token.localOnly ? [{ domain, token: wordOfAddress(token.address) }] : []
+    })
+    return [{ id, token: canonical(tokenAddress(local)), remotes: linked }]
+  })
 
 type BatchStep = { target: Evm; data: Hex }
 
@@ -151,6 +182,7 @@ const addressAndVersion = parseAbiParameters('address, uint32')
 const oneAddress = parseAbiParameters('address')
 const twoAddresses = parseAbiParameters('address, address')
 const threeAddresses = parseAbiParameters('address, address, address')
+const serviceParameters = parseAbiParameters('address, address, address, bytes32[], address[]')
 const proxyParameters = parseAbiParameters('address implementation, bytes initialization')
 
 const proxied = (implementation: string, initialization: Hex): BatchStep =>
@@ -261,6 +293,19 @@ function balanceSteps(
     called(addresses.minter, offer),
   ]
 }
+
+/** Creates the contract that moves tokens other than USDC. */
+const tokenServiceStep = ({ terms, addresses, further }: SetupPlan, quoteSigner: Address): BatchStep =>
+  created(
+    crossChainTokenServiceCode.creation,
+    encodeAbiParameters(serviceParameters, [
+      addresses.tokenMessenger as Evm,
+      terms.owner as Evm,
+      quoteSigner as Evm,
+      further.map(({ id }) => id),
+      further.map(({ token }) => token as Evm),
+    ]),
+  )
 
 /** Creates the three contracts of prepaid fees, in the order of `plannedAddresses`. */
 function prepaidSteps({ terms, addresses, token }: SetupPlan, quoteSigner: Address): BatchStep[] {

@@ -5,9 +5,12 @@ import type { Hex } from '#lib/hex'
 import { depositData, executorHook } from '#testing/builders/executor-hooks'
 import { leastCpuMs } from '#testing/processes/cpu-time'
 import { sizeOf } from '#testing/runner/size'
+import type { BurnQuote } from '../../crosschain/fee-quotes.ts'
 import { wordOfAddress } from '../../crosschain/native-address.ts'
+import { crossChainTokenServiceAbi } from '../crosschain/artifacts/cross-chain-token-service.ts'
 import { tokenMessengerV2Abi } from '../crosschain/artifacts/token-messenger-v2.ts'
 import { crosschainContracts } from '../crosschain/deployed-contracts.ts'
+import { feeQuotesAt } from '../crosschain/fee-quotes.ts'
 import { unifiedBalanceContracts } from '../unified-balance/deployed-contracts.ts'
 import { decodeCall } from './decode-call.ts'
 import { decodePersonalMessage, decodeTypedData } from './decode-signing.ts'
@@ -178,6 +181,52 @@ describe('property 44: what a burn for an executor does', () => {
     ])
       expect([hookData, burn(hookData).dangers]).toEqual([hookData, ['undecodable']])
     expect(burn('0xc0ffee').dangers).toEqual([])
+  })
+})
+
+describe('property 44: what a transfer by the token service does', () => {
+  const { crossChainTokenService } = crosschainContracts.TEST
+  const [receiver, payee, caller] = ['d1', 'e2', 'f3'].map((byte): Hex => `0x${byte.repeat(20)}`) as [
+    Hex,
+    Hex,
+    Hex,
+  ]
+  const quotes = feeQuotesAt(1, crossChainTokenService, () => Promise.reject(new Error('nothing is asked')))
+  const quoteIn = (feeToken: Hex): BurnQuote => ({
+    amount: 5n,
+    destinationDomain: 0,
+    burnToken: token,
+    feeToken,
+    feeRecipient: payee,
+    isFast: false,
+    fastFee: 0n,
+    isForwarded: true,
+    forwardFee: 3n,
+    forwardArgs: wordOfAddress(receiver),
+    executor: wordOfAddress(receiver),
+    nonce: 1n,
+    expiresAt: 2n,
+  })
+  const move = (signedQuote: Hex, to = receiver) => {
+    const claim = { signedQuote, refundAddress: payee }
+    const args = [wordOfAddress(token), 5n, 0, to, wordOfAddress(caller), 2000, claim, false, '0x'] as const
+    const functionName = 'crossChainTransfer'
+    const data = encodeFunctionData({ abi: crossChainTokenServiceAbi, functionName, args })
+    const { effects, dangers } = decodeCall(blockchain, { to: crossChainTokenService, valueAtomic: 7n, data })
+    return [dangers, effects.filter(({ kind }) => kind === 'transfer')]
+  }
+  const native = { kind: 'transfer', blockchain, token: 'native', amountAtomic: 7n }
+  const moved = { ...native, token, destination: receiver, destinationChain: 'ETH', amountAtomic: 5n }
+
+  it('is a transfer of the token that its quote names, beside the fees', () => {
+    expect(move(quotes.encode(quoteIn(`0x${'00'.repeat(20)}`), '0x'))).toEqual([[], [native, moved]])
+    const fee = { kind: 'transfer', blockchain, token: caller, destination: payee, amountAtomic: 3n }
+    expect(move(quotes.encode(quoteIn(caller), '0x'))).toEqual([[], [native, moved, fee]])
+  })
+
+  it('moves nothing but native coins by arguments with which the contract reverts', () => {
+    expect(move('0xc0ffee')).toEqual([[], [native]])
+    expect(move(quotes.encode(quoteIn(caller), '0x'), '0xc0ffee')).toEqual([[], [native]])
   })
 })
 

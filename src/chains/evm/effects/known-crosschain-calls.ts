@@ -101,12 +101,19 @@ const prepaidArguments =
   'uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller'
 type QuoteClaim = { signedQuote: Hex; refundAddress: Address }
 
-/** The fees that a quote names; the contract reverts for one that it cannot read. */
+/** The fees that a quote names; the contract reverts for one that it cannot read. Native coins are the value of the call. */
 function prepaid({ signedQuote }: QuoteClaim): KnownEffect[] {
   const { quote } = decodeSignedQuote(signedQuote) ?? {}
-  if (!quote) return []
+  if (!quote || BigInt(quote.feeToken) === 0n) return []
   const { feeToken: token, feeRecipient: to, fastFee, forwardFee } = quote
   return [{ does: 'transfer', token, to, amountAtomic: fastFee + forwardFee }]
+}
+
+/** A transfer of a token by its id, which the quote names by its address: the contract reverts where these are not the same. */
+function transferredById(amount: bigint, domain: number, to: Hex, caller: Hex, claimed: QuoteClaim) {
+  const token = decodeSignedQuote(claimed.signedQuote)?.quote.burnToken
+  if (token === undefined || !/^0x[0-9a-f]{40}$/.test(to)) return []
+  return [...burn({ amount, domain, recipient: wordOf(to), token, caller }), ...prepaid(claimed)]
 }
 
 /** The accounts of a delivered message: those whose value it was, and those that get it. */
@@ -217,6 +224,21 @@ export const crosschainCalls: readonly KnownFunctions[] = [
       hookData: Hex,
       claimed: QuoteClaim,
     ) => [...burn({ amount, domain, recipient, token, caller, hookData }), ...prepaid(claimed)],
+    structs: claim,
+  },
+  {
+    signatures: [
+      'crossChainTransfer(bytes32 tokenId, uint256 amount, uint32 destinationDomain, bytes destinationAddress, bytes32 destinationCaller, uint32 minFinalityThreshold, Claim claim, bool autoExecuteHookData, bytes hookData)',
+    ],
+    read: (
+      _tokenId: Hex,
+      amount: bigint,
+      domain: number,
+      to: Hex,
+      caller: Hex,
+      _threshold: number,
+      claimed: QuoteClaim,
+    ) => transferredById(amount, domain, to, caller, claimed),
     structs: claim,
   },
   {

@@ -6,13 +6,15 @@ export type LostBurn = {
   nonce: string
   blockchain: string
   txHash: string
+  /** As it was emitted: it names the token. */
+  message: string
   amountAtomic: bigint
   /** The transaction that delivered it; null while none did, as far as this server knows. */
   mintTxHash: string | null
   attestedDate: string
 }
 
-const columns = sql`nonce, blockchain, tx_hash, lost_amount as amount_atomic, received_tx_hash as mint_tx_hash,
+const columns = sql`nonce, blockchain, tx_hash, message, lost_amount as amount_atomic, received_tx_hash as mint_tx_hash,
   attested_date`
 
 /** Whether a chain lost burns that were attested; nothing of it is attested before it is final as long as it is so. */
@@ -48,4 +50,4 @@ export const setBooked = (
       from lost where m.id = lost.id returning 1),
     released as (update fast_allowances set used = greatest(used - (select taken from lost), 0)
       where environment = ${environment} and exists (select 1 from lost))
-    select nonce, blockchain, tx_hash, amount_atomic, mint_tx_hash, attested_date from lost`)
+    select nonce, blockchain, tx_hash, message, amount_atomic, mint_tx_hash, attested_date from lost`)
