@@ -35,6 +35,7 @@ import {
   sendCall,
   wordOf,
 } from '#testing/builders/burns'
+import { forwarded, quoteTransfer, transfer } from '#testing/builders/token-transfers'
 import { freshAddress } from '#testing/builders/world'
 import type { TestChain } from '#testing/platform/chain'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -134,6 +135,18 @@ it('property 93: a fast burn is signed by several, and delivered where it asks f
     ({ decodedMessage }) => decodedMessage.decodedMessageBody.expirationBlock === '0',
   )
   expect((await messages.deliver(avalanche, endless)).ok).toBe(true)
+})
+
+it('property 93: a fast transfer of EURC, which paid its fees beforehand, is signed by several', async () => {
+  const to = freshAddress()
+  const amount = 10_000_000n
+  const { body } = await quoteTransfer(harness, base, avalanche, forwarded(amount, to, { fast: true }))
+  const { signedQuote, feeTotalAmount } = body
+  const quoted = { to, amount, signedQuote, value: BigInt(feeTotalAmount), threshold: confirmedThreshold }
+  const { hash } = await transfer(base, avalanche, quoted)
+  const { attestation } = await messages.messageWhen(base, hash, (shown) => shown.forwardState === 'COMPLETE')
+  expect(attestation).toHaveLength(2 + 2 * 2 * signatureBytes)
+  expect(await messages.eurcOf(avalanche, to)).toBe(amount)
 })
 
 it('shows the keys of all attesters', async () => {

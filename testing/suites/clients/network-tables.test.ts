@@ -1,9 +1,11 @@
 /** The facts that this program has of each network, compared with the tables that the published kits and wallet clients carry. */
+import { createRequire } from 'node:module'
 import * as kitChains from '@circle-fin/bridge-kit/chains'
 import { Blockchain } from '@circle-fin/developer-controlled-wallets'
 import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { walletBlockchains } from '#chains/blockchains'
+import { messageTokens } from '#chains/crosschain/message-tokens'
 import { crosschainContractsOf } from '#chains/evm/crosschain/deployed-contracts'
 import { unifiedBalanceContractsOf } from '#chains/evm/unified-balance/deployed-contracts'
 import { nativeContract, stablecoinsOf } from '#chains/network'
@@ -107,6 +109,17 @@ describe('property 244: the networks of EVM', () => {
     if (confirmations < 64) expect(row.confirmations).toBe(confirmations)
     else expect(row.confirmations * row.blockTimeMs).toBe(confirmations * 12_000)
     expect('unifiedBalance' in row).toBe(gateway !== undefined)
+  })
+
+  it('move the tokens by the ids that the kits know', () => {
+    const ofKits = createRequire(import.meta.resolve('@circle-fin/bridge-kit'))
+    const { resolveToKnownTokenSymbol } = ofKits('@circle-fin/provider-cctpx')
+    for (const [environment, network] of [
+      ['TEST', 'testnet'],
+      ['LIVE', 'mainnet'],
+    ] as const)
+      for (const { id, symbol } of messageTokens[environment])
+        expect(resolveToKnownTokenSymbol(id, network)).toBe(symbol)
   })
 
   it('have the names of the wallet clients, and further ones that a sandbox starts when it is asked to', () => {
