@@ -8,6 +8,7 @@ import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
 import { challengeNotification } from '#api/challenges/challenge-notification'
+import { commandChallengeEndpoints } from '#api/challenges/command-routes'
 import { operatorChallengeEndpoints } from '#api/challenges/operator-routes'
 import { pageChallengeEndpoints } from '#api/challenges/page-routes'
 import { challengeEndpoints } from '#api/challenges/routes'
@@ -66,6 +67,7 @@ import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
 import { transactionNotification } from '#api/transactions/transaction-notification'
 import { unifiedBalanceEndpoints } from '#api/unified-balance/routes'
+import { commandLoginEndpoints } from '#api/users/command-routes'
 import { loginEndpoints } from '#api/users/login-routes'
 import { operatorUserEndpoints } from '#api/users/operator-routes'
 import { userEndpoints } from '#api/users/routes'
@@ -94,8 +96,10 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...entityEndpoints,
   ...userEndpoints,
   ...loginEndpoints,
+  ...commandLoginEndpoints,
   ...challengeEndpoints,
   ...pageChallengeEndpoints,
+  ...commandChallengeEndpoints,
   ...socialEndpoints,
   ...walletSetEndpoints,
   ...walletEndpoints,

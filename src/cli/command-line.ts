@@ -130,6 +130,10 @@ const commands: CommandTable = {
     summary: 'Give agents tools for a running server, by the Model Context Protocol.',
     load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
   },
+  'agent-proxy': {
+    summary: 'Let users and their agents use the circle command-line tool with a running server.',
+    load: async () => (await import('./agent-proxy/agent-proxy.ts')).agentProxyCommand,
+  },
   completion: {
     summary: 'Print a script that completes commands, actions and options in bash, zsh or fish.',
     load: async () => (await import('./completion.ts')).completionOf(commands),

@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { errors } from 'jose'
-import { withUnsealed } from '#custody/sealing/index'
+import { unseal, withUnsealed } from '#custody/sealing/index'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { deviceEncryptionKey } from './contexts.ts'
@@ -62,6 +62,23 @@ export async function requireActiveDevice(ctx: IdentityCtx, { deviceId, tokenId 
   )
   if (!matches)
     throw new ApiError('deviceTokenInvalid', 'deviceEncryptionKey does not belong to deviceToken.')
+}
+
+/** Runs `work` with the key of a device token, and wipes it afterwards; 155145 unless the token is the active one of its device. */
+export async function withDeviceKey<Result>(
+  { db, entity, custody }: IdentityCtx,
+  { deviceId, tokenId }: Device,
+  work: (key: Buffer) => Result,
+): Promise<Awaited<Result>> {
+  const found = await findDeviceToken(db, entity.id, deviceId, tokenId)
+  if (!found) throw new ApiError('deviceTokenNotFound')
+  const context = deviceEncryptionKey(entity.id, tokenId)
+  const key = unseal(custody.vault.root, context, found.sealedEncryptionKey)
+  try {
+    return await work(key)
+  } finally {
+    key.fill(0)
+  }
 }
 
 /** Uses up the token of a device; of several logins with it, one does. */

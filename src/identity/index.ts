@@ -7,6 +7,7 @@ export {
   readDeviceToken,
   requireActiveDevice,
   useDeviceToken,
+  withDeviceKey,
 } from './device-tokens.ts'
 export { type Identity, type IdentityCtx, type OpenIdentityInput, openIdentity } from './identity.ts'
 export { tokenIdOf } from './jwt.ts'
@@ -14,6 +15,7 @@ export { findKeptAnswer, keepAnswer, keptAnswer } from './kept-answers.ts'
 export {
   enterLoginCode,
   makeLoginCode,
+  readCodeHead,
   replaceLoginCode,
   type SentCode,
   useLoginCode,

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
-import { errors } from 'jose'
+import { decodeJwt, errors } from 'jose'
 import { deriveBytes } from '#custody/sealing/index'
 import { ApiError, invalid } from '#lib/errors'
 import { isUuid } from '#lib/ids'
@@ -21,7 +21,12 @@ import type { SigningKey } from './token-keys.ts'
 /** Wrong entries after which a code is void. */
 const entriesMax = 3
 
-export type SentCode = { id: string; otpToken: string; code: string }
+/** `head` is public: it tells a user which request a mail belongs to. */
+export type SentCode = { id: string; otpToken: string; code: string; head: string }
+
+/** Capital letters and digits that look like no other. */
+const headAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+const newHead = () => Array.from({ length: 3 }, () => headAlphabet[randomInt(headAlphabet.length)]).join('')
 
 /** Makes a code for an address, and counts its mail; 155142 when the address has to wait. */
 export async function makeLoginCode(
@@ -36,7 +41,9 @@ export async function makeLoginCode(
   const code = String(randomInt(1_000_000)).padStart(6, '0')
   const codeMac = deriveBytes(custody.vault.root, loginCode(entity.id, id, code))
   await insertLoginCode(db, entity.id, { id, deviceId, email, codeMac }, { nowMs, lifeMs: loginMs })
-  return { id, code, otpToken: await signToken(claimsOf(ctx, id, loginMs), signingKey, 'otp+jwt') }
+  const head = newHead()
+  const claims = { ...claimsOf(ctx, id, loginMs), otpHead: head }
+  return { id, code, head, otpToken: await signToken(claims, signingKey, 'otp+jwt') }
 }
 
 /** The id of the code of a token: 155130 after its ten minutes, 155131 for one that this server did not sign. */
@@ -49,6 +56,15 @@ async function readOtpToken(ctx: IdentityCtx, text: string): Promise<string> {
   })
   if (claims['entityId'] !== ctx.entity.id || !isUuid(claims.jti)) throw new ApiError('otpTokenInvalid')
   return claims.jti
+}
+
+/** The letters that a tool shows before the digits, as its token has them. The token is verified when the code is entered. */
+export const readCodeHead = (otpToken: string): string | undefined => {
+  try {
+    return String(decodeJwt(otpToken)['otpHead'])
+  } catch {
+    return undefined
+  }
 }
 
 /** Makes another code in place of one that was sent to this address and device. */

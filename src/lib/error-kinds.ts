@@ -1,3 +1,4 @@
+import { commandLoginErrorKinds } from './error-kinds/command-logins.ts'
 import { contractErrorKinds } from './error-kinds/contracts.ts'
 import { jsonRpcErrorKinds } from './error-kinds/json-rpc.ts'
 import { loginErrorKinds } from './error-kinds/logins.ts'
@@ -458,6 +459,7 @@ export const errorKinds = {
   screeningAddressInvalid: { code: 280002, status: 400, text: 'The address to screen is invalid.' },
   screeningNotFound: { code: 404, status: 404, text: 'Not found: the screening id is unknown.' },
 
+  ...commandLoginErrorKinds,
   ...contractErrorKinds,
   ...jsonRpcErrorKinds,
   ...loginErrorKinds,

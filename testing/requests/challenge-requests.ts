@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { oncePer } from '#runtime/scheduling/memoize'
+import { logInByCommand, sealedApproval } from '#testing/builders/command-logins'
 import { freshEmail, logIn } from '#testing/builders/users'
 import { freshAddress, type Wallet, type World } from '#testing/builders/world'
 import {
@@ -168,8 +169,22 @@ async function oldAccount(world: World): Promise<SampleRequest> {
   return { headers: token(session), body }
 }
 
+/** A user of a command-line tool, who is asked for the first wallets. */
+async function askedByCommand(world: World) {
+  const session = await logInByCommand(world)
+  const id = await askUser(world, session, 'initialize', { blockchains: [blockchainOf(world)] })
+  return { session, id, request: { params: { id }, headers: token(session) } }
+}
+
 /** Sample requests for challenges, and those of the page that approves them. */
 export const challengeRequests: Record<string, RequestSamples> = {
+  'GET /v1/w3s/sdk/user/challenges/{id}': { request: async (world) => (await askedByCommand(world)).request },
+  'POST /v1/w3s/sdk/user/challenges/{id}/approve': {
+    request: async (world) => {
+      const { session, id, request } = await askedByCommand(world)
+      return { ...request, body: await sealedApproval(world, session, id) }
+    },
+  },
   'POST /v1/w3s/user/initialize': {
     request: ofNewUser(wallets),
     changes: otherWallets,

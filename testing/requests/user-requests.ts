@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { oncePer } from '#runtime/scheduling/memoize'
+import { sealedEntry } from '#testing/builders/command-logins'
 import { freshEmail, logIn, makeUser, sentCode, tokenOf } from '#testing/builders/users'
 import type { World } from '#testing/builders/world'
 import { sentIdentity, socialProviderOf } from '#testing/servers/social-logins'
@@ -60,6 +61,14 @@ export const userRequests: Record<string, RequestSamples> = {
       const { deviceId: _, ...entered } = await sentIdentity(world)
       return { body: entered }
     },
+  },
+  'POST /v1/w3s/auth/deviceToken': {
+    request: async () => ({ body: { idempotencyKey: randomUUID(), deviceId: randomUUID() } }),
+    changes: async () => ({ deviceId: randomUUID() }),
+    refused: async () => ({ deviceId: 'a b' }),
+  },
+  'POST /v1/w3s/sdk/users/email/verifyOTP': {
+    request: async (world) => ({ body: sealedEntry(await sentCode(world)) }),
   },
   'GET /.well-known/jwks.json': { request: async () => ({}) },
   'GET /v1/w3s/user': {

@@ -18,6 +18,8 @@ export const drawnFiles = [
   'testing/suites/clients/arc.test.ts',
   'testing/suites/clients/arc-kits.test.ts',
   'testing/suites/clients/arc-business.test.ts',
+  'testing/suites/clients/circle-cli.test.ts',
+  'src/api/challenges/command-logins.test.ts',
   'src/engines/attestation/lost.test.ts',
   'testing/suites/money/crosschain-conservation.test.ts',
   'testing/suites/api/reference-page.test.ts',

@@ -13,6 +13,7 @@ import {
   restorePin,
   type Submission,
   setDevice,
+  setLogin,
   setPin,
   storeKeyChange,
 } from '#identity/user-keys/index'
@@ -37,13 +38,13 @@ export async function requireChallenge(ctx: Ctx, id: string): Promise<ChallengeR
 export function purposeFor(
   { user }: Ctx,
   { type }: ChallengeRow,
-  { opensWith, devices, logsIn }: ApproverState,
+  { opensWith, devices, logsIn, opensByLogin }: ApproverState,
 ): Purpose {
   const { approval } = challengeKindOf(type)
   const deviceId = user!.deviceId
   if (approval === 'initialize') {
     if (opensWith) throw new ApiError('userInitialized')
-    if (deviceId !== undefined) return 'setDevice'
+    if (deviceId !== undefined) return opensByLogin ? 'setLogin' : 'setDevice'
     if (logsIn) throw approvesOnDevice()
     return 'setPin'
   }
@@ -51,6 +52,8 @@ export function purposeFor(
   if (!opensWith) throw new ApiError('pinMissing')
   if (opensWith === 'pin') return 'open'
   if (deviceId === undefined) throw approvesOnDevice()
+  if (opensByLogin && !devices.includes(deviceId))
+    throw new ApiError('deviceUnknown', 'This login has ended: let the user log in again.')
   return devices.includes(deviceId) ? 'openWithDevice' : 'addDevice'
 }
 
@@ -61,9 +64,14 @@ type OpenedKey = { key: UserKey; change?: KeyChange }
 
 /**
  * Opens the user's key with what the page submitted, outside of a `tx`: a guess is counted before it is compared. Resolves to
- * `undefined` for a challenge that is complete already, so that a repeated approval costs no guess.
+ * `undefined` for a challenge that is complete already, so that a repeated approval costs no guess. `sha256` identifies what was sent
+ * where that was in another protocol.
  */
-export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Promise<OpenedKey | undefined> {
+export async function prepareApproval(
+  ctx: Ctx,
+  { params, body }: Submitted,
+  sha256?: Buffer,
+): Promise<OpenedKey | undefined> {
   await requireAllowedOrigin(ctx, body.origin)
   const row = await requireChallenge(ctx, params.id)
   if (row.status === 'COMPLETE') return undefined
@@ -73,7 +81,8 @@ export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Pr
     throw new ApiError('submissionUnfit', `This challenge needs a submission for ${purpose} now.`)
   await challengeKindOf(row.type).ready?.(ctx, JSON.parse(row.request))
   const deviceId = ctx.user!.deviceId ?? ''
-  return withSubmissionOf(ctx, params.id, body.submission, async (submission) => {
+  return withSubmissionOf(ctx, params.id, body.submission, async (made) => {
+    const submission = { ...made, sha256 }
     if (purpose === 'open') return { key: await openWithPin(ctx, submission) }
     if (purpose === 'openWithDevice') return { key: await openWithDevice(ctx, submission, deviceId) }
     const change = await changes[purpose as keyof typeof changes](ctx, submission, deviceId)
@@ -81,7 +90,7 @@ export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Pr
   })
 }
 
-const changes = { setPin, changePin, restorePin, setDevice }
+const changes = { setPin, changePin, restorePin, setDevice, setLogin }
 
 const withSubmissionOf = <Result>(
   ctx: Ctx,

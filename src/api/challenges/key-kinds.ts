@@ -4,11 +4,12 @@ import {
   requireAccountContracts,
   type WalletPlan,
 } from '#api/wallets/create-wallets'
-import type { Blockchain } from '#chains/blockchains'
+import { type Blockchain, environmentOf } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { UserKey } from '#custody/index'
 import type { WalletMetadata } from '#custody/wallets/index'
 import type { Ctx } from '#engines/ctx'
+import { opensByLogin } from '#identity/command-logins/index'
 import { logsIn } from '#identity/index'
 import { type UserKeyState, userKeyStateOf } from '#identity/user-keys/index'
 import { ApiError, invalid } from '#lib/errors'
@@ -22,13 +23,21 @@ type NewWallets = {
   metadata?: WalletMetadata[]
 }
 
-/** `logsIn` says that the user was made by a login, and so approves on a device and never with a PIN. */
-export type ApproverState = UserKeyState & { logsIn: boolean }
+/**
+ * `logsIn` says that the user was made by a login, and so approves on a device and never with a PIN; `opensByLogin`, that each login
+ * lets its device approve.
+ */
+export type ApproverState = UserKeyState & { logsIn: boolean; opensByLogin: boolean }
 
 /** The keys and locks of the user of this request. */
-export async function keyStateOf({ db, entity, user, clock }: Ctx): Promise<ApproverState> {
+export async function keyStateOf(ctx: Ctx): Promise<ApproverState> {
+  const { db, entity, user, clock } = ctx
   const state = await userKeyStateOf(db, { entityId: entity.id, userId: user!.id }, clock.nowMs())
-  return { ...state, logsIn: await logsIn(db, entity.id, user!.userId) }
+  return {
+    ...state,
+    logsIn: await logsIn(db, entity.id, user!.userId),
+    opensByLogin: await opensByLogin(ctx, user!.userId),
+  }
 }
 
 export const approvesOnDevice = () =>
@@ -86,6 +95,7 @@ export const restorePinChallenge: ChallengeKind<object> = {
 export const initializeChallenge: ChallengeKind<Partial<NewWallets>> = {
   type: 'INITIALIZE',
   approval: 'initialize',
+  narrow: ownChainsOf,
   check: async (ctx, request) => {
     const { opensWith, logsIn } = await keyStateOf(ctx)
     if (opensWith) throw new ApiError('userInitialized')
@@ -105,6 +115,7 @@ const noDevice =
 export const createWalletChallenge: ChallengeKind<NewWallets> = {
   type: 'CREATE_WALLET',
   approval: 'open',
+  narrow: ownChainsOf,
   check: async (ctx, request) => {
     const state = await keyStateOf(ctx)
     if (!state.opensWith) throw new ApiError('pinMissing', state.logsIn ? noDevice : undefined)
@@ -113,8 +124,32 @@ export const createWalletChallenge: ChallengeKind<NewWallets> = {
   execute: makeWalletsOf,
 }
 
+/** A command-line tool asks for smart accounts on all networks that it knows: its users get those of this server. */
+async function ownChainsOf<Request extends Partial<NewWallets>>(
+  ctx: Ctx,
+  request: Request,
+): Promise<Request> {
+  const { blockchains = [], accountType, metadata } = request
+  if (accountType !== 'SCA' || blockchains.length < 2 || !(await opensByLogin(ctx, ctx.user!.userId)))
+    return request
+  const isOwn = (name: string) =>
+    environmentOf(name as Blockchain) === ctx.entity.environment && ctx.chains.find(name) !== undefined
+  const own = blockchains.filter(isOwn)
+  if (own.length === 0 || metadata?.length !== (metadata && blockchains.length)) return request
+  const kept = metadata?.filter((_, index) => isOwn(blockchains[index]!))
+  return { ...request, blockchains: own, ...(kept && { metadata: kept }) }
+}
+
 async function checkWallets(ctx: Ctx, request: NewWallets): Promise<Summary> {
   const { blockchains, accountType } = request
+  if (accountType === 'SCA' && blockchains.length > 1 && !(await opensByLogin(ctx, ctx.user!.userId)))
+    throw invalid({
+      at: 'blockchains',
+      reason: 'may name one blockchain for accountType SCA: make a request for each',
+      value: blockchains,
+      kind: 'smartAccountsOnSeveralChains',
+      error: 'length_outside_bounds',
+    })
   planUserWallets(ctx, request)
   if (accountType === 'SCA') await requireAccountContracts(ctx, blockchains)
   return {
@@ -127,15 +162,7 @@ async function checkWallets(ctx: Ctx, request: NewWallets): Promise<Summary> {
 }
 
 function planUserWallets(ctx: Ctx, request: NewWallets): WalletPlan {
-  const { blockchains, accountType, metadata } = request
-  if (accountType === 'SCA' && blockchains.length > 1)
-    throw invalid({
-      at: 'blockchains',
-      reason: 'may name one blockchain for accountType SCA: make a request for each',
-      value: blockchains,
-      kind: 'smartAccountsOnSeveralChains',
-      error: 'length_outside_bounds',
-    })
+  const { blockchains, metadata } = request
   if (metadata) requireMetadataFor(blockchains, metadata)
   for (const [index, name] of blockchains.entries())
     if (!capabilitiesOf(name as Blockchain).userWallets)

@@ -26,7 +26,7 @@ const openErrors = [
   'deviceUnknown',
 ] as const
 
-const approvalErrors: readonly ErrorName[] = [
+export const approvalErrors: readonly ErrorName[] = [
   ...openErrors,
   'secretUnfit',
   'pinMissing',
@@ -53,7 +53,7 @@ const approvalErrors: readonly ErrorName[] = [
 ]
 
 /** Where an approved transfer lacks coins that are on their way, its wallet is compared with the chain first. */
-const provisional: Provisional<Ctx> = {
+export const provisional: Provisional<Ctx> = {
   errors: provisionalBalance.errors,
   settlement: async (ctx, input) => {
     const { params } = input as { params: { id: string } }

@@ -90,9 +90,12 @@ const challengeEndpoint = <Body extends TObject>(
     ...rest,
     body,
     ...(repeatable && { idempotent: { ...madeOnce, ...(operation && { operation }) } }),
-    prepare: (ctx: Ctx, input) => kind.check(ctx, knownOf(body, input.body)),
-    verb: (ctx: Ctx, input, summary: PricedSummary) =>
-      createChallenge(ctx, kind, knownOf(body, input.body), summary),
+    prepare: async (ctx: Ctx, input) => {
+      const known = knownOf(body, input.body)
+      const request = kind.narrow ? await kind.narrow(ctx, known) : known
+      return { request, summary: await kind.check(ctx, request) }
+    },
+    verb: (ctx: Ctx, _, { request, summary }) => createChallenge(ctx, kind, request, summary),
   })
 }
 

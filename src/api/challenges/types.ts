@@ -40,6 +40,8 @@ export type ChallengeKind<Request extends object> = {
   type: ChallengeType
   /** How the user approves it: by a change of what opens the key, or by opening it. */
   approval: 'initialize' | 'setPin' | 'changePin' | 'restorePin' | 'open'
+  /** The part of the request that this server can carry out, where an app asks for more; outside of a `tx`. */
+  narrow?: (ctx: Ctx, request: Request) => Promise<Request>
   /** Checks and describes the request, outside of a `tx`. Throws the documented error of one that cannot be carried out. */
   check: (ctx: Ctx, request: Request) => Promise<PricedSummary>
   /** Asks the chain what the approval depends on, outside of a `tx` and before a guess is counted. */

@@ -11,20 +11,16 @@ export const notBuilt: readonly MissingProduct[] = [
     ],
   },
   {
-    name: 'the devices of agent wallets',
-    instead: 'Users log in and approve on the page of this server: see /docs/user-logins.',
+    name: 'passkeys of command-line tools',
+    instead: 'Users of such tools log in by a mailed code, through bezant agent-proxy: see /docs/circle-cli.',
     operations: [
-      'POST /v1/w3s/auth/deviceToken',
       'GET /v1/w3s/auth/methods',
       'POST /v1/w3s/auth/challenges',
       'GET /v1/w3s/auth/challenges/{id}',
-      'POST /v1/w3s/sdk/users/email/verifyOTP',
-      'GET /v1/w3s/sdk/user/challenges/{id}',
-      'POST /v1/w3s/sdk/user/challenges/{id}/approve',
       'GET /v1/w3s/sdk/auth/challenges/{id}',
       'POST /v1/w3s/sdk/auth/challenges/{id}/factors',
     ],
-    under: ['/v1/w3s/sdk'],
+    under: ['/v1/w3s/sdk/auth'],
   },
   {
     name: 'the spending policies of agent wallets',
@@ -89,6 +85,7 @@ export const notBuilt: readonly MissingProduct[] = [
   },
   {
     name: 'the directory of services that take x402',
+    instead: 'bezant agent-proxy shows a list of your own: see /docs/circle-cli.',
     operations: ['GET /v2/x402/discovery/resources'],
   },
   {

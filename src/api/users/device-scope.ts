@@ -1,12 +1,31 @@
 import { requireAllowedOrigin } from '#api/allowed-origin'
 import type { Ctx } from '#engines/ctx'
-import { type Device, readDeviceToken, requireActiveDevice } from '#identity/index'
+import {
+  type Device,
+  issueDeviceToken,
+  keepAnswer,
+  loginMs,
+  readDeviceToken,
+  requireActiveDevice,
+  type SigningKey,
+} from '#identity/index'
 import { invalid } from '#lib/errors'
 
 export function requireDeviceId(text: string): string {
   if (/^[\w.:-]+$/.test(text)) return text
   const reason = 'must be letters, digits and the characters - _ . : as the page tells it'
   throw invalid({ at: 'deviceId', reason, value: text, kind: 'deviceIdInvalid' })
+}
+
+/** Issues a token for a device; a repeated request gets it again. */
+export async function createDeviceToken(
+  ctx: Ctx,
+  { body }: { body: { deviceId: string } },
+  signingKey: SigningKey,
+) {
+  const { id, ...answer } = await issueDeviceToken(ctx, requireDeviceId(body.deviceId), signingKey)
+  await keepAnswer(ctx, id, answer, loginMs)
+  return answer
 }
 
 /** The device of a page, which has no API key: its token names the entity, and its key proves that the token is the page's. */

@@ -37,10 +37,10 @@ function requireEmail(text: string): string {
 }
 
 /** Sends the code once the request's `tx` has committed: a slow SMTP server holds neither it nor the answer. */
-function sendCode(ctx: MailCtx, email: string, { code }: SentCode): void {
+function sendCode(ctx: MailCtx, email: string, { code, head }: SentCode): void {
   const { mailer } = ctx
   if (!mailer) throw new ApiError('mailNotConfigured')
-  const text = `Your code is ${code}. It works once, within ten minutes.\n\nIf you did not ask for it, ignore this mail.\n`
+  const text = `Your code is ${code}. It works once, within ten minutes.\n\nA program that shows letters before the code shows ${head}. If it shows others, the code is not for it.\n\nIf you did not ask for it, ignore this mail.\n`
   const mail = { to: email, subject: `Your code is ${code}`, text }
   ctx.afterCommit.push(() => mailer.send(ctx.entity.id, mail))
 }

@@ -1,9 +1,6 @@
 import type { Ctx } from '#engines/ctx'
 import {
   beginSession,
-  issueDeviceToken,
-  keepAnswer,
-  loginMs,
   openTokenKey,
   type SigningKey,
   useDeviceToken,
@@ -12,19 +9,16 @@ import {
 } from '#identity/index'
 import { readIdentity, requireSocialProviders } from '#runtime/social/identity'
 import type { SocialIdentity, SocialProviderName } from '#runtime/social/types'
-import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'
+import { createDeviceToken, openDevice, scopeOf } from './device-scope.ts'
 
 /** Begins a login: a token for the device. */
 export async function createSocialToken(
   ctx: Ctx,
-  { body }: { body: { deviceId: string } },
+  input: { body: { deviceId: string } },
   signingKey: SigningKey,
 ) {
-  const deviceId = requireDeviceId(body.deviceId)
   requireSocialProviders(ctx.config, ctx.entity.id)
-  const { id, ...answer } = await issueDeviceToken(ctx, deviceId, signingKey)
-  await keepAnswer(ctx, id, answer, loginMs)
-  return answer
+  return createDeviceToken(ctx, input, signingKey)
 }
 
 type BroughtToken = {

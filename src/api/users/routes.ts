@@ -14,6 +14,7 @@ import {
   usersAnswer,
   usersQuery,
 } from './schema.ts'
+import { showOwnUser } from './show-own-user.ts'
 
 const tag = 'Users'
 
@@ -74,7 +75,7 @@ export const userEndpoints = [
     userToken: 'required',
     response: endUserShape,
     errors: [],
-    verb: async (ctx: Ctx) => showUser(await requireUser(ctx, ctx.user!.userId)),
+    verb: showOwnUser,
   }),
   endpoint({
     method: 'POST',

@@ -8,11 +8,12 @@ import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { sandboxApiKey, sandboxEntitySecret } from '#sandbox/credentials'
 import { serverOptions } from '../ask-server.ts'
 import { type Command, type ParsedArgs, textFlag, UsageError } from '../command.ts'
+import { listenAtOf, publicOriginOf } from '../listen-address.ts'
 import { serverAddress } from '../server-address.ts'
 import { waitForStopSignal } from '../stop-signal.ts'
 import { entityOfKey, openAgents } from './agents.ts'
 import { askPlatform, isSandbox, type PlatformAccess } from './ask-platform.ts'
-import { listenAtOf, publicOriginOf, serveHosts } from './listen.ts'
+import { serveHosts } from './listen.ts'
 
 export const mcpCommand: Command = {
   usage: `bezant mcp [--allow-acts [--local-sellers]] [--listen [HOST:]PORT [--public-url URL]] [--url URL]

@@ -23,6 +23,18 @@ export async function logsIn(db: Db, entityId: string, userId: string): Promise<
   return found !== undefined
 }
 
+/** Whether the user has an identity of this issuer. */
+export async function hasIdentityOf(
+  db: Db,
+  entityId: string,
+  issuer: string,
+  userId: string,
+): Promise<boolean> {
+  const found = await db.maybe(sql`select from user_identities
+    where entity_id = ${entityId} and user_id = ${userId} and issuer = ${issuer}`)
+  return found !== undefined
+}
+
 /** Serializes first logins of an identity until the `tx` ends. */
 export const lockIdentity = (tx: Db, entityId: string, { issuer, subject }: UserIdentity) => {
   const name = `user identity:${JSON.stringify([entityId, issuer, subject])}`

@@ -2,7 +2,10 @@ import { type Db, sql } from '#runtime/db/db'
 
 export type UserRef = { entityId: string; userId: string }
 
-export type WrapKind = 'pin' | 'answers' | 'device' | 'recovery'
+/** The secrets that open a user's key. */
+export type SecretKind = 'pin' | 'answers' | 'device' | 'recovery'
+/** A wrap of `login` opens by the root key alone, for a user whose login opens the key. */
+type WrapKind = SecretKind | 'login'
 
 /** The user's key, sealed for one secret that opens it. The last three are null where the secret is random. */
 export type WrapRow = {
@@ -42,8 +45,13 @@ export async function insertQuestions(
   return count === 1
 }
 
-export const findWrap = (db: Db, { entityId, userId }: UserRef, kind: WrapKind, slot: string) =>
-  db.maybe<WrapRow>(sql`select kind, slot, sealed_key, salt, memory_kib, passes
+export const findWrap = <Kind extends WrapKind>(
+  db: Db,
+  { entityId, userId }: UserRef,
+  kind: Kind,
+  slot: string,
+) =>
+  db.maybe<WrapRow & { kind: Kind }>(sql`select kind, slot, sealed_key, salt, memory_kib, passes
     from user_key_wraps where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind} and slot = ${slot}`)
 
 /** Everything that opens the key of a user. */

@@ -1,5 +1,5 @@
 import { ApiError, invalid } from '#lib/errors'
-import type { WrapKind } from '../store/user-keys.ts'
+import type { SecretKind } from '../store/user-keys.ts'
 import { joinAnswers, normalAnswer } from './answers.ts'
 import { isPin, pinRule } from './pin.ts'
 import type { FieldKind, SubmittedField } from './submission.ts'
@@ -12,7 +12,7 @@ const answerRule = 'must be a text that is not empty, of at most 512 bytes'
 const kindOf = { pin: 'P', device: 'D', recovery: 'R' } as const
 
 /** A copy of the secret that opens a wrap of this kind, which the caller wipes. Throws when it breaks the rules. */
-export function secretIn(fields: readonly SubmittedField[], kind: WrapKind): Buffer {
+export function secretIn(fields: readonly SubmittedField[], kind: SecretKind): Buffer {
   if (kind === 'answers') return answersIn(fields)
   const { bytes } = fields.find((field) => field.kind === kindOf[kind])!
   if (kind !== 'pin' && bytes.length !== secretBytes)

@@ -10,8 +10,8 @@ import {
   findUserKey,
   findWrap,
   renewWrap,
+  type SecretKind,
   type UserRef,
-  type WrapKind,
   type WrapRow,
 } from '../store/user-keys.ts'
 import { countOf, secretIn } from './fields.ts'
@@ -65,7 +65,7 @@ export const userKeyOf = (user: UserRef, key: Buffer): UserKey => ({
 })
 
 /** The wrap that a submission opens: of the PIN, of the answers, of a device, or of the recovery secret. */
-export type Way = { kind: WrapKind; slot: string }
+export type Way = { kind: SecretKind; slot: string }
 
 /** A user's key while work is done with it; its bytes and the fields are wiped afterwards. */
 export type Opened = { key: Buffer; fields: readonly SubmittedField[]; at: Wrapping; by: WrapRow }
@@ -112,7 +112,7 @@ export async function withOpenedKey<Result>(
 async function compare(
   ctx: IdentityCtx,
   at: Wrapping,
-  wrap: WrapRow,
+  wrap: WrapRow & { kind: SecretKind },
   handled: Handled,
 ): Promise<Pick<Opened, 'key' | 'by'>> {
   const { kind } = wrap

@@ -20,7 +20,7 @@
  *
  * and `purposes` says which fields follow one another. A submission works once, by its bytes.
  */
-import { createHash } from 'node:crypto'
+import { createCipheriv, createHash, randomBytes } from 'node:crypto'
 import { decrypt, nonceBytes, tagBytes } from '#custody/sealing/index'
 import { parseBase64 } from '#lib/base64'
 
@@ -32,6 +32,7 @@ export const purposes = {
   restorePin: /^A{1,10}N$/,
   open: /^P$/,
   setDevice: /^DR$/,
+  setLogin: /^D$/,
   addDevice: /^RD$/,
   openWithDevice: /^D$/,
 } as const
@@ -46,6 +47,8 @@ export type Submission = {
   sealed: string
   /** The 32 bytes that belong to the user token of the request; the caller wipes them. */
   encryptionKey: Buffer
+  /** The digest that identifies it, where it was sent in another protocol; default: that of its own bytes. */
+  sha256?: Buffer | undefined
 }
 
 export type FieldKind = 'P' | 'N' | 'Q' | 'A' | 'D' | 'R'
@@ -65,21 +68,39 @@ const overhead = 1 + nonceBytes + tagBytes
 /** Opens a submission; the caller wipes `plain`. Every submission that does not open takes the same steps. */
 export function openSubmission(submission: Submission, purpose: Purpose): OpenedSubmission {
   const bytes = parseBase64(submission.sealed) ?? Buffer.alloc(0)
-  const sha256 = createHash('sha256').update(bytes).digest()
+  const sha256 = submission.sha256 ?? createHash('sha256').update(bytes).digest()
   const isWellFormed = bytes.length >= overhead && bytes.length <= bytesMax && bytes[0] === version
   // Zeros take the same work and never open.
   const plain = plainOf(submission, purpose, isWellFormed ? bytes : Buffer.alloc(overhead))
   return { sha256, plain }
 }
 
-function plainOf(
-  { encryptionKey, userId, challengeId }: Submission,
-  purpose: Purpose,
-  bytes: Buffer,
-): Buffer | undefined {
-  const bound = Buffer.from(['bezant submission 1', userId, challengeId, purpose].join('\n'))
-  return decrypt(encryptionKey, bytes.subarray(1, 1 + nonceBytes), bound, bytes.subarray(1 + nonceBytes))
+function plainOf(submission: Submission, purpose: Purpose, bytes: Buffer): Buffer | undefined {
+  const nonce = bytes.subarray(1, 1 + nonceBytes)
+  const bound = boundOf(submission, purpose)
+  return decrypt(submission.encryptionKey, nonce, bound, bytes.subarray(1 + nonceBytes))
 }
+
+/** Makes a submission of this format from what was sent in another protocol. */
+export function sealSubmission(
+  { encryptionKey, userId, challengeId }: Omit<Submission, 'sealed'>,
+  purpose: Purpose,
+  fields: readonly SubmittedField[],
+): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce)
+  cipher.setAAD(boundOf({ userId, challengeId }, purpose))
+  const sealed = fields.flatMap(({ kind, bytes }) => {
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(bytes.length)
+    return [cipher.update(kind), cipher.update(length), cipher.update(bytes)]
+  })
+  const parts = [Buffer.of(version), nonce, ...sealed, cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat(parts).toString('base64')
+}
+
+const boundOf = ({ userId, challengeId }: Pick<Submission, 'userId' | 'challengeId'>, purpose: Purpose) =>
+  Buffer.from(['bezant submission 1', userId, challengeId, purpose].join('\n'))
 
 /** The fields as views of the plain bytes; `undefined` unless they are those of the purpose. */
 export function fieldsOf(plain: Buffer, purpose: Purpose): SubmittedField[] | undefined {

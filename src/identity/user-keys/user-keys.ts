@@ -18,6 +18,7 @@ import type { IdentityCtx } from '../identity.ts'
 import type { GuessKind } from '../store/user-guesses.ts'
 import {
   findUserKey,
+  findWrap,
   insertQuestions,
   insertUserKey,
   putWrap,
@@ -29,7 +30,7 @@ import { newPinIn, questionsIn, requireTwoSecrets, secretIn } from './fields.ts'
 import { resetGuesses } from './guesses.ts'
 import { type Opened, spend, userKeyOf, userOf, type Way, withOpenedKey, withSubmission } from './open-key.ts'
 import type { Purpose, Submission, SubmittedField } from './submission.ts'
-import { newUserKey, type Opener, type Wrapping, wrapKey } from './wraps.ts'
+import { newUserKey, type Opener, unwrapForLogin, type Wrapping, wrapForLogin, wrapKey } from './wraps.ts'
 
 /** A change of what opens a user's key, which `storeKeyChange` stores. */
 export type KeyChange = {
@@ -80,6 +81,40 @@ export const setDevice = (ctx: IdentityCtx, submission: Submission, deviceId: st
       { ...recovery, secret: secretIn(fields, 'recovery') },
     ]
   })
+
+/** Creates the key of a user whose login opens it: with the secret that the login gave to this device, or by another login. */
+export const setLogin = (ctx: IdentityCtx, submission: Submission, deviceId: string): Promise<KeyChange> =>
+  createKey(
+    ctx,
+    submission,
+    'setLogin',
+    'userLogin.set',
+    (fields) => [{ ...deviceOf(deviceId), secret: secretIn(fields, 'device') }],
+    'opensByLogin',
+  )
+
+/**
+ * Lets the device of a login open the key, where a login does: with `secret`, which the login gives to the device. Called in the
+ * `tx` of a verified login, with its result for `storeKeyChange`; undefined for a user without a key.
+ */
+export async function addDeviceOfLogin(
+  ctx: IdentityCtx,
+  userId: string,
+  { deviceId, secret }: { deviceId: string; secret: Buffer },
+): Promise<KeyChange | undefined> {
+  const user = { entityId: ctx.entity.id, userId }
+  const { vault } = ctx.custody
+  const row = await findUserKey(ctx.db, user)
+  const wrap = row && (await findWrap(ctx.db, user, 'login', ''))
+  if (!wrap) return undefined
+  const key = unwrapForLogin({ vault, user }, wrap)
+  const at = { vault, user, sealedSecret: row.sealedSecret, stretch: unstretched }
+  const openers = [{ ...deviceOf(deviceId), secret }]
+  return wrapped(ctx, at, key, 'userDevice.added', openers).finally(() => key.fill(0))
+}
+
+/** Random secrets are not stretched. */
+const unstretched = () => Promise.reject(new Error('a random secret is not stretched'))
 
 /** Sets the security questions, once; the PIN opens the key for it. */
 export const setQuestions = (ctx: IdentityCtx, submission: Submission): Promise<KeyChange> =>
@@ -155,6 +190,7 @@ async function createKey(
   purpose: Purpose,
   event: string,
   openersOf: (fields: readonly SubmittedField[]) => Opener[],
+  opens?: 'opensByLogin',
 ): Promise<KeyChange> {
   const user = userOf(ctx, submission)
   const { vault } = ctx.custody
@@ -167,8 +203,15 @@ async function createKey(
       await spend(ctx, handled)
       const { key, sealedSecret } = newUserKey(vault, user)
       const at = { vault, user, sealedSecret, stretch }
+      const forLogin = opens ? [wrapForLogin(at, key)] : []
       const change = await wrapped(ctx, at, key, event, openers).finally(() => key.fill(0))
-      return { ...change, created: sealedSecret, questions: questions.length > 0 ? questions : undefined }
+      const wraps = [...change.wraps, ...forLogin]
+      return {
+        ...change,
+        wraps,
+        created: sealedSecret,
+        questions: questions.length > 0 ? questions : undefined,
+      }
     } finally {
       wipe(openers)
     }

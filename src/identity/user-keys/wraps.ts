@@ -7,14 +7,14 @@ import { type KeyObject, randomBytes } from 'node:crypto'
 import type { Vault } from '#custody/sealing/index'
 import { expand, SealBroken, seal, takeKey, unseal } from '#custody/sealing/index'
 import { userKeyInner, userKeyOuter, userSecret } from '../contexts.ts'
-import type { UserRef, WrapKind, WrapRow } from '../store/user-keys.ts'
+import type { SecretKind, UserRef, WrapRow } from '../store/user-keys.ts'
 import type { Stretch, StretchCost } from './stretch.ts'
 
 const keyBytes = 32
 const saltBytes = 16
 
 /** A secret that opens a wrap; `slot` is its device where it is a device's. */
-export type Opener = { kind: WrapKind; slot: string; secret: Buffer }
+export type Opener = { kind: SecretKind; slot: string; secret: Buffer }
 
 export type Wrapping = { vault: Vault; user: UserRef; sealedSecret: Buffer; stretch: Stretch }
 
@@ -42,7 +42,11 @@ export async function wrapKey(
 }
 
 /** The user's key, which the caller wipes; `undefined` when the secret is a wrong one. */
-export async function unwrapKey(at: Wrapping, secret: Buffer, row: WrapRow): Promise<Buffer | undefined> {
+export async function unwrapKey(
+  at: Wrapping,
+  secret: Buffer,
+  row: WrapRow & { kind: SecretKind },
+): Promise<Buffer | undefined> {
   const { kind, slot } = row
   const inner = unseal(at.vault.root, userKeyOuter(at.user, kind, slot), row.sealedKey)
   const key = await innerKey(at, secret, row)
@@ -54,7 +58,22 @@ export async function unwrapKey(at: Wrapping, secret: Buffer, row: WrapRow): Pro
   }
 }
 
-const isStretched = (kind: WrapKind) => kind === 'pin' || kind === 'answers'
+const isStretched = (kind: SecretKind) => kind === 'pin' || kind === 'answers'
+
+/** Seals the user's key for logins: the root key alone opens it. */
+export function wrapForLogin(
+  { vault, user }: Pick<Wrapping, 'vault' | 'user'>,
+  key: Buffer,
+): WrapRow & { kind: 'login' } {
+  const sealedKey = seal(vault.root, userKeyOuter(user, 'login', ''), key)
+  return { kind: 'login', slot: '', sealedKey, salt: null, memoryKib: null, passes: null }
+}
+
+/** The user's key, for a login that was verified; the caller wipes it. */
+export const unwrapForLogin = (
+  { vault, user }: Pick<Wrapping, 'vault' | 'user'>,
+  { sealedKey }: WrapRow & { kind: 'login' },
+): Buffer => unseal(vault.root, userKeyOuter(user, 'login', ''), sealedKey)
 
 type Terms = Pick<WrapRow, 'salt' | 'memoryKib' | 'passes'>
 
