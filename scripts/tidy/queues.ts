@@ -88,6 +88,7 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/screening.ts lockUnscreened': 'those that a claim chose',
   'src/engines/transactions/store/sponsors.ts unregisteredSponsors': 'read until none is left',
   'src/engines/transactions/store/sponsors.ts retiredPaymasters': 'all are read, page by page',
+  'src/engines/transactions/store/sponsors.ts usdcSponsorsOn': 'all are read, page by page',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
   'src/engines/transactions/store/transactions.ts lockUnsigned':
     'those that hold a balance which was claimed',

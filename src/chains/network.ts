@@ -165,6 +165,11 @@ export type NetworkOf<Name extends string> = {
   rpcPath?: string
   /** Whether contracts have other addresses than on other chains, because addresses depend on their code in another way. */
   createsElsewhere?: true
+  /**
+   * The paymaster that pays the gas of any account for USDC, at the address (EIP-55) that its published clients know; absent where the
+   * public chain has none.
+   */
+  usdcPaymaster?: string
   /** Its name in version 1 of x402; absent where that has none. */
   x402Name?: string
   /**

@@ -15,12 +15,14 @@ import { connectionOptions } from './connection.ts'
 import { crosschainOptions, deployCrosschain } from './crosschain-contracts.ts'
 import { follow, requireFunds, targetOf } from './paid-calls.ts'
 import { counted, jsonOption, printRows } from './table.ts'
+import { manageUsdcPaymaster, usdcPaymasterOptions } from './usdc-paymaster.ts'
 import { selectChains, withContext } from './with-context.ts'
 
 export const contractsCommand: Command = {
   usage: `bezant contracts list [--chain NAME] [--json]
        bezant contracts deploy --entity ID [--chain NAME] [--dry-run] [--wait SECONDS] [--yes] [--json]
        bezant contracts deploy-crosschain --entity ID --owner ADDRESS [options]
+       bezant contracts usdc-paymaster --entity ID --chain NAME [options]
 
 list shows the contracts that smart accounts need on each chain, and the hash of the code that stands
 at their addresses. OF names the accounts that need a contract: all, those of developer wallets, or
@@ -35,7 +37,11 @@ deploy-crosschain creates the contracts of cross-chain messages and unified bala
 the configured chains of the environment with each other, and leaves every role to --owner. The treasury is
 opened, so that the addresses are known, also by --dry-run: they follow from its own, and are the same on
 every chain. It prints the calls that are left to others, such as the issuer of the token, who makes the
-contracts its minters, and what belongs into BEZANT_NETWORKS. Exits with 1 while a contract is missing.`,
+contracts its minters, and what belongs into BEZANT_NETWORKS. Exits with 1 while a contract is missing.
+
+usdc-paymaster shows the contract of the treasury that pays for operations of accounts and takes USDC of
+them: its price, its deposit at the EntryPoint and its USDC. With --price, --deposit, --withdraw or
+--withdraw-usdc, it creates the contract where it is missing and makes these calls, in this order.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'The entity whose treasury pays.' },
@@ -49,6 +55,7 @@ contracts its minters, and what belongs into BEZANT_NETWORKS. Exits with 1 while
     },
     yes: { type: 'boolean', about: 'Do not ask for confirmation.' },
     ...crosschainOptions,
+    ...usdcPaymasterOptions,
     ...jsonOption,
     ...connectionOptions,
   },
@@ -76,6 +83,7 @@ const actions: Record<string, ContractsAction> = {
   },
   deploy,
   'deploy-crosschain': deployCrosschain,
+  'usdc-paymaster': manageUsdcPaymaster,
 }
 
 const asRow = ({ network }: Chain, { name, of, address, problem }: AccountContract) => ({

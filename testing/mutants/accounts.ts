@@ -246,7 +246,7 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/send-operation.ts`,
-        'if (!sponsor || operation.sponsorship?.address !== paymaster)',
+        'if (!sponsor || sponsorship?.address !== paymaster)',
         'if (!sponsor || paymaster === undefined)',
       ),
     ],
@@ -258,8 +258,8 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/send-operation.ts`,
-        'await requirePassing(chain, operation, sponsor.address)',
-        'void requirePassing',
+        'await requirePassing(chain, operation, sponsor)\n  await requireScreenedOperation(ctx, chain, operation)',
+        'void requirePassing\n  await requireScreenedOperation(ctx, chain, operation)',
       ),
     ],
     test: paged('operations that another sponsored'),

@@ -35,6 +35,8 @@ export const drawnFiles = [
   'src/engines/unified-balance/alarms.test.ts',
   'src/cli/mcp/listen.test.ts',
   'src/cli/payouts/payouts.test.ts',
+  'src/cli/usdc-paymaster.test.ts',
+  'src/api/json-rpc/user-operations/pay-in-usdc.test.ts',
   'src/api/unified-balance/contract-signers.test.ts',
   'src/engines/tokens/flooded-block.test.ts',
   'src/engines/attestation/attesters-crashes.test.ts',

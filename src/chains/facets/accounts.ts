@@ -191,9 +191,28 @@ export type ModularAccounts = {
   receiptOf(txHash: string, userOpHash: string): Promise<OperationReceipt | 'too large' | undefined>
 }
 
+/**
+ * The price of a paymaster: base units of USDC for a whole native coin, and what is added to that in basis points. Operations are paid
+ * for until it ends.
+ */
+export type UsdcPrice = { nativeTokenPrice: bigint; feeSpread: number; validUntilMs: number }
+
+/** Paymasters that pay the gas of any account for USDC, from the deposit of their owner. */
+export type UsdcPaymasters = {
+  /** That of an owner; `undefined` where there can be none. */
+  of(owner: Address): ContractCreation | undefined
+  /** Its price; `undefined` while it has none. */
+  priceOf(paymaster: Address): Promise<UsdcPrice | undefined>
+  /** The call of its owner that sets the price, whose end is at most a week away. */
+  priceCall(paymaster: Address, price: UsdcPrice): AddressedCall
+  /** The call of its owner that takes out what accounts paid. */
+  withdrawalCall(paymaster: Address, to: Address, amountAtomic: bigint): AddressedCall
+}
+
 /** Smart contract accounts of a chain. */
 export type Accounts = {
   modular: ModularAccounts
+  usdcPaymasters: UsdcPaymasters
   /** The contract that executes operations. */
   entryPoint: Address
   /** The contracts that operations need to create or upgrade their accounts, in the order of their creation. */

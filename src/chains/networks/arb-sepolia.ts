@@ -37,6 +37,7 @@ export const arbSepolia: NetworkOf<'ARB-SEPOLIA'> = {
   fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrumSepolia',
+  usdcPaymaster: '0x31BE08D380A21fc740883c0BC434FcFc88740b58',
   unifiedBalance: { chain: 'Arbitrum', network: 'Sepolia' },
   feeModel: 'eip1559',
   inFlightMax: 16,

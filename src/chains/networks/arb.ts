@@ -23,6 +23,7 @@ export const arb: NetworkOf<'ARB'> = {
   fastConfirmations: 1,
   businessChain: 'ARB',
   rpcPath: 'arbitrum',
+  usdcPaymaster: '0x6C973eBe80dCD8660841D4356bf15c32460271C9',
   unifiedBalance: { chain: 'Arbitrum', network: 'Mainnet' },
   feeModel: 'eip1559',
   inFlightMax: 16,

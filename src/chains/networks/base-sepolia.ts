@@ -36,6 +36,7 @@ export const baseSepolia: NetworkOf<'BASE-SEPOLIA'> = {
   fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'baseSepolia',
+  usdcPaymaster: '0x31BE08D380A21fc740883c0BC434FcFc88740b58',
   unifiedBalance: { chain: 'Base', network: 'Sepolia' },
   x402Name: 'base-sepolia',
   feeModel: 'eip1559',

@@ -31,6 +31,7 @@ export const base: NetworkOf<'BASE'> = {
   fastConfirmations: 1,
   businessChain: 'BASE',
   rpcPath: 'base',
+  usdcPaymaster: '0x6C973eBe80dCD8660841D4356bf15c32460271C9',
   unifiedBalance: { chain: 'Base', network: 'Mainnet' },
   x402Name: 'base',
   feeModel: 'eip1559',

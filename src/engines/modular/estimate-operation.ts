@@ -6,11 +6,14 @@ import type { Ctx } from '#engines/ctx'
 import { findSponsor, operationGasMax } from '#engines/transactions/operations/index'
 import { ApiError } from '#lib/errors'
 import { pricedPreVerificationGas, verificationGasOf } from './operation-gas.ts'
+import { isPaidInUsdc } from './pay-in-usdc.ts'
 import { rejection } from './rejection.ts'
 
 /** Gas for the verification by a paymaster of others that names no limit, and the most that an estimate executes. */
 const paymasterGas = 300_000n
 const paymasterGasMax = 1_000_000n
+/** The same for the paymaster that takes USDC, which has the account verify a permit, and its gas for returning the rest. */
+const usdcPaymasterGas = { verification: 700_000n, postOp: 35_000n }
 
 type EstimatedOperation = OperationGas & {
   sponsorship?: { verificationGas: bigint; postOpGas: bigint }
@@ -25,7 +28,7 @@ export async function estimateOperation(
   chain: Chain,
   operation: UserOperation,
 ): Promise<EstimatedOperation> {
-  const usual = withUsualGas(operation)
+  const usual = withUsualGas(operation, await isPaidInUsdc(ctx, chain, operation))
   await requireValidated(ctx, chain, usual, operation)
   const call = await accountsOn(chain).modular.estimateCall(operation)
   if (call.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
@@ -46,7 +49,7 @@ export async function estimateOperation(
 const atMost = (gas: bigint, max: bigint) => (gas < max ? gas : max)
 
 /** The operation with gas for what it leaves open. It costs nothing while a part of its gas is unknown. */
-function withUsualGas(operation: UserOperation): UserOperation {
+function withUsualGas(operation: UserOperation, isInUsdc: boolean): UserOperation {
   const { callGas, verificationGas, preVerificationGas: overhead, sponsorship } = operation
   const limits = [callGas, verificationGas, overhead, ...(sponsorship ? [sponsorship.verificationGas] : [])]
   const isKnown = limits.every((limit) => limit > 0n)
@@ -56,7 +59,11 @@ function withUsualGas(operation: UserOperation): UserOperation {
     verificationGas: atMost(verificationGas || verificationGasOf(operation), operationGasMax),
     sponsorship: sponsorship && {
       ...sponsorship,
-      verificationGas: atMost(sponsorship.verificationGas || paymasterGas, paymasterGasMax),
+      verificationGas: atMost(
+        sponsorship.verificationGas || (isInUsdc ? usdcPaymasterGas.verification : paymasterGas),
+        paymasterGasMax,
+      ),
+      postOpGas: sponsorship.postOpGas || (isInUsdc ? usdcPaymasterGas.postOp : 0n),
     },
   }
 }

@@ -90,5 +90,6 @@ export function requireVerification(operation: UserOperation): void {
     )
 }
 
-const badOperation = (name: string, reason: string) =>
+/** The error for a field of an operation. */
+export const badOperation = (name: string, reason: string) =>
   new ApiError('rpcParamsInvalid', `Invalid params: params[0].${name} ${reason}.`)

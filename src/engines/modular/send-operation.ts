@@ -11,9 +11,10 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireGas } from './operation-gas.ts'
+import { isPaidInUsdc, requirePaying } from './pay-in-usdc.ts'
 import { rejection } from './rejection.ts'
 import { requireAllowed, requireScreenedOperation } from './screen-operation.ts'
-import { requireWithinLimits, reserveGas } from './sponsor-operation.ts'
+import { requireWithinLimits, reserveGas, sponsorOf } from './sponsor-operation.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import type { ModularWallet } from './store/wallets.ts'
 import { openModularWallet, requireAccount } from './wallets.ts'
@@ -28,16 +29,18 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const { hash: userOpHash } = accountsOn(chain).hashesOf(operation)
   if (await findByHash(ctx.database, entityId, blockchain, userOpHash)) return userOpHash
   await requireGas(chain, operation)
-  const sponsor = await findSponsor(ctx.database, entityId, blockchain)
-  const paymaster = sponsor && accountsOn(chain).paymasterOf(sponsor.address as Address).address
-  if (!sponsor || operation.sponsorship?.address !== paymaster) throw new ApiError('rpcNotSponsored')
+  const paidByAccount = await isPaidInUsdc(ctx, chain, operation)
+  const sponsor = paidByAccount ? undefined : await requireOwnSponsor(ctx, chain, operation)
+  if (paidByAccount) await requirePaying(chain, operation)
   const owners = await requireAccount(chain, operation)
   await requireAllowed(ctx, chain, operation)
-  await requirePassing(chain, operation, sponsor.address)
+  await requirePassing(chain, operation, sponsor)
   await requireScreenedOperation(ctx, chain, operation)
   // Last, so that each wallet is one whose owner signed and whose gas is within the limits.
   const known = await requireWithinLimits(ctx, chain, operation)
-  const wallet = known ?? (await makeWallet(ctx, chain, operation, { owners, sponsor: sponsor.address }))
+  const wallet = known ?? (await makeWallet(ctx, chain, operation, { owners, sponsor }))
+  // The treasury bundles what others pay for, too.
+  if (paidByAccount) await sponsorOf(ctx, chain)
   const nowMs = ctx.clock.nowMs()
   const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
   const isNew = await ctx.database.tx(async (tx) => {
@@ -46,8 +49,9 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
     const createDate = formatInstant(nowMs)
     const shown = { ...row, walletId: wallet.id, sender: account, nonce, createDate }
     if (!(await insertUserOperation(tx, shown))) return false
-    await reserveGas({ ...ctx, db: tx }, chain, wallet, operation)
-    const requiredDepositAtomic = accountsOn(chain).requiredDeposit(operation)
+    await reserveGas({ ...ctx, db: tx }, chain, wallet, operation, { paidByAccount })
+    // None of it is of the deposit of the treasury's own paymaster.
+    const requiredDepositAtomic = paidByAccount ? 0n : accountsOn(chain).requiredDeposit(operation)
     await insertExternalOperation(tx, nowMs, { ...row, account, requiredDepositAtomic })
     await noteUserOperations(ctx, tx, [row], 'SENT')
     return true
@@ -69,14 +73,26 @@ async function makeWallet(
   ctx: Ctx,
   chain: Chain,
   operation: UserOperation,
-  { owners, sponsor }: { owners: AccountOwners | undefined; sponsor: string },
+  { owners, sponsor }: { owners: AccountOwners | undefined; sponsor: string | undefined },
 ): Promise<ModularWallet> {
   const made = await openModularWallet(ctx, chain, { address: operation.account, owners })
   await requirePassing(chain, operation, sponsor)
   return made
 }
 
-async function requirePassing(chain: Chain, operation: UserOperation, sponsor: string): Promise<void> {
+/** Returns the treasury whose paymaster the operation names. */
+async function requireOwnSponsor(ctx: Ctx, chain: Chain, { sponsorship }: UserOperation): Promise<string> {
+  const sponsor = await findSponsor(ctx.database, ctx.entity.id, chain.network.blockchain)
+  const paymaster = sponsor && accountsOn(chain).paymasterOf(sponsor.address as Address).address
+  if (!sponsor || sponsorship?.address !== paymaster) throw new ApiError('rpcNotSponsored')
+  return sponsor.address
+}
+
+async function requirePassing(
+  chain: Chain,
+  operation: UserOperation,
+  sponsor: string | undefined,
+): Promise<void> {
   const outcome = await accountsOn(chain).modular.simulate(operation, sponsor)
   if (outcome.kind === 'passes') return
   if (outcome.kind !== 'failed') throw new ApiError('rpcNodeUnavailable')

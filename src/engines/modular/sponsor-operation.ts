@@ -64,7 +64,8 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   })
 }
 
-async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
+/** The treasury that pays for operations and bundles them, set on first use. */
+export async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
   const { id } = ctx.entity
   const found = await findSponsor(ctx.database, id, chain.network.blockchain)
   return found ?? ctx.database.tx((tx) => requireSponsor({ ...ctx, db: tx }, id, chain))
@@ -77,12 +78,16 @@ const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: 
 const validUntil = async ({ clock }: Ctx, chain: Chain) =>
   Math.max(clock.nowMs(), (await chain.blocks.head()).timeMs) + validMs
 
-/** Takes the gas of an operation that its owner signed, and that this server is about to bundle, of the limits. */
+/**
+ * Takes the gas of an operation that its owner signed, and that this server is about to bundle, of the limits. That of one whose account
+ * pays is free again once a block holds it.
+ */
 export async function reserveGas(
   ctx: Scope,
   chain: Chain,
   wallet: ModularWallet,
   operation: UserOperation,
+  { paidByAccount }: { paidByAccount: boolean },
 ): Promise<void> {
   const { entityId, blockchain } = wallet
   await lockSponsorships(ctx.db, entityId, blockchain)
@@ -95,6 +100,7 @@ export async function reserveGas(
       walletId: wallet.id,
       userOpHash: accountsOn(chain).hashesOf(operation).hash,
       gas,
+      paidByAccount,
       transactionId: null,
       expireDate: formatInstant(nowMs + reservedMs),
       createDate: formatInstant(nowMs),

@@ -1,3 +1,4 @@
+import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import { accountsOn } from '#chains/facets/optional'
 import { watchAddress } from '#custody/index'
@@ -7,6 +8,7 @@ import {
   insertSponsor,
   type Sponsor,
   setPaymaster,
+  setUsdcPaymaster,
   unregisteredSponsors,
 } from '#engines/transactions/operations/index'
 import { formatInstant } from '#lib/time'
@@ -30,6 +32,19 @@ export async function requireSponsor(ctx: EngineCtx, entityId: string, chain: Ch
   const isNew = await insertSponsor(ctx.db, { ...sponsor, paymaster, createDate })
   if (isNew && paymaster !== null) await watchPaymaster(ctx.db, sponsor, paymaster, createDate)
   return sponsor
+}
+
+/**
+ * Returns the sponsor of an entity on a chain, and its paymaster that takes USDC, whose deposit and USDC are booked from now on.
+ * `undefined` where there can be none.
+ */
+export async function openUsdcPaymaster(ctx: EngineCtx, entityId: string, chain: Chain) {
+  const sponsor = await requireSponsor(ctx, entityId, chain)
+  const creation = chain.accounts?.usdcPaymasters.of(sponsor.address as Address)
+  if (!creation) return undefined
+  if (await setUsdcPaymaster(ctx.db, sponsor, creation.address))
+    await watchPaymaster(ctx.db, sponsor, creation.address, formatInstant(ctx.clock.nowMs()))
+  return { sponsor, creation }
 }
 
 /** From now on the deposit of the paymaster is booked. */

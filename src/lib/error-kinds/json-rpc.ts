@@ -40,7 +40,7 @@ export const jsonRpcErrorKinds = {
   rpcNotSponsored: {
     code: -32501,
     status: 200,
-    text: 'This server bundles operations that its own paymaster pays for: call pm_getPaymasterData and change nothing but the signature after it.',
+    text: 'This server bundles operations that its own paymaster pays for, and those that pay in USDC through the paymaster that takes it on this chain: call pm_getPaymasterData and change nothing but the signature after it, or name that paymaster.',
   },
   rpcOutOfTimeRange: {
     code: -32503,

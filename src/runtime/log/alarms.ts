@@ -59,6 +59,8 @@ export const alarmNames = [
   'transfer-limit',
   'transfers-omitted',
   'treasury-low-on-gas',
+  'usdc-paymaster-low',
+  'usdc-price-old',
   'webhook-backlog-full',
   'webhook-event-dropped',
   'webhook-endpoint-failing',

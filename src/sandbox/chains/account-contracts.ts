@@ -20,7 +20,8 @@ export type PlacedContract = {
 }
 type Artifact = { bytecode: string; deployedBytecode: string }
 
-const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+/** A number as a word of storage. */
+export const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
 /** The slot of OpenZeppelin's Initializable (ERC-7201), and what a locked implementation has there. */
 export const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'

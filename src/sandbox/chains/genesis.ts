@@ -8,6 +8,7 @@ import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'
 import { crosschainMinters, placedCrosschainContracts } from './crosschain-contracts.ts'
 import { placedInfrastructure } from './infrastructure.ts'
+import { placedTokenPaymaster } from './token-paymaster.ts'
 import { placedUnifiedBalance, unifiedBalanceMinters } from './unified-balance-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
@@ -33,6 +34,7 @@ export function genesisOf(network: Network, { timestampS, gasLimit, attester }: 
     [issuerAccount.address]: { balance: hex(issuerBalance) },
     ...placedInfrastructure(network),
     ...placedAccountContracts(),
+    ...placedTokenPaymaster(network),
     ...placedCrosschainContracts(network, attester),
     ...placedUnifiedBalance(network),
   }

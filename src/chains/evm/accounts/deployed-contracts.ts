@@ -1,19 +1,24 @@
-import { type Address, concatHex, getContractAddress, keccak256, pad, stringToHex } from 'viem'
+import { type Address, concatHex, getContractAddress, keccak256, pad, stringToHex, toHex } from 'viem'
 import type { Hex } from '#lib/hex'
 import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { entryPoint } from '../../entry-point.ts'
 import { withImmutables } from '../contracts/immutables.ts'
+import { addressMappingSlot } from '../contracts/storage-slots.ts'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
 import { earlierAccountCode } from './artifacts/earlier-account.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
 import { smartAccountCode } from './artifacts/smart-account.ts'
 import { sponsorPaymasterCode } from './artifacts/sponsor-paymaster.ts'
+import { tokenPaymasterCode } from './artifacts/token-paymaster.ts'
 
 /** The contracts that accounts of one kind are made of. Their addresses are part of the address of each account. */
 export type AccountContracts = { factory: Address; implementation: Address; plugin: Address }
 
 /** A contract at the one address that its code gives it, and the call of the deterministic deployer that creates it. */
 export type CreatedContract = { address: Address; call: { to: Address; data: Hex } }
+
+/** The EntryPoint keeps deposits in the mapping of its first slot, whose values begin with the amount. */
+export const depositSlot = (account: Hex): Hex => toHex(addressMappingSlot(0n, account), { size: 32 })
 
 /** The address of the EntryPoint in the canonical form, in which chains write addresses. */
 export const entryPointAddress = entryPoint.toLowerCase() as Address
@@ -96,6 +101,14 @@ export const paymasterOf = (sponsor: Address): CreatedContract =>
 /** Its address in the canonical form. */
 export const paymasterAddress = (sponsor: Hex): Address =>
   paymasterOf(sponsor as Address).address.toLowerCase() as Address
+
+/** The creation of the paymaster of an owner that takes a token of the accounts whose gas it pays. */
+export const tokenPaymasterOf = (owner: Hex, token: Hex): CreatedContract =>
+  createdAt(tokenPaymasterCode.creation, entryPoint, owner, token)
+
+/** The runtime code of that paymaster. */
+export const tokenPaymasterRuntime = (owner: Hex, token: Hex): Hex =>
+  withImmutables(tokenPaymasterCode, { paymasterEntryPoint: entryPoint, owner, token })
 
 /** The runtime code of the contracts as they stand at `addresses`. */
 export function runtimeCodeOf(addresses: AccountContracts): { address: Address; code: Hex }[] {

@@ -29,6 +29,7 @@ import {
 } from './operation.ts'
 import { ownersAddedIn } from './owners.ts'
 import { simulateBundle } from './simulate.ts'
+import { usdcPaymastersThrough } from './token-paymaster.ts'
 import { contractsNeeded, upgradeOf } from './versions.ts'
 
 const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
@@ -41,6 +42,7 @@ const creations = creationsOf(newestCore).map(canonical)
 /** The smart accounts of a chain, through its node. */
 export const accountsThrough = (rpc: Rpc, network: Network, pinned: PinnedCode): Accounts => ({
   modular: modularThrough(rpc, network),
+  usdcPaymasters: usdcPaymastersThrough(rpc, network),
   entryPoint: entryPointAddress,
   creationsFor: (operations) => contractsNeeded(operations).map(canonical),
   upgrade: upgradeOf,

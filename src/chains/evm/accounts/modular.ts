@@ -13,7 +13,6 @@ import type { GasEstimate } from '../../facets/offers.ts'
 import type { Network } from '../../networks/index.ts'
 import { implementationSlot } from '../contracts/contracts.ts'
 import { textOfRevert } from '../contracts/revert.ts'
-import { addressMappingSlot } from '../contracts/storage-slots.ts'
 import { estimateGas } from '../payments/fees.ts'
 import { parentGas } from '../payments/parent-fee.ts'
 import { callLimits, pageGasMax } from '../rpc/call-bounds.ts'
@@ -22,7 +21,13 @@ import { NodeUnreachable, type Rpc } from '../rpc/rpc.ts'
 import { AnswerTooLarge } from '../rpc/rpc-errors.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
-import { entryPointAddress, modularContracts, paymasterAddress, paymasterCode } from './deployed-contracts.ts'
+import {
+  depositSlot,
+  entryPointAddress,
+  modularContracts,
+  paymasterAddress,
+  paymasterCode,
+} from './deployed-contracts.ts'
 import {
   bundleCall,
   bundleInput,
@@ -96,8 +101,6 @@ async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOpera
   }
 }
 
-/** The EntryPoint keeps deposits in the mapping of its first slot, whose values begin with the amount. */
-const depositSlot = (account: Address) => toHex(addressMappingSlot(0n, account as Hex), { size: 32 })
 const coins = 10n ** 27n
 const plenty = toHex(coins, { size: 32 })
 

@@ -5,6 +5,7 @@ import type { RevertedCall } from '../../facets/effects.ts'
 import { stablecoinAbi } from '../abi/stablecoin.ts'
 import { smartAccountAbi } from '../accounts/artifacts/smart-account.ts'
 import { sponsorPaymasterAbi } from '../accounts/artifacts/sponsor-paymaster.ts'
+import { tokenPaymasterAbi } from '../accounts/artifacts/token-paymaster.ts'
 import { exactPermit2ProxyAbi } from '../infrastructure/artifacts/exact-permit2-proxy.ts'
 import { uptoPermit2ProxyAbi } from '../infrastructure/artifacts/upto-permit2-proxy.ts'
 import { hash, toQuantity } from '../rpc/quantities.ts'
@@ -25,6 +26,7 @@ const knownErrors: Abi = [
     ...sponsorPaymasterAbi,
     ...exactPermit2ProxyAbi,
     ...uptoPermit2ProxyAbi,
+    ...tokenPaymasterAbi,
   ].filter(({ type }) => type === 'error'),
   ...parseAbi([
     'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',

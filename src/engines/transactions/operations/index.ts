@@ -16,14 +16,18 @@ export {
 } from '../store/operations.ts'
 export {
   findSponsor,
+  findUsdcPaymaster,
   forgetRetired,
   insertSponsor,
   type RetiredPaymaster,
   retiredPaymasters,
   type Sponsor,
   setPaymaster,
+  setUsdcPaymaster,
   sponsorsOn,
+  type UsdcSponsor,
   unregisteredSponsors,
+  usdcSponsorsOn,
   usedFeePayers,
 } from '../store/sponsors.ts'
 export { countWholly, insertSponsorships, lockSponsorships } from '../store/sponsorships.ts'

@@ -54,6 +54,35 @@ export const setPaymaster = async (
   (await tx.run(sql`update sponsors set paymaster = ${paymaster}
     where entity_id = ${entityId} and blockchain = ${blockchain} and paymaster is null`)) === 1
 
+/** A sponsor with a paymaster that takes USDC of accounts. */
+export type UsdcSponsor = Sponsor & { usdcPaymaster: string }
+
+/** The paymaster of an entity that takes USDC on a chain; `undefined` while its operator has opened none. */
+export const findUsdcPaymaster = async (
+  db: Db,
+  entityId: string,
+  blockchain: string,
+): Promise<string | undefined> =>
+  (
+    await db.maybe<{ address: string }>(sql`select usdc_paymaster as address from sponsors
+      where entity_id = ${entityId} and blockchain = ${blockchain} and usdc_paymaster is not null`)
+  )?.address
+
+/** The sponsors of the entities after one that have such a paymaster, in the order of their ids. */
+export const usdcSponsorsOn = (db: Db, blockchain: string, after: string | undefined, limit: number) =>
+  db.all<UsdcSponsor>(sql`select ${columns}, usdc_paymaster from sponsors
+    where blockchain = ${blockchain} and usdc_paymaster is not null
+      and (${after ?? null}::uuid is null or entity_id > ${after ?? null}::uuid) order by entity_id limit ${limit}`)
+
+/** Sets the paymaster of a sponsor that takes USDC; false when it has one. */
+export const setUsdcPaymaster = async (
+  tx: Db,
+  { entityId, blockchain }: Sponsor,
+  paymaster: string,
+): Promise<boolean> =>
+  (await tx.run(sql`update sponsors set usdc_paymaster = ${paymaster}
+    where entity_id = ${entityId} and blockchain = ${blockchain} and usdc_paymaster is null`)) === 1
+
 /** A sponsor whose earlier paymaster may still have a deposit. */
 export type RetiredPaymaster = Sponsor & { retired: string }
 

@@ -11,6 +11,8 @@ export type PromisedGas = {
   /** The transaction that the operation belongs to, if there is one. */
   transactionId: string | null
   gas: bigint
+  /** Set where the account pays for the gas itself: the treasury pays for it only while no block holds the operation. */
+  paidByAccount?: boolean
   expireDate: string | undefined
   createDate: string
 }
@@ -42,11 +44,11 @@ export const sponsoredGas = (
 export async function insertSponsorships(tx: Db, rows: readonly PromisedGas[]): Promise<void> {
   if (rows.length === 0) return
   await tx.run(sql`insert into sponsorships as s (entity_id, blockchain, user_op_hash, wallet_id, transaction_id, gas,
-      expire_date, create_date)
+      paid_by_account, expire_date, create_date)
     select * from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
       ${rows.map((row) => row.userOpHash)}::text[], ${rows.map((row) => row.walletId)}::uuid[],
       ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.gas.toString())}::numeric[],
-      ${rows.map((row) => row.expireDate ?? 'infinity')}::timestamptz[],
+      ${rows.map((row) => row.paidByAccount === true)}::boolean[], ${rows.map((row) => row.expireDate ?? 'infinity')}::timestamptz[],
       ${rows.map((row) => row.createDate)}::timestamptz[])
     on conflict (entity_id, transaction_id) where transaction_id is not null do update
       set user_op_hash = excluded.user_op_hash, gas = excluded.gas, expire_date = excluded.expire_date`)
@@ -69,9 +71,9 @@ export const releaseSponsorships = (tx: Db, nowMs: number, refs: readonly Ref[])
 type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
 
 const usedAt = (nowMs: number, { isWhole }: { isWhole: boolean }) =>
-  sql`gas_used = case when ${isWhole} and n.g is not null then greatest(s.gas, n.g) else n.g end, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`
+  sql`gas_used = case when s.paid_by_account and n.g is not null then 0 when ${isWhole} and n.g is not null then greatest(s.gas, n.g) else n.g end, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`
 
-/** `isWhole`: the sponsor paid for all the gas that it promised, whatever was used. */
+/** `isWhole`: the sponsor paid for all the gas that it promised, whatever was used. What an account paid for itself counts as none. */
 export const setUsedGas = (
   tx: Db,
   nowMs: number,

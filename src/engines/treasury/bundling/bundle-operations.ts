@@ -14,7 +14,7 @@ import { operationFromJson } from '#chains/operation-json'
 import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/holds/index'
-import { announceWork, feeAt, noteStates, suggestedFees } from '#engines/transactions/index'
+import { announceWork, feeAt, noteStates, priceNow, suggestedFees } from '#engines/transactions/index'
 import {
   accountTrouble,
   denyListedOperations,
@@ -103,7 +103,7 @@ async function bundleOf(
   const treasury = treasuryOf(sponsor, capabilitiesOf(blockchain).keys!)
   const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
   const coinsAtomic = await freeCoinsOf(ctx.database, treasury)
-  const ready = await withoutSpoilers(ctx, chain, waiting)
+  const ready = await withoutUnderpriced(ctx, chain, await withoutSpoilers(ctx, chain, waiting))
   const chosen = firstOf(chain, treasury, ready, maxFeeAtomic > 0n ? coinsAtomic / maxFeeAtomic : coinsAtomic)
   await refillFor(ctx, chain, treasury, chosen.length > 0 ? chosen : ready, gasFaucet)
   if (chosen.length === 0) return 'blocked'
@@ -193,6 +193,27 @@ async function withoutSpoilers(ctx: EngineCtx, chain: Chain, waiting: readonly B
   return waiting.filter((row) => !isSpoiler(row))
 }
 
+/** Time in which an operation that its account pays for has to be bundled: no promise ends it, and its owner learns why it waits. */
+const unpromisedMs = 20 * 60_000
+
+/** Whether another paymaster than that of the treasury is charged: it takes what the account pays. */
+const isPaidByAccount = ({ isExternal, requiredDepositAtomic }: Bundleable) =>
+  isExternal && requiredDepositAtomic === 0n
+
+const hasWaitedLong = ({ clock }: EngineCtx, row: Bundleable) =>
+  isPaidByAccount(row) && clock.nowMs() - Date.parse(row.createDate) > unpromisedMs
+
+/** Returns the operations that pay the treasury for their part of a bundle now; the others wait for a lower price. */
+async function withoutUnderpriced(ctx: EngineCtx, chain: Chain, waiting: readonly Bundleable[]) {
+  if (!waiting.some(isPaidByAccount)) return waiting
+  const suggestion = await suggestedFees(chain)
+  const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
+  const isUnderpriced = (row: Bundleable) => isPaidByAccount(row) && row.parsed.maxFeeAtomic < price
+  for (const row of waiting.filter((each) => isUnderpriced(each) && hasWaitedLong(ctx, each)))
+    await setAside(ctx, chain, row, `the price of gas stayed above its maxFeePerGas, and is ${price} now`)
+  return waiting.filter((row) => !isUnderpriced(row))
+}
+
 /** Refills the treasury where its coins pay for few bundles like this one. */
 async function refillFor(
   ctx: EngineCtx,
@@ -243,7 +264,7 @@ async function setAside(ctx: EngineCtx, chain: Chain, failing: Bundleable, reaso
   const { entityId, id, createDate } = failing
   ctx.log.warn({ entityId, id, blockchain, reason }, 'an operation cannot be executed now')
   await postpone(ctx, chain, [failing])
-  if (passing.test(reason)) return
+  if (passing.test(reason) && !hasWaitedLong(ctx, failing)) return
   const nowMs = ctx.clock.nowMs()
   await ctx.database.tx(async (tx) => {
     if ((await lockWaiting(tx, [failing])).length === 0) return

@@ -10,3 +10,9 @@ export {
   planDeployment,
   shortOf,
 } from './deploy-contracts.ts'
+export {
+  callUsdcPaymaster,
+  type OwnUsdcPaymaster,
+  openOwnUsdcPaymaster,
+  usdcPaymasterState,
+} from './usdc-paymaster.ts'

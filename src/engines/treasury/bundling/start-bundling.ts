@@ -10,6 +10,7 @@ import { registerPaymasters } from '../sponsor.ts'
 import { bundleWaiting } from './bundle-operations.ts'
 import { emptyRetired } from './empty-retired.ts'
 import { settleCalls } from './store.ts'
+import { usdcPaymasterWatch } from './usdc-paymaster.ts'
 
 const settledMax = 100
 
@@ -29,6 +30,7 @@ export const startBundling = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) 
       repeat(bundle, trouble('bundling operations')),
       repeat(() => settleEnded(ctx, blockchain, turns.settling), trouble('settling account calls')),
       repeat(() => emptyRetired(ctx, chain), trouble('emptying earlier paymasters')),
+      repeat(usdcPaymasterWatch(ctx, chain), trouble('watching paymasters that take USDC')),
     ]
   })
 
