@@ -11,6 +11,7 @@ const bundles = (title: string) => proof(`${operations}/bundles.test.ts`, `prope
 const once = (title: string) => proof(`${operations}/exactly-once.test.ts`, title)
 const listed = (title: string) => proof(`${operations}/listed-recipients.test.ts`, title)
 const paged = (title: string) => proof('src/api/json-rpc/user-operations/user-operations.test.ts', title)
+const inUsdc = (title: string) => proof('src/api/json-rpc/user-operations/pay-in-usdc.test.ts', title)
 const passkey = (title: string) => proof(`${passkeys}/passkeys.test.ts`, title)
 
 const first = proof(`${operations}/smart-accounts.test.ts`, 'sends its first operation on each chain')
@@ -240,6 +241,24 @@ const operationMutants: readonly Mutant[] = [
 
 /** Bugs in the requests of pages, and in what is read from blocks. */
 const pageMutants: readonly Mutant[] = [
+  {
+    name: 'underpriced-accepted',
+    about: 'an operation that pays in USDC offers less than its bundle costs the treasury',
+    edits: [
+      edit(
+        `${modular}/pay-in-usdc.ts`,
+        'if (operation.maxFeeAtomic < least)',
+        'if (operation.maxFeeAtomic < 0n)',
+      ),
+    ],
+    test: inUsdc('is refused below the price of its bundle'),
+  },
+  {
+    name: 'underpriced-bundled',
+    about: 'the treasury bundles an operation that pays in USDC less than the bundle costs now',
+    edits: [edit(bundling, 'return waiting.filter((row) => !isUnderpriced(row))', 'return waiting')],
+    test: inUsdc('waits while a block takes more than it offers'),
+  },
   {
     name: 'unsponsored-accepted',
     about: 'an operation that nobody sponsored is accepted',

@@ -117,6 +117,40 @@ describe('property 268: an account that pays in USDC pays for its gas, and the t
   })
 })
 
+it('property 268: an account that spends its USDC before the block pays with its limits for the bundle', async () => {
+  const { account, bundler } = await openPayingAccount(harness)
+  await executeOperation(bundler, [payment()])
+  await harness.stopEngines()
+  const { result: hash } = await send(await signed(account, await prepared(bundler, [payment()])))
+  await harness.chain().setAutomine(false)
+  harness.startEngines()
+  const isSigned = sql`select 1 from operations o join attempts a on a.entity_id = o.entity_id
+    and a.transaction_id = o.bundle_id where o.user_op_hash = ${hash}`
+  try {
+    await until(async () => (await harness.database.maybe(isSigned)) !== undefined, 'its bundle is signed')
+    const { to, data } = payment(freshAddress(), await usdcOf(account.address))
+    await rpc('anvil_setBalance', account.address, '0xde0b6b3a7640000')
+    await rpc('anvil_impersonateAccount', account.address)
+    const price = { maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x174876e800' }
+    await rpc('eth_sendTransaction', { from: account.address, to, data, gas: '0x30000', ...price })
+  } finally {
+    await harness.chain().mine()
+    await harness.chain().setAutomine(true)
+  }
+  const read = async () => {
+    const { body } = await harness.http('GET', `/v1/w3s/buidl/userOps?senders=${account.address}`)
+    return body.data.userOperations.find(({ userOpHash }: { userOpHash: string }) => userOpHash === hash)
+  }
+  await until(async () => (await read()).state === 'FAILED', 'the operation has failed')
+  const counted = await harness.database.one<{ gas: bigint; gasUsed: bigint; failedGas: bigint }>(
+    sql`select gas, gas_used, failed_gas from sponsorships where user_op_hash = ${hash}`,
+  )
+  expect(counted.failedGas).toBeGreaterThan(0n)
+  expect(counted.gasUsed).toBe(counted.gas)
+  expect(await usdcOf(account.address)).toBe(0n)
+  await checkLedger(harness.database)
+})
+
 it('a deposit of a modular account at its own entity is credited, as that of any other sender', async () => {
   const world = worldOf(harness)
   const { bundler } = await openPayingAccount(harness)
