@@ -298,6 +298,8 @@ describe('the endpoint of a chain', () => {
     expect(known).toEqual([
       'arbitrum',
       'arbitrumSepolia',
+      'arc',
+      'arcTestnet',
       'avalanche',
       'avalancheFuji',
       'base',
