@@ -224,9 +224,9 @@ describe('property 44: what a transfer by the token service does', () => {
     expect(move(quotes.encode(quoteIn(caller), '0x'))).toEqual([[], [native, moved, fee]])
   })
 
-  it('moves nothing but native coins by arguments with which the contract reverts', () => {
-    expect(move('0xc0ffee')).toEqual([[], [native]])
-    expect(move(quotes.encode(quoteIn(caller), '0x'), '0xc0ffee')).toEqual([[], [native]])
+  it('is not understood with a quote or a receiver of another form, which other contracts may take', () => {
+    expect(move('0xc0ffee')).toEqual([['undecodable'], [native]])
+    expect(move(quotes.encode(quoteIn(caller), '0x'), '0xc0ffee')).toEqual([['undecodable'], [native]])
   })
 })
 

@@ -13,6 +13,7 @@ import { addressesInHook } from './addresses-in.ts'
 import type { KnownEffect, KnownFunctions } from './known-effect.ts'
 
 const everything = 2n ** 256n - 1n
+const undecodable: KnownEffect[] = [{ does: 'danger', danger: 'undecodable' }]
 const lower = (address: string) => address.toLowerCase() as Address
 const wordOf = (address: string): Hex => `0x${address.slice(2).padStart(64, '0')}`
 
@@ -50,7 +51,7 @@ function executed(token: Address, domain: number, hookData: Hex): KnownEffect[] 
   if (!isForExecutor(hookData)) return []
   const call = decodeExecutorHook(hookData)
   const payees = call && payeesOfExecution(call)
-  if (!payees) return [{ does: 'danger', danger: 'undecodable' }]
+  if (!payees) return undecodable
   const accounts = new Set([call.recovery, ...payees.map((payee) => wordOf(lower(payee)))])
   return [...accounts].map((account) => ({
     does: 'burn',
@@ -109,10 +110,13 @@ function prepaid({ signedQuote }: QuoteClaim): KnownEffect[] {
   return [{ does: 'transfer', token, to, amountAtomic: fastFee + forwardFee }]
 }
 
-/** A transfer of a token by its id, which the quote names by its address: the contract reverts where these are not the same. */
+/**
+ * A transfer of a token by its id, which the quote names by its address: the contract reverts where these are not the same. Contracts
+ * of others with the same function may have quotes and receivers of another form, so that what moves is not known.
+ */
 function transferredById(amount: bigint, domain: number, to: Hex, caller: Hex, claimed: QuoteClaim) {
   const token = decodeSignedQuote(claimed.signedQuote)?.quote.burnToken
-  if (token === undefined || !/^0x[0-9a-f]{40}$/.test(to)) return []
+  if (token === undefined || !/^0x[0-9a-f]{40}$/.test(to)) return undecodable
   return [...burn({ amount, domain, recipient: wordOf(to), token, caller }), ...prepaid(claimed)]
 }
 
