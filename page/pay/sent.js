@@ -5,7 +5,7 @@ const slowMs = 120_000
 
 const keyOf = (path) => `sent ${path}`
 
-/** Storage of the tab; a browser that gives none forgets with the page. */
+/** Storage of the tab; a browser that gives none, or has no room, forgets with the page. */
 const memory = new Map()
 const storage = (() => {
   try {
@@ -18,7 +18,11 @@ const storage = (() => {
 export function keepSent(path, hash) {
   const kept = JSON.stringify({ hash, atMs: Date.now() })
   memory.set(path, kept)
-  storage?.setItem(keyOf(path), kept)
+  try {
+    storage?.setItem(keyOf(path), kept)
+  } catch {
+    // The payment is sent all the same, and the page must not say otherwise.
+  }
 }
 
 export function forgetSent(path) {

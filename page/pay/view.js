@@ -261,7 +261,9 @@ function wallets({ token, amountMissing }, method, { wallets: found = [], wallet
         el('span', { class: 'mono', title: state.hash }, shortOf(state.hash)),
         copyButton(state.hash, words.copyTransaction, words, 'round'),
       ),
-    state?.mayRepeat && el('button', { type: 'button', class: 'other', 'data-again': '' }, texts.payAgain),
+    state?.mayRepeat &&
+      method &&
+      el('button', { type: 'button', class: 'other', 'data-again': '' }, texts.payAgain),
   )
 }
 

@@ -154,6 +154,32 @@ describe('property 272: a wallet of the browser', () => {
     },
   )
 
+  inChromium(
+    'is told to have paid where the browser stores nothing, and not to pay what is paid',
+    async () => {
+      const { harness, openIntent, visit } = opened
+      const { url, address } = await openIntent('3.00', { chains: [] })
+      const hash = `0x${'cd'.repeat(32)}`
+      const wallet = await openWallet({ eth_sendTransaction: { value: hash } })
+      const { page, broken } = await visit(url, {}, async (each) => {
+        await install(wallet)(each)
+        await each.clock.install()
+        await each.addInitScript(
+          `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }`,
+        )
+      })
+      await button(page).click()
+      await page.locator(`.hash [title="${hash}"]`).waitFor()
+      await page.locator('#spoken', { hasText: 'Your wallet sent the payment.' }).waitFor()
+      await page.clock.fastForward(180_000)
+      const again = page.getByRole('button', { name: 'Pay again' })
+      await again.waitFor()
+      await harness.chain(chains.base).send(address, 3n * unit, 'USDC')
+      await stageIs(page, 'paid')
+      expect([await again.count(), await button(page).count(), wallet.sent(), broken]).toEqual([0, 0, 1, []])
+    },
+  )
+
   const refusals = [
     ['eth_requestAccounts', { code: 4001 }, 'You declined in Test Wallet. Nothing was sent.'],
     ['eth_requestAccounts', { code: -32002 }, 'Test Wallet already shows a request'],
