@@ -20,6 +20,7 @@ export const drawnFiles = [
   'testing/suites/clients/arc-business.test.ts',
   'testing/suites/clients/circle-cli.test.ts',
   'src/api/challenges/command-logins.test.ts',
+  'src/cli/agent-proxy/operations.test.ts',
   'src/engines/attestation/lost.test.ts',
   'testing/suites/money/crosschain-conservation.test.ts',
   'testing/suites/api/reference-page.test.ts',

@@ -149,7 +149,8 @@ describe('property 271: an approval by a command-line tool', () => {
   })
 
   it('begins with a code that this device was sent, of the entity of the key', async () => {
-    const sent = await sentCode(world)
+    const email = freshEmail()
+    const sent = await sentCode(world, email)
     const enter = async (changes: object, http = harness.http) =>
       refusal(
         await http('POST', '/v1/w3s/sdk/users/email/verifyOTP', {
@@ -168,7 +169,9 @@ describe('property 271: an approval by a command-line tool', () => {
     ])
     expect(await enter(sealed({ otp: `AAA-${sent.otp}` }))).toEqual([400, 155133])
     expect(await enter({}, (await harness.newEntity()).http)).toEqual([400, 155144])
-    expect((await enter({}))[0]).toBe(200)
+    const [, domain] = email.split('@')
+    expect(await enter({ emails: [`x${email}`, `*@x${domain}`] })).toEqual([403, 178134])
+    expect((await enter({ emails: [`x${email}`, `*@${domain}`] }))[0]).toBe(200)
     expect(await enter({})).toEqual([400, 155131])
   })
 })

@@ -9,6 +9,7 @@ import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transacti
 import { formatAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
+import { readableBy } from '#runtime/row-owner'
 import { showTransaction } from './schema.ts'
 
 type LowestNonceQuery = { walletId?: string; address?: string; blockchain?: string }
@@ -35,7 +36,7 @@ export async function findLowestNonceTransaction(ctx: Ctx, query: LowestNonceQue
   }
 }
 
-async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchain }: LowestNonceQuery) {
+async function requireWallet(ctx: Ctx, { walletId, address, blockchain }: LowestNonceQuery) {
   if (walletId === undefined && (address === undefined || blockchain === undefined))
     throw invalid({
       at: 'walletId',
@@ -52,8 +53,8 @@ async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchai
     })
   const wallet =
     walletId !== undefined
-      ? await findWallet(db, { entityId: entity.id }, walletId)
-      : await findWalletByAddress(db, { entityId: entity.id }, blockchain!, canonicalAddress(address!))
+      ? await findWallet(ctx.db, readableBy(ctx), walletId)
+      : await findWalletByAddress(ctx.db, readableBy(ctx), blockchain!, canonicalAddress(address!))
   if (!wallet) throw walletUnknown({ walletId, address })
   return wallet
 }

@@ -134,9 +134,10 @@ export const transactionEndpoints = [
     operationId: 'getLowestNonceTransaction',
     summary: 'Get the transaction with the lowest nonce',
     description:
-      'Returns the transaction under way with the lowest nonce, behind which all later ones of its sender wait, and the cost of accelerating it.',
+      'Returns the transaction under way with the lowest nonce, behind which all later ones of its sender wait, and the cost of accelerating it. With a user token, the wallet has to be one of the user.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     query: lowestNonceQuery,
     response: lowestNonceAnswer,
     alternatives: { 204: 'No transaction of the wallet is under way.' },

@@ -15,6 +15,13 @@ const sealedEntryBody = Type.Object(
     encrypt: sealedField(
       'The base64 of a nonce of 12 bytes and of JSON with otp and otpToken, encrypted with AES-256-GCM under deviceEncryptionKey.',
     ),
+    emails: Type.Optional(
+      Type.Array(Type.String({ maxLength: 320 }), {
+        maxItems: 1_000,
+        description:
+          'Addresses that may log in, and domains such as *@example.com, in lower case; default: all.',
+      }),
+    ),
   },
   { title: 'LogInByCommandRequest', description: 'The code that the user entered, sealed.' },
 )
@@ -74,6 +81,7 @@ export const commandLoginEndpoints = [
       'otpMismatch',
       'otpTokenVoid',
       'otpEntriesExceeded',
+      'proxyAddressRefused',
       'userDisabled',
     ],
     prepare: (ctx: Ctx, input) => enterSealedCode(ctx, input),

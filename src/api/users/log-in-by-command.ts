@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Ctx } from '#engines/ctx'
-import { newDeviceSecret, openJson, sealText, userOfCommandLogin } from '#identity/command-logins/index'
+import {
+  isListedEmail,
+  newDeviceSecret,
+  openJson,
+  sealText,
+  userOfCommandLogin,
+} from '#identity/command-logins/index'
 import {
   beginSession,
   type Device,
@@ -14,9 +20,9 @@ import {
 import { addDeviceOfLogin, storeKeyChange } from '#identity/user-keys/index'
 import { ApiError, invalid } from '#lib/errors'
 
-type SealedEntry = { deviceToken: string; encrypt: string }
+type SealedEntry = { deviceToken: string; encrypt: string; emails?: string[] }
 
-/** Opens what the tool sealed, and checks the code in it. */
+/** Opens what the tool sealed, and checks the code in it. A code that a page asked for counts too, so the list is of its address. */
 export async function enterSealedCode(ctx: Ctx, { body }: { body: SealedEntry }) {
   const device = await readDeviceToken(ctx, body.deviceToken)
   if (device.entity.id !== ctx.entity.id) throw new ApiError('deviceTokenInvalid')
@@ -25,6 +31,7 @@ export async function enterSealedCode(ctx: Ctx, { body }: { body: SealedEntry })
   if (typeof otp !== 'string' || typeof otpToken !== 'string') throw new ApiError('sealedBodyRefused')
   const digits = requireDigits(otp, otpToken)
   const code = await enterLoginCode(ctx, { otpToken, deviceId: device.deviceId, otp: digits })
+  if (body.emails && !isListedEmail(body.emails, code.email)) throw new ApiError('proxyAddressRefused')
   return { device, code, signingKey: await openTokenKey(ctx) }
 }
 

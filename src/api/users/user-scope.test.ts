@@ -58,6 +58,7 @@ const requests: Record<string, (named: Named) => HttpOptions & { id?: string }> 
   'GET /v1/w3s/wallets/{id}/nfts': ({ wallet }) => ({ id: wallet.id }),
   'GET /v1/w3s/transactions': ({ wallet }) => ({ query: { walletIds: wallet.id } }),
   'GET /v1/w3s/transactions/{id}': ({ transactionId }) => ({ id: transactionId }),
+  'GET /v1/w3s/transactions/lowestNonceTransaction': ({ wallet }) => ({ query: { walletId: wallet.id } }),
   'POST /v1/w3s/transactions/transfer/estimateFee': ({ wallet }) => ({
     body: { walletId: wallet.id, destinationAddress: freshAddress(), amounts: ['0'] },
   }),
@@ -86,7 +87,7 @@ it('has a request for every operation that takes a user token', () => {
 describe.each(scoped)('property 86: $name', ({ endpoint, name }) => {
   it('reaches the rows of its user', async () => {
     const { status, text } = await ask(endpoint, ours, ours.token)
-    expect(status, text).toBe(200)
+    expect([200, 204], text).toContain(status)
   })
 
   it('does not reach the rows of another user, of the developer, or of another entity', async () => {
@@ -122,7 +123,7 @@ describe.each(scoped)('property 86: $name', ({ endpoint, name }) => {
     expect(await answered(ours.token)).toEqual([403, 155104])
     harness.clock.moveMs(-3_601_000)
     for (const named of [ours, theirs, developers])
-      expect((await ask(endpoint, named, undefined)).status).toBe(200)
+      expect([200, 204]).toContain((await ask(endpoint, named, undefined)).status)
   })
 })
 

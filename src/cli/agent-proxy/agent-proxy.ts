@@ -52,13 +52,13 @@ without a key with the public one of a sandbox.`,
 async function run(args: ParsedArgs): Promise<number> {
   const at = listenAtOf(textFlag(args, 'listen') ?? '4040')
   const publicOrigin = publicOriginOf(textFlag(args, 'public-url'), at)
-  const listed = emailRule(textFlag(args, 'emails'))
+  const emails = emailsIn(textFlag(args, 'emails'))
   const services = readServices(textFlag(args, 'services'))
   const url = serverAddress(args, 'server')
   const apiKey = commandKeyOf() ?? sandboxApiKey
   const entity = await entityOfKey(url, apiKey)
   if ('status' in entity) throw new Error(`the server refuses BEZANT_API_KEY: ${entity.message}`)
-  const mayLogIn = listed ?? (await anyEmail({ url, apiKey }))
+  if (!emails) await requireSandbox({ url, apiKey })
   const environment = readKeyText(apiKey)?.prefix.startsWith('LIVE') ? 'live' : 'test'
   const proxy = {
     ...at,
@@ -68,7 +68,7 @@ async function run(args: ParsedArgs): Promise<number> {
     environment,
     appId: entity.id,
     services,
-    mayLogIn,
+    emails,
   } as const
   const server = await serveAgentProxy(proxy)
   process.stdout.write(`CIRCLE_PROXY_URL=${publicOrigin ?? server.listeningOrigin}\n`)
@@ -78,7 +78,7 @@ async function run(args: ParsedArgs): Promise<number> {
 }
 
 /** Reads who may log in; undefined without the option. */
-function emailRule(text: string | undefined): ((email: string) => boolean) | undefined {
+function emailsIn(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined
   const listed = text
     .toLowerCase()
@@ -87,11 +87,11 @@ function emailRule(text: string | undefined): ((email: string) => boolean) | und
   const unfit = listed.find((each) => !/^(\*|[^\s@*]+)@[^\s@*]+\.[^\s@*]+$/.test(each))
   if (unfit !== undefined)
     throw new UsageError(`--emails must be addresses, or domains such as *@example.com, not "${unfit}"`)
-  return (email) => listed.includes(email) || listed.includes(email.replace(/^.*@/, '*@'))
+  return listed
 }
 
 /** Each login makes rows and wallets, and sends a mail: outside of a sandbox, addresses are listed. */
-async function anyEmail(access: { url: string; apiKey: string }): Promise<() => boolean> {
-  if (await isSandbox({ ...access, entitySecret: undefined })) return () => true
+async function requireSandbox(access: { url: string; apiKey: string }): Promise<void> {
+  if (await isSandbox({ ...access, entitySecret: undefined })) return
   throw new UsageError('--emails is needed outside of a sandbox: list who may log in, such as *@example.com')
 }

@@ -2,6 +2,7 @@
  * Passes requests of the `circle` command-line tool on to the API, with the key of the operator: the tool has none, and names its user
  * by a token. Paths begin with `/proxy/test` or `/proxy/live`, as the tool writes them.
  */
+import { isListedEmail } from '#identity/command-logins/index'
 import { ApiError } from '#lib/errors'
 import { openWebServer } from '#runtime/http/web-server'
 import { isForUs, type ListenAt } from '../listen-address.ts'
@@ -17,7 +18,8 @@ type AgentProxyOptions = ListenAt & {
   environment: 'test' | 'live'
   appId: string
   services: readonly PaidService[]
-  mayLogIn(email: string): boolean
+  /** The addresses that may log in, and domains such as `*@example.com`; undefined: all. */
+  emails: readonly string[] | undefined
 }
 
 const bodyBytesMax = 262_144
@@ -87,7 +89,7 @@ async function pass(options: AgentProxyOptions, request: Request, path: string):
   if (!operation) throw unknown(options, path)
   if (operation.needsUser) requireToken(request)
   const text = request.method === 'GET' ? undefined : await request.text()
-  const body = text === undefined ? undefined : bodyOf(operation, request, text)
+  const body = text === undefined ? undefined : bodyOf(options, operation, request, text)
   if (path === '/v1/w3s/users/email/token') requireListed(options, text ?? '')
   return ask(options, request, operation.path + new URL(request.url).search, body)
 }
@@ -106,19 +108,25 @@ const refuseChallenges = () =>
     { status: 409 },
   )
 
-function bodyOf({ wire }: ProxiedOperation, request: Request, text: string): string {
+function bodyOf(
+  { emails }: AgentProxyOptions,
+  { wire }: ProxiedOperation,
+  request: Request,
+  text: string,
+): string {
   if (!wire) return text
   if (wire === 'walletNamedTwice') {
     const { sourceAddress: _, blockchain: __, ...rest } = membersOf(text)
     return JSON.stringify(rest)
   }
-  const deviceToken = wire === 'sealedByDevice' && { deviceToken: requireToken(request) }
-  return JSON.stringify({ encrypt: text, ...deviceToken })
+  // The code may be one that a page asked for, past this proxy: the API compares its address too.
+  const login = wire === 'sealedByDevice' && { deviceToken: requireToken(request), emails }
+  return JSON.stringify({ encrypt: text, ...login })
 }
 
-function requireListed({ mayLogIn }: AgentProxyOptions, text: string): void {
+function requireListed({ emails }: AgentProxyOptions, text: string): void {
   const { email } = membersOf(text)
-  if (typeof email === 'string' && !mayLogIn(email.toLowerCase())) throw new ApiError('proxyAddressRefused')
+  if (emails && !isListedEmail(emails, String(email).toLowerCase())) throw new ApiError('proxyAddressRefused')
 }
 
 function membersOf(text: string): Record<string, unknown> {
