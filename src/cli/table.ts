@@ -56,10 +56,13 @@ export function tableLines<Item extends TableRow>(
 /** "createDate" is "create date". */
 const columnTitle = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+/** Characters that a terminal obeys, or that turn a text around: texts of others must not change what stands beside them. */
+const controls = /[\p{Cc}\p{Bidi_Control}]/gu
+
 function cellText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object') return String(value).replaceAll(controls, '\ufffd')
   const parts = Array.isArray(value)
     ? value.map(cellText)
     : Object.entries(value).map(([name, member]) => `${columnTitle(name)} ${cellText(member)}`)

@@ -127,13 +127,15 @@ it('what is wrong is named by line and column, and the command fails', async () 
 
 it('a row that failed is listed with its reason, and the command fails', async () => {
   const { id } = await makeActiveRecipient(world)
-  const path = await fileWith(fileOf('recipient,amount,currency,reference', `${id},1,USD,Late`))
+  const path = await fileWith(fileOf('recipient,amount,currency,reference', `${id},1,USD,\u001b[2KLate`))
   const [batch] = inJson(await payouts(['upload', path, '--json']))
   await world.call('DELETE', `/v1/addressBook/recipients/${id}`)
   await payouts(['approve', batch.id, '--hash', batch.contentHash])
   await until(async () => (await payouts(['status', batch.id])).code === 1, 'the row has failed')
-  expect((await payouts(['status', batch.id])).stdout).toMatch(/\n2 +Late +amount 1\.00, currency USD +- +\S/)
-  expect((await payouts(['export', batch.id])).stdout).toMatch(/\r\n2,failed,.*,Late,,,,\d+,\S/)
+  expect((await payouts(['status', batch.id])).stdout).toMatch(
+    /\n2 +\ufffd\[2KLate +amount 1\.00, currency USD +- +\S/,
+  )
+  expect((await payouts(['export', batch.id])).stdout).toMatch(/\r\n2,failed,.*\[2KLate,,,,\d+,\S/)
 })
 
 it('an upload is repeated with its key, and senders come from a file', async () => {
