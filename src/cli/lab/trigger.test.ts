@@ -65,6 +65,7 @@ const stateAt: Record<string, [topic: string, state: string]> = {
   'modularWallet.inboundTransfer': ['modularWallet.inboundTransfer', 'COMPLETE'],
   'modularWallet.userOperation': ['modularWallet.userOperation', 'COMPLETE'],
   'modularWallet.outboundTransfer': ['modularWallet.outboundTransfer', 'COMPLETE'],
+  'x402.payment': ['x402.payment', 'completed'],
 }
 
 /** The states that the messages about a resource reported. */

@@ -54,7 +54,8 @@ function readWebhook(body: JsonMembers): OwnMessage | undefined {
 
 function resourceIn(resource: unknown): Pick<OwnMessage, 'resourceId' | 'state'> {
   const members = typeof resource === 'object' && resource !== null ? (resource as JsonMembers) : {}
-  const { id, state, status = state } = members
+  // A payment by x402 has the name of its protocol for its id.
+  const { paymentId, id = paymentId, state, status = state } = members
   return {
     ...(typeof id === 'string' && { resourceId: id }),
     ...(typeof status === 'string' && { state: status }),
