@@ -54,7 +54,9 @@ contract TokenPaymaster is Paymaster {
     /// @notice The least `paymasterPostOpGasLimit`: with less, the rest could not return to the account.
     uint256 public constant postOpGasMin = 15_000;
     /// @notice Gas that is charged for the work after the operation, which its measured gas leaves out.
-    uint256 public constant additionalGasCharge = 25_000;
+    /// @dev It covers a refund to an account that had none of the token before the transaction: the most that storage costs. A
+    /// stranger may bundle, and names any price of gas: what the charge left out would be taken from the deposit many times.
+    uint256 public constant additionalGasCharge = 45_000;
 
     IEntryPoint private immutable paymasterEntryPoint;
     address public immutable owner;

@@ -166,7 +166,7 @@ export function boundOf({ sponsorship: paidBy, ...operation }: UserOperation): b
     operation.preVerificationGas +
     paidBy!.verificationGas +
     paidBy!.postOpGas +
-    25_000n
+    45_000n
   const up = (value: bigint, by: bigint) => (value + by - 1n) / by
   const cost = up(gas * operation.maxFeeAtomic * nativeTokenPrice, 10n ** 18n)
   return cost + up(cost * BigInt(feeSpread), 10_000n)

@@ -1,9 +1,10 @@
 import { type Address, encodeFunctionData, getAddress, type Hex, parseEther, slice } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { entryPoint } from '#chains/entry-point'
+import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
 import { bundleInput } from '#chains/evm/accounts/operation'
 import { people, type TokenChain, tokenAddress } from '../token-chain.ts'
-import { type Executed, execute, executeBy } from './account-chain.ts'
+import { asEntryPoint, type Executed, execute, executeBy } from './account-chain.ts'
 import {
   abi,
   allowanceOf,
@@ -52,6 +53,20 @@ async function changesOf(run: () => Promise<unknown>, of: Address = account) {
 
 const callOfToken = (functionName: string, args: readonly unknown[] = []): Hex =>
   encodeFunctionData({ abi: chain.token.abi, functionName, args })
+const callsOf = (...calls: readonly [target: Address, data: Hex][]): Hex =>
+  encodeFunctionData({
+    abi: smartAccountAbi,
+    functionName: 'executeBatch',
+    args: [calls.map(([target, data]) => ({ target, value: 0n, data }))],
+  })
+
+/** Moves all tokens of an account. */
+async function moveAll(from: Address, to: Address) {
+  await chain.client.impersonateAccount({ address: from })
+  const args = [to, await balanceOf(chain, from)]
+  await chain.client.writeContractSync({ account: from, ...chain.token, functionName: 'transfer', args })
+  await chain.client.stopImpersonatingAccount({ address: from })
+}
 const setPauser = (to: Address) =>
   chain.client.writeContractSync({
     account: people.owner,
@@ -71,7 +86,7 @@ describe('the charge', () => {
     // The owner never loses, and the account never pays a tenth more than cost and spread.
     const cost = worthOf(feeAtomic)
     expect(ofPaymaster).toBeGreaterThanOrEqual((cost * 11n) / 10n)
-    expect(ofPaymaster).toBeLessThan((cost * 11n * 11n) / 100n + worthOf(25_000n * operation.maxFeeAtomic))
+    expect(ofPaymaster).toBeLessThan((cost * 11n * 11n) / 100n + worthOf(45_000n * operation.maxFeeAtomic))
     expect(ofPaymaster).toBeLessThan(boundOf(operation))
     expect(await toldIn(chain)).toMatchObject([
       { token: tokenAddress, sender: getAddress(account), nativeTokenPrice, actualTokenNeeded: ofPaymaster },
@@ -194,6 +209,28 @@ describe('property 268: attacks', () => {
     const [{ success, feeAtomic }] = outcome as [Executed]
     expect(success).toBe(true)
     expect(ofPaymaster).toBeGreaterThanOrEqual((worthOf(feeAtomic) * 11n) / 10n)
+  })
+
+  it('a refund to an account that had nothing before its transaction is charged, too', async () => {
+    // Storage that was empty costs most. Another account gives just what the operation can cost and bundles at once, with limits as tight as they can be.
+    const [poor, giver] = [await openAccount(chain, people.carol), await openAccount(chain, people.bob)]
+    const value = 200_000000n
+    await handInPermit(chain, poor, value, await permitOf(chain, poor, value, people.carol))
+    await moveAll(poor, giver)
+    const attempt = async (verificationGas: bigint, ofPaymaster: bigint) => {
+      const tight = { ...sponsorship, verificationGas: ofPaymaster, postOpGas: 60_000n, data: '0x' as const }
+      const operation = await paid(poor, '0x', {
+        by: people.carol,
+        changes: { verificationGas, callGas: 40_000n, sponsorship: tight },
+      })
+      const given = callOfToken('transfer', [poor, boundOf(operation)])
+      const batch = callsOf([tokenAddress, given], [entryPoint, bundleInput([operation], giver)])
+      const bundled = () => asEntryPoint(chain, giver, batch)
+      return changesOf(bundled, poor)
+    }
+    const { outcome, ofPaymaster, ofDeposit } = await attempt(46_000n, 57_000n)
+    expect(outcome).toBe(true)
+    expect(ofPaymaster).toBeGreaterThanOrEqual((worthOf(-ofDeposit) * 11n) / 10n)
   })
 
   it('too little gas for the refund is refused, and the least is enough', async () => {
