@@ -124,18 +124,18 @@ create view treasury_arrivals as
 
 -- Until now no merchant had coins there: all that a treasury has is for gas. Transfers that the treasury has not followed are
 -- booked when it does.
+-- A treasury that had no coins yet has the account from now on, too: holds for gas that were placed before it would not be held on it.
 create temporary table opened on commit drop as
-  select a.entity_id, a.id as account_id, a.token_id, a.blockchain, a.address, gen_random_uuid() as posting_id,
+  select m.entity_id, a.id as account_id, t.id as token_id, m.blockchain, m.address, gen_random_uuid() as posting_id,
     gen_random_uuid() as unclaimed_id, gen_random_uuid() as settlement_id,
-    a.posted - coalesce((select sum(case s.kind when 'applied' then o.amount else -o.amount end)
+    coalesce(a.posted, 0) - coalesce((select sum(case s.kind when 'applied' then o.amount else -o.amount end)
       from block_steps s left join step_cursors c on c.engine = 'treasury' and c.blockchain = s.blockchain
       join observed_transfers o on o.blockchain = s.blockchain and o.block_hash = s.block_hash
-      where s.blockchain = a.blockchain and s.step > coalesce(c.step, 0) and o.entity_id = a.entity_id
-        and o.address = a.address and o.token_id = a.token_id and o.direction = 'in' and o.purpose = 'treasury'), 0) as amount
-  from accounts a join tokens t on t.id = a.token_id and t.is_native and t.currency is not null
-  join managed_addresses m on m.entity_id = a.entity_id and m.blockchain = a.blockchain and m.address = a.address
-    and m.purpose = 'treasury'
-  where a.kind = 'address';
+      where s.blockchain = m.blockchain and s.step > coalesce(c.step, 0) and o.entity_id = m.entity_id
+        and o.address = m.address and o.token_id = t.id and o.direction = 'in' and o.purpose = 'treasury'), 0) as amount
+  from managed_addresses m join tokens t on t.blockchain = m.blockchain and t.is_native and t.currency is not null
+  left join accounts a on a.entity_id = m.entity_id and a.address = m.address and a.token_id = t.id and a.kind = 'address'
+  where m.purpose = 'treasury';
 insert into accounts (entity_id, id, kind, token_id, blockchain, address, held, create_date, update_date)
   select entity_id, unclaimed_id, 'unclaimed', token_id, blockchain, address,
     coalesce((select sum(h.amount) from holds h where h.entity_id = o.entity_id and h.account_id = o.account_id and h.purpose = 'fee'

@@ -10,6 +10,12 @@ insert into managed_addresses (entity_id, blockchain, address, key_id, purpose, 
 select '00000000-0000-4000-8000-000000000001', blockchain, '0x01', '00000000-0000-4000-8000-000000000005', 'treasury',
   '00000000-0000-4000-8000-000000000006', '2026-01-01'
 from (values ('ARC-TESTNET'), ('BASE-SEPOLIA')) b (blockchain);
+-- Another treasury has had no coins yet.
+insert into keys (entity_id, id, class, family, derivation_index, address, sealed_private_key, create_date)
+values ('00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000007', 'platform', 'evm', 1, '0x07', '\x00', '2026-01-01');
+insert into managed_addresses (entity_id, blockchain, address, key_id, purpose, owner_id, create_date)
+values ('00000000-0000-4000-8000-000000000001', 'ARC-TESTNET', '0x07', '00000000-0000-4000-8000-000000000007', 'treasury',
+  '00000000-0000-4000-8000-000000000008', '2026-01-01');
 insert into accounts (entity_id, id, kind, token_id, blockchain, address, create_date, update_date)
 select '00000000-0000-4000-8000-000000000001', id::uuid, kind, token::uuid, blockchain, address, '2026-01-01', '2026-01-01'
 from (values
