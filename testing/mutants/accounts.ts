@@ -260,6 +260,12 @@ const pageMutants: readonly Mutant[] = [
     test: inUsdc('waits while a block takes more than it offers'),
   },
   {
+    name: 'payers-bundled-with-others',
+    about: 'an operation that pays in USDC shares a bundle, which its account can spoil',
+    edits: [edit(bundling, 'row.failedBundles > 0 || isPaidByAccount(row)', 'row.failedBundles > 0')],
+    test: inUsdc('goes alone, so that it can spoil no bundle of others'),
+  },
+  {
     name: 'unsponsored-accepted',
     about: 'an operation that nobody sponsored is accepted',
     edits: [

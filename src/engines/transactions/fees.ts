@@ -14,9 +14,10 @@ export const feeMaxOf = ({ nativeToken }: Network): bigint => 10n ** BigInt(nati
 const freshMs = 1_000
 const suggestions = new WeakMap<Chain, { atMs: number; suggestion: Promise<FeeSuggestion> }>()
 
-export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
+/** `maxAgeMs`: 0 for decisions that must not use an outdated price. */
+export function suggestedFees(chain: Chain, { maxAgeMs = freshMs } = {}): Promise<FeeSuggestion> {
   const known = suggestions.get(chain.shared)
-  return known && performance.now() - known.atMs < freshMs ? known.suggestion : currentFees(chain)
+  return known && performance.now() - known.atMs < maxAgeMs ? known.suggestion : currentFees(chain)
 }
 
 /** Queries the node, for decisions that must not use an outdated price. */

@@ -149,8 +149,9 @@ async function bundleOf(
 }
 
 /**
- * The first operations, as many as fit into one bundle; one whose bundles failed goes alone. Those that need more gas than the
- * treasury can pay for now are passed by.
+ * The first operations, as many as fit into one bundle. One whose bundles failed goes alone, and so does one that its account pays for:
+ * the account can spend its coins before the block, or have another bundle execute it, and spoils no bundle of others. Those that
+ * need more gas than the treasury can pay for now are passed by.
  */
 function firstOf(
   chain: Chain,
@@ -161,8 +162,9 @@ function firstOf(
   const gasAlone = (row: Bundleable) => gasOfBundle(chain, treasury, [row])
   const payable = waiting.filter((row) => gasAlone(row) <= payableGas)
   const [first] = payable
-  if (first && first.failedBundles > 0) return [first]
-  const fresh = payable.filter(({ failedBundles }) => failedBundles === 0)
+  const goesAlone = (row: Bundleable) => row.failedBundles > 0 || isPaidByAccount(row)
+  if (first && goesAlone(first)) return [first]
+  const fresh = payable.filter((row) => !goesAlone(row))
   let [limits, gas] = [0n, 0n]
   const end = fresh.findIndex((row, index) => {
     limits += accountsOn(chain).gasLimitOf(row.parsed)
@@ -206,7 +208,8 @@ const hasWaitedLong = ({ clock }: EngineCtx, row: Bundleable) =>
 /** Returns the operations that pay the treasury for their part of a bundle now; the others wait for a lower price. */
 async function withoutUnderpriced(ctx: EngineCtx, chain: Chain, waiting: readonly Bundleable[]) {
   if (!waiting.some(isPaidByAccount)) return waiting
-  const suggestion = await suggestedFees(chain)
+  // A price of before is the treasury's loss.
+  const suggestion = await suggestedFees(chain, { maxAgeMs: 0 })
   const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
   const isUnderpriced = (row: Bundleable) => isPaidByAccount(row) && row.parsed.maxFeeAtomic < price
   for (const row of waiting.filter((each) => isUnderpriced(each) && hasWaitedLong(ctx, each)))
