@@ -7,6 +7,7 @@ import { explainHalt, explainRevert, isHalt, isRevert, outOfGas, revertData } fr
 import { type CallBounds, callLimits } from '../rpc/call-bounds.ts'
 import { quantity, toQuantity } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc, RpcError } from '../rpc/rpc.ts'
+import { AnswerTooLarge } from '../rpc/rpc-errors.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
 
@@ -82,10 +83,14 @@ export async function estimateGas(
     return { kind: 'estimated', gas: quantity(gas, 'gas estimate') }
   } catch (error) {
     if (error instanceof RpcError) return verdictOf(rpc, error, errors, bounds)
+    if (bounds && error instanceof AnswerTooLarge) return tooLong
     if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
 }
+
+/** The verdict on a call whose contract answers, or reverts, with more than is read: no node answers it in fewer bytes. */
+const tooLong = { kind: 'refused', message: 'the contract answers with more bytes than are read' } as const
 
 /** Executes a call without sending it, with this gas at most; a refusal is that of an estimate. */
 export async function tryCall(
@@ -99,6 +104,7 @@ export async function tryCall(
     await rpc.call('eth_call', [request, 'latest'], callLimits)
     return { kind: 'executed' }
   } catch (error) {
+    if (error instanceof AnswerTooLarge) return tooLong
     if (error instanceof NodeUnreachable) return { kind: 'unknown', message: error.message }
     if (!(error instanceof RpcError)) throw error
     // Some nodes say so without calling it a revert.
