@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '#runtime/db/db'
+import type { Database, Db } from '#runtime/db/db'
 import { oncePer, shareNext } from '#runtime/scheduling/memoize'
 import { findSignedPayments, type PaymentRef, type SettledPayment } from './store.ts'
 
@@ -12,8 +12,8 @@ const waitingMax = 1_000
 
 const nameOf = ({ entityId, id }: PaymentRef) => `${entityId} ${id}`
 
-/** Requests of a process that wait: one statement at a time reads the payments of all of them. */
-const waitersOf = oncePer(({ reading }: Database) => {
+/** Requests of a process that wait: one statement at a time reads the payments of all of them, whichever accounts they are of. */
+const waitersOf = oncePer((reading: Db) => {
   const asked: PaymentRef[] = []
   const read = shareNext(async () => {
     const found = await findSignedPayments(reading, asked.splice(0))
@@ -35,7 +35,7 @@ export async function waitForPayment(
   endMs: number,
   isOver: (payment: SettledPayment) => boolean,
 ): Promise<SettledPayment> {
-  const waiters = waitersOf(database)
+  const waiters = waitersOf(database.reading)
   if (waiters.count >= waitingMax) return payment
   waiters.count += 1
   try {

@@ -12,7 +12,7 @@ import { announceWork, requireNotHalted } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
-import type { Database, Db } from '#runtime/db/db'
+import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { keptFor, oncePer } from '#runtime/scheduling/memoize'
 import { tokenSymbol, type UnifiedChain } from './networks.ts'
@@ -79,11 +79,12 @@ export async function acceptUnifiedPayment(
 }
 
 /** The chains of which this process wakes the workers next, when their first payment is due. */
-const wakingOn = oncePer((_database: Database) => new Set<string>())
+const wakingOn = oncePer((_reading: Db) => new Set<string>())
 
 /** Wakes the workers once a batch can be due: each notice wakes all loops of the chain. A lost one costs a polling interval. */
 function announceWhenDue({ database, config }: EngineCtx, blockchain: string): void {
-  const waking = wakingOn(database)
+  // Requests have a database each, and share what they read through.
+  const waking = wakingOn(database.reading)
   if (waking.has(blockchain)) return
   waking.add(blockchain)
   setTimeout(() => {
