@@ -14,6 +14,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { permit2Address, permitSpenders } from '#chains/evm/signing/permit2'
+import { insertApiKey } from '#runtime/auth/store'
 import { accountActions } from '#testing/builders/smart-accounts'
 import { freshAddress, worldOf } from '#testing/builders/world'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -408,6 +409,33 @@ describe('property 263: a payment up to an amount', () => {
     await until(() => told() !== undefined, 'it is told')
     expect(told()!.notification).toEqual(shown)
     await receiver.close()
+    expect(await paidTo(payTo)).toEqual([])
+  })
+
+  it('of nothing takes no network fee, which a rule may refuse for others', async () => {
+    const [payer, payTo] = [await newPayer(), freshAddress()]
+    const own = {
+      entityId: harness.entityId,
+      environment: 'TEST',
+      nowMs: Date.now(),
+      scopes: ['api'],
+    } as const
+    const { id: subjectId, text } = await insertApiKey(harness.database, own)
+    const networkFees = [{ tokens: ['BASE-SEPOLIA:native'], perTransactionAtomic: '1' }]
+    const rules = { mode: 'rules', settlements: { destinations: 'any', tokens: 'any', networkFees } }
+    await harness.http('POST', '/operator/policies', { body: { subjectId, rules } })
+    const seller = facilitatorOf(text)
+    const required = await uptoOf(payTo)
+    const payment = await paymentOf(payer, required)
+    expect(await seller.settle(payment, required)).toMatchObject({
+      success: false,
+      errorReason: 'policy_denied',
+    })
+    expect(await seller.settle(payment, { ...required, amount: '0' })).toMatchObject({
+      success: true,
+      transaction: '',
+      amount: '0',
+    })
     expect(await paidTo(payTo)).toEqual([])
   })
 

@@ -11,7 +11,10 @@ import type { SignedPayment } from './store.ts'
 import type { OfferedPayment } from './verify.ts'
 import { verifyOffered } from './verify-offered.ts'
 
-/** A payment as rules count it, with the most that its transaction takes now. Throws `unavailable` where no node tells the price. */
+/**
+ * A payment as rules count it, with the most that its transaction takes now: a payment of nothing has none. Throws `unavailable` where
+ * no node tells the price.
+ */
 export async function settlementTerms(chain: Chain, payment: SignedPayment): Promise<SettlementTerms> {
   const { network } = chain
   const { blockchain, to: destination, gasMax } = payment
@@ -28,7 +31,8 @@ export async function settlementTerms(chain: Chain, payment: SignedPayment): Pro
     token: isNative ? 'native' : payment.token,
     destination,
     amountAtomic: payment.amountAtomic * (coin ? unitsOfBooks(network, coin) : 1n),
-    feeMaxAtomic: highestCostOf(chain, gasMax, feeAt(price, 'MEDIUM').maxFeeAtomic),
+    feeMaxAtomic:
+      payment.amountAtomic === 0n ? 0n : highestCostOf(chain, gasMax, feeAt(price, 'MEDIUM').maxFeeAtomic),
   }
 }
 
