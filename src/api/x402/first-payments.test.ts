@@ -129,6 +129,10 @@ describe('property 262: the first payment of an account', () => {
         transaction: '',
       })
     }
+    const dear = requiring(payTo, '1000001')
+    expect((await facilitator.verify(await signed(dear), dear)).invalidReason).toBe(
+      'invalid_exact_evm_insufficient_balance',
+    )
     // The key of another owner signs.
     const payment = await signed(required)
     const [other] = await newAccount()

@@ -48,7 +48,11 @@ export async function verifyPayment(
   if ('reason' in creation) return creation
   const call = paymentCallOf(chain, { ...signed, isOfKey, ...creation })
   const found = await gasOfPayment(chain, required.payTo, call, gas)
-  return 'revert' in found ? refusalOfRevert(found.revert) : { ...signed, isOfKey, ...creation, ...found }
+  if (!('revert' in found)) return { ...signed, isOfKey, ...creation, ...found }
+  // The contract that creates an account before it pays does not tell why the token refuses.
+  if (creation.createsAccount && (await chain.balances.of(signed.from, signed.token)) < signed.amountAtomic)
+    return refusedFor('invalid_exact_evm_insufficient_balance')
+  return refusalOfRevert(found.revert)
 }
 
 /**
