@@ -371,6 +371,8 @@ describe('property 263: a payment up to an amount', () => {
     expect(await facilitator.settle(payment, over)).toMatchObject({
       success: false,
       errorReason: 'invalid_upto_evm_payload_settlement_exceeds_amount',
+      // No node is asked.
+      errorMessage: 'The amount is more than the payer signed.',
     })
     const charged = { ...required, amount: '123456' }
     const deliveryId = randomUUID()
