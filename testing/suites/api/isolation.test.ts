@@ -270,9 +270,10 @@ function normalised({ status, text }: HttpAnswer, asked: string) {
   return { status, body }
 }
 
-/** Path parameters that name something of a tenant: a domain is the number of a chain. */
+/** Path parameters that name nothing of a tenant: the number of a chain, and a token of the cross-chain token service. */
+const publicIds = new Set(['sourceDomainId', 'tokenId'])
 const idParams = ({ params }: Endpoint<never>): string[] =>
-  Object.keys(params?.properties ?? {}).filter((name) => /id$/i.test(name) && name !== 'sourceDomainId')
+  Object.keys(params?.properties ?? {}).filter((name) => /id$/i.test(name) && !publicIds.has(name))
 const fill = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]))
 
 /** Fields that can name something: ids and addresses, whatever their schema. */
