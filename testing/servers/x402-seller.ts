@@ -3,9 +3,9 @@ import {
   decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
   encodePaymentResponseHeader,
-  HTTPFacilitatorClient,
 } from '@x402/core/http'
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import type { Harness } from '#testing/platform/harness'
 import { serveUntilEnd } from './serve.ts'
 
@@ -52,11 +52,7 @@ export async function openSeller(
   harness: Harness,
   { payTo, amount = '100000', deliver = deliverOnce }: { payTo: string; amount?: string; deliver?: Deliver },
 ): Promise<Seller> {
-  const headers = { authorization: `Bearer ${harness.apiKey}` }
-  const facilitator = new HTTPFacilitatorClient({
-    url: `${harness.url}/v1/facilitator/x402`,
-    createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
-  })
+  const facilitator = facilitatorOf(harness.url, harness.apiKey)
   let asked = 0
   const seller: Seller = {
     url: '',

@@ -1,5 +1,5 @@
 /** Payments by x402 of accounts that are not deployed yet (ERC-6492): the transaction that pays creates them. */
-import { HTTPFacilitatorClient } from '@x402/core/http'
+import type { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { createPublicClient, hashTypedData, http, serializeErc6492Signature, serializeSignature } from 'viem'
@@ -10,6 +10,7 @@ import { accountAddress, accountCreation, ownedBy } from '#chains/evm/accounts/a
 import { modularContracts, newestAccountContracts } from '#chains/evm/accounts/deployed-contracts'
 import type { Hex } from '#lib/hex'
 import { freshAddress } from '#testing/builders/world'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { spawnWorker } from '#testing/processes/programs'
 
@@ -20,11 +21,7 @@ const chainId = 84_532
 
 beforeAll(async () => {
   harness = await openHarness()
-  const headers = { authorization: `Bearer ${harness.apiKey}` }
-  facilitator = new HTTPFacilitatorClient({
-    url: `${harness.url}/v1/facilitator/x402`,
-    createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
-  })
+  facilitator = facilitatorOf(harness.url, harness.apiKey)
   // The first payment waits for the gas of the treasury, which a stopped chain does not give.
   const required = requiring(freshAddress())
   const [payer] = await newAccount()

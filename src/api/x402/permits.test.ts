@@ -3,7 +3,7 @@
  * exact and upto, approvals without gas, and everything that a payment is refused for. The oracle counts what moved.
  */
 import { randomUUID } from 'node:crypto'
-import { HTTPFacilitatorClient } from '@x402/core/http'
+import type { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { createPermit2ApprovalTx, toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -17,6 +17,7 @@ import { permit2Address, permitSpenders } from '#chains/evm/signing/permit2'
 import { insertApiKey } from '#runtime/auth/store'
 import { accountActions } from '#testing/builders/smart-accounts'
 import { freshAddress, worldOf } from '#testing/builders/world'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { spawnWorker } from '#testing/processes/programs'
@@ -28,18 +29,10 @@ let facilitator: HTTPFacilitatorClient
 let settling: string
 
 const network = 'eip155:84532' as const
-const facilitatorOf = (apiKey: string) =>
-  new HTTPFacilitatorClient({
-    url: `${harness.url}/v1/facilitator/x402`,
-    createAuthHeaders: async () => {
-      const headers = { authorization: `Bearer ${apiKey}` }
-      return { verify: headers, settle: headers, supported: headers }
-    },
-  })
 
 beforeAll(async () => {
   harness = await openHarness()
-  facilitator = facilitatorOf(harness.apiKey)
+  facilitator = facilitatorOf(harness.url, harness.apiKey)
   const { kinds } = await facilitator.getSupported()
   const upto = kinds.find((kind) => kind.scheme === 'upto' && kind.network === network)
   settling = String(upto!.extra!['facilitatorAddress'])
@@ -171,7 +164,7 @@ describe('property 262: a payment by Permit2', () => {
     })
     // Another account of this server sends nothing for it.
     const other = await harness.newEntity()
-    expect(await facilitatorOf(other.apiKey).settle(payment, required)).toMatchObject({
+    expect(await facilitatorOf(harness.url, other.apiKey).settle(payment, required)).toMatchObject({
       errorReason: 'permit2_invalid_nonce',
       transaction: '',
     })
@@ -426,7 +419,7 @@ describe('property 263: a payment up to an amount', () => {
     const networkFees = [{ tokens: ['BASE-SEPOLIA:native'], perTransactionAtomic: '1' }]
     const rules = { mode: 'rules', settlements: { destinations: 'any', tokens: 'any', networkFees } }
     await harness.http('POST', '/operator/policies', { body: { subjectId, rules } })
-    const seller = facilitatorOf(text)
+    const seller = facilitatorOf(harness.url, text)
     const required = await uptoOf(payTo)
     const payment = await paymentOf(payer, required)
     expect(await seller.settle(payment, required)).toMatchObject({
@@ -454,7 +447,7 @@ describe('property 263: a payment up to an amount', () => {
     // The seller of another account cannot settle what was signed for this one.
     const own = await paymentOf(payer, required)
     const other = await harness.newEntity()
-    expect(await facilitatorOf(other.apiKey).settle(own, required)).toMatchObject({
+    expect(await facilitatorOf(harness.url, other.apiKey).settle(own, required)).toMatchObject({
       success: false,
       errorReason: 'upto_facilitator_mismatch',
     })

@@ -1,5 +1,4 @@
 /** Rules of an API key and of its entity about settlements by x402, met by the published client of a seller. */
-import { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertApiKey } from '#runtime/auth/store'
 import { sql } from '#runtime/db/db'
 import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { fundedPayer } from '#testing/builders/x402-payments'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { httpAs, untilAdmitted } from '#testing/platform/tenant'
@@ -72,11 +72,7 @@ async function paying(
 async function newSeller(settlements?: Terms) {
   const own = { entityId: harness.entityId, environment: 'TEST', nowMs: Date.now(), scopes: ['api'] } as const
   const { id, text } = await insertApiKey(harness.database, own)
-  const headers = { authorization: `Bearer ${text}` }
-  const client = new HTTPFacilitatorClient({
-    url: `${harness.url}/v1/facilitator/x402`,
-    createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
-  })
+  const client = facilitatorOf(harness.url, text)
   if (settlements) expect((await setRules(id, rulesOf(settlements))).status).toBe(201)
   return {
     id,

@@ -2,7 +2,6 @@
 import { BridgeKit } from '@circle-fin/bridge-kit'
 import { createUnifiedBalanceKitContext, deposit, spend } from '@circle-fin/unified-balance-kit'
 import { BatchEvmScheme, GatewayClient } from '@circle-fin/x402-batching/client'
-import { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -15,6 +14,7 @@ import { devAccounts } from '#sandbox/constants'
 import { executeOperation, openModularAccount, usdcPayment } from '#testing/builders/modular-accounts'
 import { batchedTerms, unifiedBalances } from '#testing/builders/unified-balances'
 import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { kitAdapter, redirectFetch } from '#testing/platform/kits'
 import { until } from '#testing/platform/until'
@@ -194,11 +194,7 @@ describe('property 251: the kits on a chain whose native coin is USDC', () => {
 
   it('settle a payment by x402, whose payer has no gas to pay', async () => {
     const { url, apiKey } = harness
-    const headers = { authorization: `Bearer ${apiKey}` }
-    const facilitator = new HTTPFacilitatorClient({
-      url: `${url}/v1/facilitator/x402`,
-      createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
-    })
+    const facilitator = facilitatorOf(url, apiKey)
     const network = 'eip155:5042002' as const
     expect((await facilitator.getSupported()).kinds).toContainEqual({
       x402Version: 2,

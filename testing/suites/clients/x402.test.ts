@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HTTPFacilitatorClient } from '@x402/core/http'
+import type { HTTPFacilitatorClient } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types'
 import { toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -19,6 +19,7 @@ import { sql } from '#runtime/db/db'
 import { mayAct } from '#runtime/http/endpoint'
 import { accountActions } from '#testing/builders/smart-accounts'
 import { freshAddress, worldOf } from '#testing/builders/world'
+import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { until } from '#testing/platform/until'
 import { spawnWorker } from '#testing/processes/programs'
@@ -27,14 +28,6 @@ let harness: Harness
 let facilitator: HTTPFacilitatorClient
 
 const network = 'eip155:84532' as const
-const facilitatorOf = (url: string, apiKey: string) =>
-  new HTTPFacilitatorClient({
-    url: `${url}/v1/facilitator/x402`,
-    createAuthHeaders: async () => {
-      const headers = { authorization: `Bearer ${apiKey}` }
-      return { verify: headers, settle: headers, supported: headers }
-    },
-  })
 
 beforeAll(async () => {
   harness = await openHarness()
