@@ -54,7 +54,7 @@ export const signedPaymentMutants: readonly Mutant[] = [
         'policiesOfAsker(ctx, false)',
       ),
     ],
-    test: ofPolicy('hold for twenty settlements at once'),
+    test: ofPolicy('a settlement waits for another one that the same limit counts'),
   },
   {
     name: 'fee-of-failed-payment-freed',

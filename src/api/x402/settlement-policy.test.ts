@@ -5,10 +5,11 @@ import { ExactEvmScheme } from '@x402/evm/exact/client'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertApiKey } from '#runtime/auth/store'
-import { sql } from '#runtime/db/db'
+import { openAsOwner, sql } from '#runtime/db/db'
 import { freshAddress, makeWallet, worldOf } from '#testing/builders/world'
 import { facilitatorOf } from '#testing/builders/x402-facilitator'
 import { fundedPayer } from '#testing/builders/x402-payments'
+import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { httpAs, untilAdmitted } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
@@ -271,6 +272,22 @@ describe('property 264: rules about settlements', () => {
     const [requested] = data.filter(({ action }: { action: string }) => action === 'x402Payment.requested')
     expect(requested.actor).toContain(seller.id)
   })
+})
+
+it('property 264: a settlement waits for another one that the same limit counts', async () => {
+  const seller = await newSeller({ limits: limitOf({ windows: [within(price)] }) })
+  const owner = openAsOwner(harness.connection)
+  try {
+    const { asked } = await owner.tx(async (tx) => {
+      await tx.all(sql`select 1 from policies where subject_id = ${seller.id} for no key update`)
+      const asked = seller.settle(await paying(seller.payTo))
+      await untilBlockedBy(await sessionOf(tx), harness.database, 'the settlement waits')
+      return { asked }
+    }, unlimited)
+    expect(await asked).toEqual(settled)
+  } finally {
+    await owner.close()
+  }
 })
 
 describe('property 265: the network fees of settlements', () => {

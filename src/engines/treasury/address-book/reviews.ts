@@ -57,13 +57,13 @@ const newSteps = (): ReviewStep[] => [
 ]
 
 async function review(ctx: EngineCtx, tx: Db, steps: readonly ReviewStep[]): Promise<number> {
-  const nowMs = ctx.clock.nowMs()
-  const at = formatInstant(nowMs)
   const decided: Decided[] = []
-  for (const { turn, decide } of steps) decided.push(...(await decide(ctx, tx, turn, at)))
+  // Each step finds what was made while the one before it ran, and tells of it with a later time.
+  for (const { turn, decide } of steps)
+    decided.push(...(await decide(ctx, tx, turn, formatInstant(ctx.clock.nowMs()))))
   await recordChanges(
     tx,
-    nowMs,
+    ctx.clock.nowMs(),
     decided.map(({ entityId, id, status }) => ({
       entityId,
       actor,
