@@ -71,6 +71,12 @@ export const stablecoinWithId = (
   id: string,
 ): NetworkToken | undefined => stablecoinsOf(network).find((token) => token.id === id)
 
+/** The stablecoin with this contract, by its canonical address; `undefined` where the network has no such one. */
+export const stablecoinAt = (
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  contract: string,
+): NetworkToken | undefined => stablecoinsOf(network).find((token) => tokenAddress(token) === contract)
+
 /** The stablecoin of a currency; `undefined` where the network has none. */
 export const stablecoinIn = (
   network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,

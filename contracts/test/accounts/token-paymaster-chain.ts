@@ -151,7 +151,7 @@ export const calling = (to: Address, data: Hex): Hex => encodeExecution({ to, va
 export const callOf = (functionName: string, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi, functionName, args } as never)
 
-/** What the paymaster told of the operations in the newest block. */
+/** The events of the paymaster about the operations in the newest block. */
 export async function toldIn({ client }: TokenChain) {
   const { transactions } = await client.getBlock()
   const { logs } = await client.getTransactionReceipt({ hash: transactions.at(-1)! })

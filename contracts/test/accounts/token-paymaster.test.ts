@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.stop())
 
-/** What an execution changed: tokens of the account and of the paymaster, and the deposit. */
+/** The changes of an execution: tokens of the account and of the paymaster, and the deposit. */
 async function changesOf(run: () => Promise<unknown>, of: Address = account) {
   const read = async () => [
     await balanceOf(chain, of),

@@ -52,7 +52,7 @@ const quotedFor = async (to: string, more: object = {}) => {
   return { to, amount, signedQuote: body.signedQuote as Hex, value: BigInt(body.feeTotalAmount) }
 }
 const isDelivered = ({ forwardState }: { forwardState?: string }) => forwardState === 'COMPLETE'
-/** What the node says: no transfer tells of coins that a contract pays. */
+/** The balance by the node: no transfer tells of coins that a contract pays. */
 const nativeOf = async (chain: TestChain, address: string) =>
   BigInt(await chain.rpc<string>('eth_getBalance', [address, 'latest']))
 const supplyOf = async (chain: TestChain) =>

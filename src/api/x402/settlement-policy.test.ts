@@ -96,7 +96,7 @@ const refused = (errorReason: string, at: string) =>
 const settled = expect.objectContaining({ success: true })
 const onChain = (verb: string, body: object = {}) =>
   harness.http('POST', `/sandbox/chains/${harness.chain().blockchain}/${verb}`, { body })
-/** What payments of a key take of its limits. */
+/** The parts of a key's limits that its payments take. */
 const takenBy = (keyId: string, purpose: string) =>
   harness.database.all<{ amount: bigint; released: boolean }>(
     sql`select amount, released_date is not null as released from policy_spending

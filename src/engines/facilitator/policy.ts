@@ -1,6 +1,6 @@
 /** Policy over settlements, in the words of the protocol. */
 import type { Chain } from '#chains/chain'
-import { stablecoinsOf, tokenAddress, unitsOfBooks } from '#chains/network'
+import { stablecoinAt, unitsOfBooks } from '#chains/network'
 import { highestCostOf } from '#chains/prices'
 import { type SettlementDenial, type SettlementTerms, settlementPoliciesOf } from '#custody/settlements/index'
 import type { Ctx } from '#engines/ctx'
@@ -24,7 +24,7 @@ export async function settlementTerms(chain: Chain, payment: SignedPayment): Pro
       'unavailable',
       `The nodes of ${blockchain} tell no price of gas: ask again in a moment.`,
     )
-  const coin = stablecoinsOf(network).find((each) => tokenAddress(each) === payment.token)
+  const coin = stablecoinAt(network, payment.token)
   const isNative = coin?.id === network.nativeToken.id
   return {
     blockchain,

@@ -13,9 +13,8 @@ import {
   gasOfPayment,
   isExpiring,
   isSignedByKey,
-  longestValidSeconds,
   type OfferedPayment,
-  secondsOf,
+  timeProblem,
 } from './verify.ts'
 
 type SignedPermit = OfferedPayment['signed'] & { permit: PermitTerms }
@@ -53,10 +52,8 @@ export async function verifyPermit(
 /** The terms that the clock decides. */
 function refusedTimes(ctx: EngineCtx, chain: Chain, signed: SignedPermit): PaymentRefusal | undefined {
   if (signed.permit.maxAtomic === 0n) return refusedFor('permit2_invalid_amount')
-  const now = secondsOf(ctx)
-  if (isExpiring(ctx, chain, signed) || signed.validBefore > now + longestValidSeconds)
-    return refusedFor('permit2_deadline_expired')
-  if (signed.validAfter > now) return refusedFor('permit2_not_yet_valid')
+  const problem = timeProblem(ctx, chain, signed)
+  if (problem) return refusedFor(problem === 'end' ? 'permit2_deadline_expired' : 'permit2_not_yet_valid')
   const { approval } = signed.permit
   return approval && isExpiring(ctx, chain, approval) ? refusedFor('eip2612_deadline_expired') : undefined
 }

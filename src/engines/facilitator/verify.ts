@@ -24,7 +24,7 @@ export type OfferedPayment = {
 /** Seconds that an authorization must be valid yet, so that a block can have it: at least these, and two blocks. */
 const leastValidSeconds = 6
 /** The longest that it may be valid: what waits for it holds up what the treasury sends after it. */
-export const longestValidSeconds = 86_400n
+const longestValidSeconds = 86_400n
 /** The most gas of a payment. The contract of a payer decides how much its signature takes, and the treasury pays for it. */
 const gasOfPaymentMax = 1_000_000n
 /** A payment that is sent needs an estimate, which executes it several times; a verdict does not, and has the most that it may take. */
@@ -109,15 +109,23 @@ function refusedTerms(
   const unlike = refusedOffer(signed, required)
   if (unlike) return unlike
   if (signed.amountAtomic === 0n) return refusedFor('invalid_exact_evm_authorization_value')
-  const now = secondsOf(ctx)
-  if (isExpiring(ctx, chain, signed) || signed.validBefore > now + longestValidSeconds)
-    return refusedFor('invalid_exact_evm_payload_authorization_valid_before')
-  return signed.validAfter > now
-    ? refusedFor('invalid_exact_evm_payload_authorization_valid_after')
-    : undefined
+  const problem = timeProblem(ctx, chain, signed)
+  if (problem === 'end') return refusedFor('invalid_exact_evm_payload_authorization_valid_before')
+  return problem && refusedFor('invalid_exact_evm_payload_authorization_valid_after')
 }
 
-export const secondsOf = ({ clock }: EngineCtx) => BigInt(Math.floor(clock.nowMs() / 1000))
+/** Whether a payment ends too soon or too late to be sent, or has not begun. */
+export function timeProblem(
+  ctx: EngineCtx,
+  chain: Chain,
+  { validAfter, validBefore }: OfferedPayment['signed'],
+): 'end' | 'begin' | undefined {
+  const now = secondsOf(ctx)
+  if (isExpiring(ctx, chain, { validBefore }) || validBefore > now + longestValidSeconds) return 'end'
+  return validAfter > now ? 'begin' : undefined
+}
+
+const secondsOf = ({ clock }: EngineCtx) => BigInt(Math.floor(clock.nowMs() / 1000))
 
 /** Whether an authorization expires before a block can have it. */
 export function isExpiring(

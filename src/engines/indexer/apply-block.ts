@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
-import { stablecoinsOf, tokenAddress } from '#chains/network'
+import { stablecoinAt } from '#chains/network'
 import { addressIn } from '#chains/screening-chains'
 import { followIssuers, type IssuerEntry, issuerListOf } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -76,7 +76,7 @@ export async function applyBlock(
 /** The changes of the blocklists of listed tokens. A token that blocks itself takes no coins, and can be called. */
 const issuerEntriesOf = ({ network, tokens }: Chain, block: Block): IssuerEntry[] =>
   (tokens?.issuerChangesIn(block.logs) ?? []).flatMap(({ token: contract, address, blocked }) => {
-    const token = stablecoinsOf(network).find((each) => tokenAddress(each) === contract)
+    const token = stablecoinAt(network, contract)
     const entry = addressIn(network.family, address)
     return token && address !== contract
       ? [{ list: issuerListOf(token.symbol, network.blockchain), entry, blocked }]

@@ -138,7 +138,7 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
     ctx.clock.nowMs(),
     mined
       .map((intent) => ({ ...intent, isVoid: intent.state === 'FAILED' || intent.state === 'CANCELLED' }))
-      // What a wallet paid as fees counts against no limit.
+      // Fees that a wallet paid count against no limit.
       .filter(({ isVoid, ofWallet }) => isVoid || !ofWallet),
   )
   await requeueAfterExternalUse(ctx, tx, step)
