@@ -44,8 +44,8 @@ export type Oracle = {
 
 export type Movement = { from?: string; to: string; token?: string; amountAtomic: bigint }
 
-/** The sum of the transfers, and the balance that the node reports. */
-type Balance = { replayed: bigint; told: bigint }
+/** A figure as the blocks that were read make it, and as the node reports it. */
+type Compared = { replayed: bigint; told: bigint }
 
 type Seen = { hashes: string[]; transfers: OracleTransfer[]; transactions: OracleTransaction[] }
 type RpcBlock = { number: string; hash: string; parentHash: string; transactions: RpcTransaction[] }
@@ -73,6 +73,14 @@ export function openOracle(rpcUrl: string): Oracle {
       })
     return reading
   }
+  const agreeing = async (compare: () => Promise<Compared>) => {
+    for (let tries = 1; ; tries++) {
+      await read()
+      const compared = await compare()
+      if (compared.replayed === compared.told || tries === triesMax) return compared
+      await sleep(50 * tries)
+    }
+  }
   const transfers = async (filter: TransferFilter = {}) => {
     await read()
     return seen.transfers.filter((transfer) => matches(transfer, filter))
@@ -86,27 +94,20 @@ export function openOracle(rpcUrl: string): Oracle {
     transfers,
     transactions,
     balanceOf: async (address, token) => {
-      for (let tries = 1; ; tries++) {
-        await read()
-        const { replayed, told } = await (token === undefined
+      const { replayed, told } = await agreeing(() =>
+        token === undefined
           ? nativeBalance(rpcUrl, seen, address.toLowerCase())
-          : tokenBalance(rpcUrl, seen, address.toLowerCase(), token.toLowerCase()))
-        if (replayed === told) return told
-        if (tries === triesMax)
-          throw new Error(
-            `${address} should own ${replayed} of ${token ?? 'native'} by its transfers, the node says ${told}`,
-          )
-        await sleep(50 * tries)
-      }
+          : tokenBalance(rpcUrl, seen, address.toLowerCase(), token.toLowerCase()),
+      )
+      if (replayed === told) return told
+      throw new Error(
+        `${address} should own ${replayed} of ${token ?? 'native'} by its transfers, the node says ${told}`,
+      )
     },
     checkNonces: async (address) => {
-      const used = (await transactions(address)).map((sent) => sent.nonce)
-      const count = Number(await rpc(rpcUrl, 'eth_getTransactionCount', [address, 'latest']))
-      const gap = used.findIndex((nonce, index) => nonce !== index)
-      if (gap >= 0)
-        throw new Error(`${address} used nonce ${used[gap]} where ${gap} was due: ${used.join(' ')}`)
-      if (count !== used.length)
-        throw new Error(`${address} sent ${used.length} transactions, the node counts ${count}`)
+      const { replayed, told } = await agreeing(() => nonceCount(rpcUrl, seen, address.toLowerCase()))
+      if (replayed !== told)
+        throw new Error(`${address} sent ${replayed} transactions, the node counts ${told}`)
     },
     checkMovedOnce: async (expected) => checkMovedOnce(await transfers(), expected),
   }
@@ -211,7 +212,7 @@ const matches = (transfer: OracleTransfer, { from, to, token }: TransferFilter):
   (to === undefined || transfer.to === to.toLowerCase()) &&
   (token === undefined || (transfer.token ?? 'native') === token.toLowerCase())
 
-async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: string): Promise<Balance> {
+async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: string): Promise<Compared> {
   const replayed = sumOf(seen, address, token)
   const call = { to: token, data: `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` }
   const told = BigInt(await rpc<string>(rpcUrl, 'eth_call', [call, quantity(seen.hashes.length - 1)]))
@@ -219,7 +220,7 @@ async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: 
 }
 
 /** The genesis balance comes from the node; all later changes are replayed, fees included. */
-async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promise<Balance> {
+async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promise<Compared> {
   const head = seen.hashes.length - 1
   const [first, last] = await rpcBatch<string>(rpcUrl, [
     { method: 'eth_getBalance', params: [address, '0x0'] },
@@ -229,6 +230,19 @@ async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promi
     .filter(({ from }) => from === address)
     .reduce((sum, { feeAtomic }) => sum + feeAtomic, 0n)
   return { replayed: BigInt(first!) + sumOf(seen, address, undefined) - fees, told: BigInt(last!) }
+}
+
+/** Throws when a nonce was left out or used twice. */
+async function nonceCount(rpcUrl: string, seen: Seen, address: string): Promise<Compared> {
+  const used = seen.transactions.filter(({ from }) => from === address).map(({ nonce }) => nonce)
+  const gap = used.findIndex((nonce, index) => nonce !== index)
+  if (gap >= 0) throw new Error(`${address} used nonce ${used[gap]} where ${gap} was due: ${used.join(' ')}`)
+  // Blocks that were mined since are not among those that were read.
+  const params = [address, quantity(seen.hashes.length - 1)]
+  return {
+    replayed: BigInt(used.length),
+    told: BigInt(await rpc<string>(rpcUrl, 'eth_getTransactionCount', params)),
+  }
 }
 
 function sumOf(seen: Seen, address: string, token: string | undefined): bigint {

@@ -23,6 +23,8 @@ const bytesMax = 2.5 * 1024 * 1024
 const nodeCallsMax = 40
 /** Processor time of the worst answer, which has a mebibyte of a node in it, in usual GETs. Parsing by the test counts too. */
 const unitsMax = 120
+/** Hashing a password is made to be slow, and takes the same time whatever the request says. */
+const unitsOf = { 'POST /operator/session': 2 * unitsMax } as Record<string, number>
 
 let harness: Harness
 let world: World
@@ -83,12 +85,8 @@ async function costOf(run: () => Promise<HttpAnswer>) {
 async function expectBounded(name: string, run: () => Promise<HttpAnswer>) {
   const { cpuMs, bytes, nodeCalls } = await costOf(run)
   const shown = { name, bytes, nodeCalls, units: Math.ceil(cpuMs / unitMs) }
-  expect([shown, bytes <= bytesMax, nodeCalls <= nodeCallsMax, shown.units <= unitsMax]).toEqual([
-    shown,
-    true,
-    true,
-    true,
-  ])
+  const isBounded = [bytes <= bytesMax, nodeCalls <= nodeCallsMax, shown.units <= (unitsOf[name] ?? unitsMax)]
+  expect([shown, ...isBounded]).toEqual([shown, true, true, true])
 }
 
 const rpc = (path: string, method: string, params: unknown[]) =>
