@@ -3,7 +3,7 @@
  * after the entity that was served last. A blocked item is deferred for a tenth of the time that it has waited, so that
  * neither a busy entity nor one with many blocked items delays another.
  */
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Db, join, type Sql, sql } from '#runtime/db/db'
 import type { Queue } from './queues.ts'
 
 /** The position of a worker in a queue: the entity it served last. Each worker has its own. */
@@ -49,6 +49,78 @@ export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: n
     from ready turn cross join lateral (select w.*, row_number() over () as round from (
       ${rows} limit (select case when count(*) < ${limit}::integer then ${limit}::integer else 1 end from ready)) w) r
     order by position limit ${limit}`
+}
+
+/** A queue as a loop takes rows from it. */
+export type TakenInTurns<Row> = {
+  /** The table and the condition under which rows of any entity can be taken now, in an order that an index on the entity gives. */
+  from: Sql
+  where: Sql
+  /** Takes at most `limit` rows of one entity, in the order of the queue: one statement, or one `tx`, of this entity alone. */
+  take(entityId: string, limit: number): Promise<readonly Row[]>
+}
+
+/**
+ * Takes at most `limit` rows of a queue: the first of every entity, then the second of each. Statements that take rows name one
+ * entity, since those of several entities may be on different servers; the one that finds entities locks nothing.
+ */
+export async function takeInTurns<Row>(
+  db: Db,
+  turn: Turn,
+  queue: TakenInTurns<Row>,
+  limit: number,
+): Promise<Row[]> {
+  const entities = await waitingEntities(db, turn.after, queue, Math.max(limit, lookedAtMax))
+  const taken: (readonly Row[])[] = []
+  let left = limit
+  for (const [index, entityId] of entities.entries()) {
+    const rows = await queue.take(entityId, Math.ceil(left / (entities.length - index)))
+    if (rows.length === 0) continue
+    taken.push(rows)
+    turn.after = entityId
+    left -= rows.length
+    if (left <= 0) break
+  }
+  const rounds = Math.max(0, ...taken.map((rows) => rows.length))
+  return Array.from({ length: rounds }, (_, round) =>
+    taken.flatMap((rows) => rows.slice(round, round + 1)),
+  ).flat()
+}
+
+const lastEntity = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** Rows that are read to find entities: small backlogs take one statement together, and a large one takes one of its own. */
+const rowsOfLook = 100
+
+/** The entities with rows to take, at most `max`, beginning with those after `after`. */
+async function waitingEntities<Row>(
+  db: Db,
+  after: string,
+  { from, where }: TakenInTurns<Row>,
+  max: number,
+): Promise<string[]> {
+  const ranges = [
+    { from: after, to: lastEntity, found: [] as string[] },
+    { from: noEntity, to: after, found: [] as string[] },
+  ]
+  for (;;) {
+    const open = ranges.filter((range) => range.from < range.to)
+    if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
+    const looks = open.map(
+      (range) => sql`select ${ranges.indexOf(range)}::integer as range, entity_id, count(*) as count from (
+        select entity_id from ${from} where ${where} and entity_id > ${range.from} and entity_id <= ${range.to}
+        order by entity_id limit ${rowsOfLook}) looked group by entity_id`,
+    )
+    const rows = await db.all<{ range: number; entityId: string; count: number }>(
+      sql`${join(looks, ' union all ')} order by range, entity_id`,
+    )
+    for (const range of open) {
+      const own = rows.filter((row) => ranges[row.range] === range)
+      range.found.push(...own.map(({ entityId }) => entityId))
+      const isWhole = own.reduce((sum, { count }) => sum + count, 0) < rowsOfLook
+      range.from = isWhole ? range.to : own.at(-1)!.entityId
+    }
+  }
+  return ranges.flatMap(({ found }) => found).slice(0, max)
 }
 
 /** Records the entity served last, so that the next claim begins with the others. Returns the rows. */
