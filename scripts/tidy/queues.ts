@@ -61,7 +61,7 @@ const exempt: Record<string, string> = {
   'src/engines/ledger/closing/store/journal.ts statementLines': 'one tenant',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
-  'src/engines/transactions/store/attempts.ts markAttemptsReplaced': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts markAttemptsMined': 'attempts for one nonce',
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
@@ -131,7 +131,7 @@ export const queueRule: Rule = {
     const claims = repository.matching(/^src\/engines\/.*\/store(\/.*)?\.ts$/).flatMap(({ path, text }) =>
       functionsOf(text)
         .filter(({ part }) => bounded.test(part.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')))
-        .filter(({ part }) => !part.includes('inTurns('))
+        .filter(({ part }) => !/inTurns\(/i.test(part))
         .map(({ name }) => `${path} ${name}`),
     )
     const code = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))

@@ -52,7 +52,7 @@ export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: n
 }
 
 /** A queue as a loop takes rows from it. */
-export type TakenInTurns<Row> = {
+type TakenInTurns<Row> = {
   /** The table and the condition under which rows of any entity can be taken now, in an order that an index on the entity gives. */
   from: Sql
   where: Sql
