@@ -126,7 +126,7 @@ const functionsOf = (text: string) =>
 
 export const queueRule: Rule = {
   name: 'tenants take turns at every queue',
-  why: 'A claim of an engine is made with inTurns, for a queue that testing/suites/databases/turns.test.ts starves, or is exempt with a reason.',
+  why: 'A claim of an engine is made with takeInTurns, for a queue that testing/suites/databases/turns.test.ts starves, or is exempt with a reason.',
   check: (repository) => {
     const claims = repository.matching(/^src\/engines\/.*\/store(\/.*)?\.ts$/).flatMap(({ path, text }) =>
       functionsOf(text)

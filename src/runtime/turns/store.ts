@@ -16,7 +16,7 @@ export const lookedAtMax = 50
 
 export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
 
-export type Shared = {
+type Shared = {
   /** The table and the condition under which its rows are in the queue: those of an index on the entity. */
   from: Sql
   where: Sql
