@@ -107,7 +107,6 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/rebalancing/store.ts lockToMint': 'one that rebalancingsToMint chose',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/logged-notifications.ts requeueRange': 'one subscription',
-  'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
   'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',
   'src/engines/webhooks/store/queue.ts dropOldest': 'the subscriptions of one tenant',
   'src/engines/webhooks/store/subscriptions.ts expireDetails':

@@ -4,6 +4,7 @@
  * neither a busy entity nor one with many blocked items delays another.
  */
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
+import { deleteOldest } from '#runtime/delete-oldest'
 import type { Queue } from './queues.ts'
 
 /** The position of a worker in a queue: the entity it served last. Each worker has its own. */
@@ -165,11 +166,9 @@ export async function defer(
       ${items.map(({ waitedMs }) => Math.round(deferralMsOf(waitedMs)))}::int8[]) as n(e, k, s, m) order by e, k
     on conflict (entity_id, queue, blockchain, key) do update
     set next_attempt_at = excluded.next_attempt_at, seen = excluded.seen`)
-  await db.run(sql`with over as materialized (
-      select entity_id, queue, blockchain, key from deferrals where next_attempt_at < now() - interval '1 day'
-      order by next_attempt_at limit 100 for update skip locked
-    )
-    delete from deferrals where (entity_id, queue, blockchain, key) in (select * from over)`)
+  const key = sql`queue, blockchain, key`
+  const isOld = sql`next_attempt_at < now() - interval '1 day'`
+  await deleteOldest(db, { from: sql`deferrals`, key, isOld, date: sql`next_attempt_at` }, 100)
 }
 
 /** SQL condition: the item `key` of the queue is not deferred. */
