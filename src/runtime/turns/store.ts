@@ -17,41 +17,6 @@ export const lookedAtMax = 50
 
 export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
 
-type Shared = {
-  /** The table and the condition under which its rows are in the queue: those of an index on the entity. */
-  from: Sql
-  where: Sql
-  /** The claimable rows of the entity `turn.entity_id`, in order. */
-  rows: Sql
-}
-
-/**
- * Selects at most `limit` rows of a queue by `position`. Skips from entity to entity, regardless of each one's backlog, and no
- * further than to `limit` entities with claimable rows: PostgreSQL evaluates `turn` as far as `ready` reads it.
- */
-export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql => {
-  const next = (condition: Sql, isLate: Sql) =>
-    sql`(select entity_id, ${isLate} from ${from} where ${where} and ${condition} order by entity_id limit 1)`
-  const early = next(sql`entity_id > ${after}`, sql`false`)
-  const late = next(sql`entity_id <= ${after}`, sql`true`)
-  return sql`with recursive turn (entity_id, is_late, place) as (
-      select begin.*, 1 from (${early} union all ${late} limit 1) begin
-      union all
-      select next.*, turn.place + 1 from turn cross join lateral (
-        ${next(sql`entity_id > turn.entity_id and (entity_id <= ${after} or not turn.is_late)`, sql`turn.is_late`)}
-        union all
-        ${next(sql`entity_id <= ${after} and not turn.is_late`, sql`true`)}
-        limit 1) next
-    ),
-    ready as materialized (
-      select turn.entity_id, turn.place from turn cross join lateral (${rows} limit 1) r limit ${limit}
-    )
-    select r.*, row_number() over (order by r.round, turn.place) as position
-    from ready turn cross join lateral (select w.*, row_number() over () as round from (
-      ${rows} limit (select case when count(*) < ${limit}::integer then ${limit}::integer else 1 end from ready)) w) r
-    order by position limit ${limit}`
-}
-
 /** A queue as a loop takes rows from it. */
 type TakenInTurns<Row> = {
   /** The table and the condition under which rows of any entity can be taken now, in an order that an index on the entity gives. */
@@ -72,10 +37,11 @@ export async function takeInTurns<Row>(
   limit: number,
 ): Promise<Row[]> {
   const entities = await waitingEntities(db, turn.after, queue, Math.max(limit, lookedAtMax))
+  const shares = sharesOf(entities, limit)
   const taken: (readonly Row[])[] = []
   let left = limit
-  for (const [index, entityId] of entities.entries()) {
-    const rows = await queue.take(entityId, Math.ceil(left / (entities.length - index)))
+  for (const { entityId } of entities) {
+    const rows = await queue.take(entityId, Math.min(left, Math.max(1, shares.get(entityId)!)))
     if (rows.length === 0) continue
     taken.push(rows)
     turn.after = entityId
@@ -88,6 +54,22 @@ export async function takeInTurns<Row>(
   ).flat()
 }
 
+/** An entity with this many rows to take, or with more than a search counts. */
+type Waiting = { entityId: string; count: number }
+
+/** Divides a claim among entities: those with few rows get them all, and the others equal parts of the rest. */
+function sharesOf(entities: readonly Waiting[], limit: number): Map<string, number> {
+  let left = limit
+  const ordered = [...entities].sort((one, other) => one.count - other.count)
+  return new Map(
+    ordered.map(({ entityId, count }, index) => {
+      const share = Math.min(count, Math.ceil(left / (ordered.length - index)))
+      left -= share
+      return [entityId, share]
+    }),
+  )
+}
+
 const lastEntity = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** Rows that are read to find entities: small backlogs take one statement together, and a large one takes one of its own. */
 const rowsOfLook = 100
@@ -98,10 +80,10 @@ async function waitingEntities<Row>(
   after: string,
   { from, where }: TakenInTurns<Row>,
   max: number,
-): Promise<string[]> {
+): Promise<Waiting[]> {
   const ranges = [
-    { from: after, to: lastEntity, found: [] as string[] },
-    { from: noEntity, to: after, found: [] as string[] },
+    { from: after, to: lastEntity, found: [] as Waiting[] },
+    { from: noEntity, to: after, found: [] as Waiting[] },
   ]
   for (;;) {
     const open = ranges.filter((range) => range.from < range.to)
@@ -111,32 +93,22 @@ async function waitingEntities<Row>(
         select entity_id from ${from} where ${where} and entity_id > ${range.from} and entity_id <= ${range.to}
         order by entity_id limit ${rowsOfLook}) looked group by entity_id`,
     )
-    const rows = await db.all<{ range: number; entityId: string; count: number }>(
+    const rows = await db.all<Waiting & { range: number }>(
       sql`${join(looks, ' union all ')} order by range, entity_id`,
     )
     for (const range of open) {
       const own = rows.filter((row) => ranges[row.range] === range)
-      range.found.push(...own.map(({ entityId }) => entityId))
       const isWhole = own.reduce((sum, { count }) => sum + count, 0) < rowsOfLook
+      range.found.push(
+        ...own.map(({ entityId, count }, index) => {
+          const isCut = !isWhole && index === own.length - 1
+          return { entityId, count: isCut ? Number.POSITIVE_INFINITY : count }
+        }),
+      )
       range.from = isWhole ? range.to : own.at(-1)!.entityId
     }
   }
   return ranges.flatMap(({ found }) => found).slice(0, max)
-}
-
-/** Records the entity served last, so that the next claim begins with the others. Returns the rows. */
-export function served<Row extends { entityId: string }>(turn: Turn, rows: readonly Row[]): readonly Row[] {
-  const isLate = (entityId: string) => entityId <= turn.after
-  let last: string | undefined
-  for (const { entityId } of rows)
-    if (
-      last === undefined ||
-      isLate(entityId) > isLate(last) ||
-      (isLate(entityId) === isLate(last) && entityId > last)
-    )
-      last = entityId
-  turn.after = last ?? turn.after
-  return rows
 }
 
 /** Returns the deferral of a blocked item: a tenth of the time that it has waited, from 0.5 to 30 s. */
