@@ -28,6 +28,8 @@ export type Value = {
     | 'gas'
     | 'blocks'
     | 'cores'
+    | 'statements'
+    | '%'
 }
 
 /** `undefined` where nothing was promised. */

@@ -8,6 +8,7 @@ import { type FailpointPlan, parseFailpointPlan } from '#runtime/scheduling/fail
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
 import { type BankRailSetting, parseBankRail } from './bank-rail-setting.ts'
 import { parseCoinPrices } from './coin-prices.ts'
+import { databaseUrlsOf } from './database-urls.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
@@ -30,6 +31,8 @@ export type Config = {
   /** Directory of the copies of counters of guesses; unset: `guesses` in the data directory. */
   guessDir?: string
   databaseUrl: string | undefined
+  /** URLs of replicas of the database, from which the API reads. */
+  readDatabaseUrls: string[]
   databaseConnectionsMax: number
   host: string
   port: number
@@ -201,7 +204,7 @@ export function readConfig(
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
-    databaseUrl: databaseUrlOf(environment),
+    ...databaseUrlsOf(environment['DATABASE_URL'], environment['BEZANT_READ_DATABASE_URL']),
     databaseConnectionsMax: integerOf(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
@@ -465,14 +468,6 @@ function proxiesOf(environment: EnvironmentVariables): string[] {
     )
   }
   return given
-}
-
-function databaseUrlOf(environment: EnvironmentVariables): string | undefined {
-  const url = environment['DATABASE_URL'] || undefined
-  if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url
-  throw new Error(
-    'DATABASE_URL must be the address of a PostgreSQL, such as postgresql://user:password@host:5432/name',
-  )
 }
 
 function failpointPlanOf(environment: EnvironmentVariables): FailpointPlan | undefined {

@@ -14,6 +14,12 @@ export const settings = {
     about:
       'URL of the PostgreSQL database. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
   },
+  BEZANT_READ_DATABASE_URL: {
+    about:
+      'URLs of streaming replicas of the database, separated by commas: the API reads lists and single resources from them. See [read replicas](operate.md#read-replicas). A sandbox ignores it.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_ROOT_KEY: {
     about: 'The key that encrypts all stored keys: 64 hexadecimal digits.',
     default: '`root.key` in the data directory',

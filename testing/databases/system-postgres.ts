@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemCode } from '#lib/system-code'
 import { freePort } from '#sandbox/free-port'
 import { until } from '#testing/platform/until'
 
@@ -16,7 +17,7 @@ export function systemPostgres(): string | undefined {
 }
 
 /** A database server of its own, with roles that no other test sees. */
-export type Cluster = { port: number; close(): Promise<void> }
+export type Cluster = { port: number; pid: number; close(): Promise<void> }
 
 /** Servers refuse to run as root. */
 const serverUser = (): { uid?: number; gid?: number } => {
@@ -25,21 +26,85 @@ const serverUser = (): { uid?: number; gid?: number } => {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** Opens an empty server whose administrator is `postgres`, without passwords, on loopback. */
-export async function openCluster(folder: string): Promise<Cluster> {
-  const user = serverUser()
+/** A home that the user of the servers owns. */
+function makeHome(): string {
+  const { uid, gid } = serverUser()
   const home = mkdtempSync(join(tmpdir(), 'bezant-cluster-'))
   chmodSync(home, 0o700)
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(home, user.uid, user.gid)
-  const data = join(home, 'data')
-  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
-  execFileSync(join(folder, 'initdb'), initdb, { ...user, cwd: home, stdio: 'ignore' })
+  if (uid !== undefined && gid !== undefined) chownSync(home, uid, gid)
+  return home
+}
+
+/** Opens an empty server whose administrator is `postgres`, without passwords, on loopback. */
+export async function openCluster(folder: string, settings: readonly string[] = []): Promise<Cluster> {
+  const home = makeHome()
+  const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
+  execFileSync(join(folder, 'initdb'), initdb, { ...serverUser(), cwd: home, stdio: 'ignore' })
   const port = await freePort()
-  const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${home}`, 'fsync=off']
+  const server = await startServer(folder, home, port, settings)
+  return { port, pid: server.pid!, close: () => end(server, home) }
+}
+
+/** A streaming replica. Its server can be killed, frozen with all its processes, and started again on the same port. */
+export type Standby = Omit<Cluster, 'pid'> & {
+  kill(): Promise<void>
+  start(): Promise<void>
+  freeze(): void
+  thaw(): void
+  promote(): void
+}
+
+/** Opens a standby of a server on this machine. */
+export async function openStandby(
+  folder: string,
+  primary: Cluster,
+  settings: readonly string[] = [],
+): Promise<Standby> {
+  const home = makeHome()
+  const user = { ...serverUser(), cwd: home, stdio: 'ignore' as const }
+  const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
+  execFileSync(join(folder, 'pg_basebackup'), ['-D', 'data', '-R', '-N', '-c', 'fast', ...source], user)
+  const port = await freePort()
+  let server = await startServer(folder, home, port, settings)
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of [...childrenOf(server.pid!), server.pid!]) signalTo(pid, name)
+  }
+  return {
+    port,
+    kill: () => stop(server, 'SIGKILL'),
+    start: async () => {
+      server = await startServer(folder, home, port, settings)
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    promote: () => void execFileSync(join(folder, 'pg_ctl'), ['-D', 'data', '-w', 'promote'], user),
+    close: () => end(server, home),
+  }
+}
+
+/** Signals a process, unless it has just ended by itself. */
+function signalTo(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error
+  }
+}
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+
+async function startServer(
+  folder: string,
+  home: string,
+  port: number,
+  more: readonly string[],
+): Promise<ChildProcess> {
+  const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${home}`, 'fsync=off', ...more]
   const server = spawn(
     join(folder, 'postgres'),
-    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-    { ...user, cwd: home, stdio: 'ignore' },
+    ['-D', 'data', '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+    { ...serverUser(), cwd: home, stdio: 'ignore' },
   )
   const isReady = () => {
     try {
@@ -50,14 +115,17 @@ export async function openCluster(folder: string): Promise<Cluster> {
     }
   }
   await until(async () => server.exitCode !== null || isReady(), 'the database server answers')
-  return { port, close: () => end(server, home) }
+  return server
+}
+
+async function stop(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const exited = once(server, 'exit')
+  server.kill(signal)
+  await exited
 }
 
 async function end(server: ChildProcess, home: string): Promise<void> {
-  if (server.exitCode === null) {
-    const exited = once(server, 'exit')
-    server.kill('SIGQUIT')
-    await exited
-  }
+  await stop(server, 'SIGQUIT')
   rmSync(home, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -49,6 +49,8 @@ export type HarnessOptions = {
   blockTimeMs?: number
   gasLimit?: bigint
   config?: Partial<Config>
+  /** Makes the database; default: a copy of the seeded template on the server of the test run. */
+  makeDatabase?: () => Promise<{ connection: Connection; drop(): Promise<void> }>
   /** Nodes of further chains, which the test runs and ends itself. */
   furtherNodes?: ContextInput['nodes']
   /** Settings of a chain's node that differ from the defaults, such as the address of a proxy or its limits. */
@@ -91,7 +93,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
 async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)[]): Promise<Harness> {
   const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit } = options
   const [clone, local] = await Promise.all([
-    cloneDatabase('seeded'),
+    (options.makeDatabase ?? seededDatabase)(),
     startTestChains({ blockchains, blockTimeMs, gasLimit, journaled: options.lab === true }),
   ])
   undo.push(clone.drop, local.stop)
@@ -158,6 +160,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     close: () => undoAll(undo),
   }
 }
+
+const seededDatabase = () => cloneDatabase('seeded')
 
 const faultsAround = (faults: Faults) => ({ intercept: requestFaults(faults), causesOf: causesOf(faults) })
 

@@ -12,6 +12,7 @@ import type { Config } from '#runtime/config'
 import { type Connection, openAsOwner, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables } from '#runtime/db/migrate'
+import { replicaLagBytes } from '#runtime/db/replicas/session'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { findRootKey, readRootKey, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
@@ -161,6 +162,25 @@ function faultsOf(server: ServerSettings, { databaseConnectionsMax }: Config): s
   ].filter((fault) => fault !== false)
 }
 
+const replicas: DoctorCheck = {
+  name: 'read replicas',
+  look: async (config) => {
+    const { readDatabaseUrls: urls } = config
+    if (urls.length === 0) return 'none: the primary serves all reads'
+    const primary = openDatabase(connectionOf(config), 1)
+    const looks = await Promise.allSettled(urls.map((url) => replicaLagBytes(url, primary.reading)))
+    await primary.close()
+    const told = looks.map((look, index) => {
+      const { host } = new URL(urls[index]!)
+      if (look.status === 'rejected') return { fault: `${host}: ${(look.reason as Error).message}` }
+      return { found: `${host} is ${counted(look.value, 'byte')} behind` }
+    })
+    const faults = told.flatMap(({ fault }) => fault ?? [])
+    if (faults.length > 0) throw new Error(faults.join('; '))
+    return told.map(({ found }) => found).join(', ')
+  },
+}
+
 const clock: DoctorCheck = {
   name: 'clock',
   look: async (config) => {
@@ -228,5 +248,5 @@ export const doctorChecks = {
     nodeProgram,
     sandboxDatabase,
   ],
-  serve: [node, settings, directory, rootKey, ports, database, clock, endpoints],
+  serve: [node, settings, directory, rootKey, ports, database, replicas, clock, endpoints],
 } satisfies Record<string, readonly DoctorCheck[]>

@@ -90,6 +90,9 @@ function instantFromText(text: string): string {
 const readingShare = 1 / 4
 /** Share of the other connections that is reserved for work of no entity, such as engines in the same process. */
 const ownShare = 1 / 4
+const runtimeRole = { role: 'bezant_runtime' }
+const readOnly = { default_transaction_read_only: 'on' }
+
 /** Maximum number of queued calls of all entities. */
 const waitingMax = 1_000
 
@@ -102,19 +105,14 @@ export function openDatabase(
   maxConnections = 16,
   limits: SessionLimits = workLimits,
 ): Database {
-  const role = { role: 'bezant_runtime' }
   const readingMax = Math.max(1, Math.floor(maxConnections * readingShare))
-  const reading = openPool(connection, readingMax, readLimits, {
-    ...role,
-    default_transaction_read_only: 'on',
-  })
+  const reading = openPool(connection, readingMax, readLimits, { ...runtimeRole, ...readOnly })
   const workingMax = Math.max(1, maxConnections - readingMax)
-  const working = openPool(connection, workingMax, limits, role)
+  const working = openPool(connection, workingMax, limits, runtimeRole)
   const count = workingMax - Math.floor(workingMax * ownShare)
-  const turns = { leavesRoom: true, waitingMax, waitMs: connectMs, crowded }
-  const lanes = createLanes({ ...turns, count })
+  const lanes = createEntityLanes(count)
   // One connection is left for API key lookups, which precede any work on behalf of an entity.
-  const readingLanes = createLanes({ ...turns, count: Math.max(1, readingMax - 1) })
+  const readingLanes = createEntityLanes(Math.max(1, readingMax - 1))
   const database: Database = {
     ...working,
     reading,
@@ -132,6 +130,10 @@ export function openDatabase(
 
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many of your requests wait for each other: try again in a moment.')
+
+/** Lanes of the calls on so many connections, at which entities take turns. */
+export const createEntityLanes = (count: number): Lanes =>
+  createLanes({ leavesRoom: true, waitingMax, waitMs: connectMs, crowded, count })
 
 function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
   return {
@@ -157,14 +159,39 @@ export function openAsOwner(connection: Connection, maxConnections = 1): Databas
   return database
 }
 
+/** A pool of read-only connections to another server than that of the database, such as a standby of it. */
+type OtherServer = Db & { close(): Promise<void> }
+
+/**
+ * Opens such a pool; a connection that is not made within `connectionMs` has failed. Each connection is passed to `accept` before
+ * its first use, which throws to refuse it. As the user of the URL it sees the state of the server; else it has the runtime role.
+ */
+export function openOtherServer(
+  connection: Connection,
+  options: {
+    maxConnections: number
+    connectionMs: number
+    as: 'user' | 'runtime'
+    accept?: (db: Pick<Db, 'one'>) => Promise<void>
+  },
+): OtherServer {
+  const { maxConnections, connectionMs, as, accept } = options
+  const session = { ...(as === 'runtime' && runtimeRole), ...readOnly }
+  return openPool(connection, maxConnections, readLimits, session, {
+    connectionTimeoutMillis: connectionMs,
+    ...(accept && { onConnect: (client) => accept(callsOn((query) => client.query(query))) }),
+  })
+}
+
 function openPool(
   connection: Connection,
   maxConnections: number,
   limits: SessionLimits,
   session?: Record<string, string>,
+  more: Pick<pg.PoolConfig, 'connectionTimeoutMillis' | 'onConnect'> = {},
 ): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
-  const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
+  const settings = { ...where, types: parsers, ...connectionSettings(limits, session), ...more }
   const pool = openReplaceablePool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   const { pause, resume, listen } = openListener(settings)
   const refusals = noteRefusals()

@@ -43,6 +43,7 @@ export const alarmNames = [
   'providers-disagree',
   'rebalancing-failed',
   'rebalancing-stuck',
+  'replica-unused',
   'sandbox-credentials',
   'schema-newer',
   'screening-provider-away',
