@@ -44,6 +44,11 @@ type Servers = Record<'own' | 'replicated', Api> & {
   primaryPid: number
 }
 
+/** The function that rows need, which PostgreSQL has from 18 on: its own takes precedence. */
+const uuidv7 = `create function uuidv7(shift interval) returns uuid language sql as $$
+  select (lpad(to_hex((extract(epoch from now() + shift) * 1000)::int8), 12, '0')
+    || '7' || left(md5(random()::text), 3) || '8' || left(md5(random()::text), 15))::uuid $$`
+
 /** A primary and its standby on this machine, and two APIs: one reads from the primary, one from the standby. */
 async function startServers(run: Run, folder: string): Promise<Servers> {
   const cluster = await openCluster(folder, settings)
@@ -53,7 +58,8 @@ async function startServers(run: Run, folder: string): Promise<Servers> {
   await migrate({ url: DATABASE_URL })
   const primary = openAsOwner({ url: DATABASE_URL }, 4)
   run.atEnd(primary.close)
-  await primary.script('create extension pg_stat_statements; create table written (n bigserial, filler text)')
+  await primary.script(`create extension pg_stat_statements; create table written (n bigserial, filler text);
+    ${uuidv7}`)
   const entityId = newId(Date.now())
   const key = await primary.tx(async (tx) => {
     const nowMs = Date.now()

@@ -1,7 +1,9 @@
 /** Reads from streaming replicas of the database: a real primary, real standbys, and API processes beside each other. */
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
 import { openAsOwner, sql } from '#runtime/db/db'
+import { mayReadReplica } from '#runtime/http/endpoint'
 import { transferActions } from '#testing/builders/transfers'
 import { makeWallet, makeWalletSet, nextCount, worldOf } from '#testing/builders/world'
 import {
@@ -89,7 +91,7 @@ async function untilReplicaServes({ checkOwnWrite }: Named, reads: number): Prom
 const outcomesOf = async (url: string) => {
   const samples = await readMetrics({ url, apiKey: harness.apiKey })
   const of = (outcome: string) => samples.get(`bezant_replica_requests_total{outcome="${outcome}"}`) ?? 0
-  return { samples, served: of('replica'), behind: of('behind'), unavailable: of('unavailable') }
+  return { samples, served: of('replica'), behind: of('behind'), failed: of('failed') }
 }
 
 describe.runIf(postgres)('with a streaming replica', () => {
@@ -207,6 +209,24 @@ describe.runIf(postgres)('with a streaming replica', () => {
       )
       expect(replicated!.body, at).toEqual(own!.body)
     }
+  })
+
+  it('property 278: every operation that a replica may serve is served by it', async () => {
+    const operations = endpoints.filter((each) => mayReadReplica(each) && !/[{]|^\/metrics/.test(each.path))
+    const { url: plain } = await platform.startApi([])
+    const before = await outcomesOf(second)
+    for (const { path: at } of operations) {
+      const [own, replicated] = await Promise.all(
+        [plain, second].map((url) => httpAs(url, harness.apiKey)('GET', at)),
+      )
+      expect(replicated!.status, `${at}: ${replicated!.text}`).toBe(own!.status)
+    }
+    const after = await outcomesOf(second)
+    expect(after.failed).toBe(before.failed)
+    console.info(
+      `${operations.length} operations, of which the replica served ${after.served - before.served}`,
+    )
+    expect(after.served).toBeGreaterThan(before.served)
   })
 
   it('property 278: an entity that writes all the time leaves the others on the replica', async () => {
