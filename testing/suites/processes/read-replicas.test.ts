@@ -2,7 +2,7 @@
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
-import { openAsOwner, sql } from '#runtime/db/db'
+import { type Database, openAsOwner, type Sql, sql } from '#runtime/db/db'
 import { mayReadReplica } from '#runtime/http/endpoint'
 import { transferActions } from '#testing/builders/transfers'
 import { makeWallet, makeWalletSet, nextCount, worldOf } from '#testing/builders/world'
@@ -14,7 +14,7 @@ import {
 import { openCluster, systemPostgres } from '#testing/databases/system-postgres'
 import type { Harness } from '#testing/platform/harness'
 import { readMetrics } from '#testing/platform/metrics'
-import { type Http, httpAs } from '#testing/platform/tenant'
+import { type Http, type HttpAnswer, httpAs } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { runCommand } from '#testing/processes/command'
 import { openReceiver } from '#testing/servers/receiver'
@@ -86,6 +86,28 @@ async function untilReplicaServes({ checkOwnWrite }: Named, reads: number): Prom
       await checkOwnWrite(writer!, reader!)
     return (await replica.readsOf('wallet_sets')) - before >= reads
   }, `the replica serves ${reads} reads`)
+}
+
+/** Requires answers to reads that wait for a lock on the replica when it is lost: the primary answers them once its lock is gone. */
+async function checkReadsUnderWay(named: Named, lose: () => void): Promise<void> {
+  const [owner, standby] = [openAsOwner(harness.connection), openAsOwner({ url: replica.url })]
+  const waits = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  const lock = sql`select 1 from pg_locks where relation = 'wallet_sets'::regclass and mode = 'AccessExclusiveLock'`
+  const holds = (database: Database, query: Sql) => async () => (await database.all(query)).length > 0
+  let asked: Promise<HttpAnswer[]> | undefined
+  const locker = openAsOwner(harness.connection)
+  await locker.tx(async (tx) => {
+    await tx.run(sql`lock table wallet_sets in access exclusive mode`)
+    await until(holds(standby, lock), 'the replica has the lock of the primary')
+    asked = Promise.all([1, 2, 3].map(() => named.at(first)('GET', path)))
+    await until(holds(standby, waits), 'a read waits on the replica')
+    lose()
+    await until(holds(owner, waits), 'the read waits on the primary')
+  })
+  expect((await asked!).map(({ status }) => status)).toEqual([200, 200, 200])
+  await Promise.all([locker.close(), owner.close()])
+  // A frozen server does not see the end of a connection.
+  void standby.close()
 }
 
 const outcomesOf = async (url: string) => {
@@ -275,7 +297,7 @@ describe.runIf(postgres)('with a streaming replica', () => {
       await checkServed()
       await replica.start()
       await untilReplicaServes(named, 10)
-      replica.freeze()
+      await checkReadsUnderWay(named, () => replica.freeze())
       await checkServed()
       replica.thaw()
       await untilReplicaServes(named, 10)
