@@ -106,12 +106,14 @@ async function measure(run: Run, servers: Servers, isWritten: boolean): Promise<
   const writer = isWritten ? startWriter(servers.primary) : undefined
   const load = (name: 'own' | 'replicated') => async () => {
     const before = await readCosts(servers)
+    const startedMs = performance.now()
     const perSecond = await requestsPerSecond({ ...servers[name], path }, connections, seconds * 1_000)
+    const requests = (perSecond * (performance.now() - startedMs)) / 1_000
     const after = await readCosts(servers)
-    const requests = perSecond * seconds
     costs[name].push({
       statements: (after.statements - before.statements) / requests,
-      primaryMs: (after.primaryMs - before.primaryMs) / requests,
+      // The system counts ticks of 10 ms: a short load may have none.
+      primaryMs: Math.max(10, after.primaryMs - before.primaryMs) / requests,
       pagesOfStandby: (after.pagesOfStandby - before.pagesOfStandby) / requests,
     })
     return perSecond
@@ -146,7 +148,11 @@ async function measure(run: Run, servers: Servers, isWritten: boolean): Promise<
       coresBusy,
     },
     compared('statements on the primary for a page', 'statements', 'statements'),
-    { ...compared('time of cores of the primary for a page', 'ms', 'primaryMs'), promise: { ratioMax: 0.5 } },
+    {
+      ...compared('time of cores of the primary for a page', 'ms', 'primaryMs'),
+      // The commits take time of cores too.
+      ...(!isWritten && { promise: { ratioMax: 0.5 } }),
+    },
     {
       name: `share of the pages that the replica served${when}`,
       measured: { value: median(of('replicated', 'pagesOfStandby')) * 100, unit: '%' },
