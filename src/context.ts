@@ -58,6 +58,7 @@ import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchNewerSchema } from '#runtime/db/newer-schema'
 import { openReplicas } from '#runtime/db/replicas/replicas'
+import { requireSessionSettings } from '#runtime/db/session-settings'
 import { watchSessions } from '#runtime/db/sessions'
 import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
@@ -134,6 +135,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
   const applied = await migrate(input.connection, repaired).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'database migrated')
+  await requireSessionSettings(input.connection)
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   opened.push(database.close)
   const clock = input.clock ?? (await followDatabaseClock({ database, log }, opened))

@@ -33,6 +33,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** URLs of replicas of the database, from which the API reads. */
   readDatabaseUrls: string[]
+  /** The database itself, where `databaseUrl` leads to a pooler in transaction mode; unset: there is none. */
+  directDatabaseUrl: string | undefined
   databaseConnectionsMax: number
   host: string
   port: number
@@ -204,7 +206,11 @@ export function readConfig(
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
-    ...databaseUrlsOf(environment['DATABASE_URL'], environment['BEZANT_READ_DATABASE_URL']),
+    ...databaseUrlsOf({
+      primary: environment['DATABASE_URL'],
+      direct: environment['BEZANT_DIRECT_DATABASE_URL'],
+      replicas: environment['BEZANT_READ_DATABASE_URL'],
+    }),
     databaseConnectionsMax: integerOf(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,

@@ -1,16 +1,22 @@
+import { parseDatabaseUrl } from './database-url.ts'
+
 const isUrl = (text: string) => /^postgres(ql)?:\/\//.test(text)
 
 const example = 'postgresql://user:password@host:5432/name'
 
-/** Parses DATABASE_URL, and BEZANT_READ_DATABASE_URL, which names replicas that the API reads from. */
-export const databaseUrlsOf = (primary: string | undefined, replicas: string | undefined) => ({
-  databaseUrl: primaryUrlOf(primary),
+type Urls = Record<'primary' | 'direct' | 'replicas', string | undefined>
+
+/** Parses DATABASE_URL, BEZANT_DIRECT_DATABASE_URL, and BEZANT_READ_DATABASE_URL, which names replicas that the API reads from. */
+export const databaseUrlsOf = ({ primary, direct, replicas }: Urls) => ({
+  databaseUrl: urlOf(primary, 'DATABASE_URL'),
+  directDatabaseUrl: urlOf(direct, 'BEZANT_DIRECT_DATABASE_URL'),
   readDatabaseUrls: replicaUrlsOf(replicas),
 })
 
-function primaryUrlOf(text: string | undefined): string | undefined {
-  if (!text || isUrl(text)) return text || undefined
-  throw new Error(`DATABASE_URL must be the address of a PostgreSQL, such as ${example}`)
+function urlOf(text: string | undefined, name: string): string | undefined {
+  if (!text) return undefined
+  parseDatabaseUrl(text, name)
+  return text
 }
 
 function replicaUrlsOf(text: string | undefined): string[] {

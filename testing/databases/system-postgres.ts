@@ -19,17 +19,17 @@ export function systemPostgres(): string | undefined {
 /** A database server of its own, with roles that no other test sees. */
 export type Cluster = { port: number; pid: number; close(): Promise<void> }
 
-/** Servers refuse to run as root. */
-const serverUser = (): { uid?: number; gid?: number } => {
+/** The user of servers, which refuse to run as root; empty for the present one. */
+export const serverUser = (): { uid?: number; gid?: number } => {
   if (process.getuid?.() !== 0) return {}
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** A home that the user of the servers owns. */
-function makeHome(): string {
+/** A new temporary folder of the user of servers. */
+export function serverHome(prefix: string): string {
   const { uid, gid } = serverUser()
-  const home = mkdtempSync(join(tmpdir(), 'bezant-cluster-'))
+  const home = mkdtempSync(join(tmpdir(), prefix))
   chmodSync(home, 0o700)
   if (uid !== undefined && gid !== undefined) chownSync(home, uid, gid)
   return home
@@ -37,7 +37,7 @@ function makeHome(): string {
 
 /** Opens an empty server whose administrator is `postgres`, without passwords, on loopback. */
 export async function openCluster(folder: string, settings: readonly string[] = []): Promise<Cluster> {
-  const home = makeHome()
+  const home = serverHome('bezant-cluster-')
   const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
   execFileSync(join(folder, 'initdb'), initdb, { ...serverUser(), cwd: home, stdio: 'ignore' })
   const port = await freePort()
@@ -60,7 +60,7 @@ export async function openStandby(
   primary: Cluster,
   settings: readonly string[] = [],
 ): Promise<Standby> {
-  const home = makeHome()
+  const home = serverHome('bezant-cluster-')
   const user = { ...serverUser(), cwd: home, stdio: 'ignore' as const }
   const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
   execFileSync(join(folder, 'pg_basebackup'), ['-D', 'data', '-R', '-N', '-c', 'fast', ...source], user)

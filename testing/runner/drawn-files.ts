@@ -13,6 +13,8 @@ export const drawnFiles = [
   'testing/suites/clients/examples.test.ts',
   'testing/suites/pages/user-page.test.ts',
   'testing/suites/api/collections.test.ts',
+  'testing/suites/processes/database-failover.test.ts',
+  'testing/suites/processes/pgbouncer.test.ts',
   'src/engines/transactions/lost-connections.test.ts',
   'src/engines/treasury/disbursements/several-chains.test.ts',
   'testing/suites/clients/arc.test.ts',

@@ -13,6 +13,7 @@ import { type Connection, openAsOwner, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables } from '#runtime/db/migrate'
 import { replicaLagBytes } from '#runtime/db/replicas/session'
+import { requireSessionSettings } from '#runtime/db/session-settings'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { findRootKey, readRootKey, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
@@ -114,9 +115,9 @@ const sandboxRootKey: DoctorCheck = {
 
 const sandboxDatabase: DoctorCheck = {
   name: 'database',
-  look: async ({ databaseUrl, dataDir }) => {
+  look: async ({ databaseUrl, directDatabaseUrl, dataDir }) => {
     if (databaseUrl === undefined) return 'the embedded one'
-    const { isKnown } = await requireOwnDatabase({ url: databaseUrl }, dataDir)
+    const { isKnown } = await requireOwnDatabase({ url: directDatabaseUrl ?? databaseUrl }, dataDir)
     return isKnown ? 'that of this data directory' : 'empty'
   },
 }
@@ -140,6 +141,7 @@ const database: DoctorCheck = {
     const faults = faultsOf(server, config)
     if (faults.length > 0) throw new Error(faults.join('; '))
     await requireKnownTables(connection)
+    await requireSessionSettings(connection).catch(explainDatabase(connection))
     return `PostgreSQL ${server.version}`
   },
 }
@@ -158,7 +160,7 @@ function faultsOf(server: ServerSettings, { databaseConnectionsMax }: Config): s
     synchronousCommit === 'off' &&
       'synchronous_commit is off, and a crash loses what was answered for: set it on',
     connectionsMax < databaseConnectionsMax * 2 + 10 &&
-      `max_connections is ${connectionsMax}: set ${databaseConnectionsMax * 2 + 10} or more for each process, or lower BEZANT_DATABASE_CONNECTIONS_MAX`,
+      `max_connections is ${connectionsMax}: set ${databaseConnectionsMax * 2 + 10} or more for each process, or lower BEZANT_DATABASE_CONNECTIONS`,
   ].filter((fault) => fault !== false)
 }
 
@@ -231,8 +233,8 @@ const endpoints: DoctorCheck = {
   },
 }
 
-function connectionOf({ databaseUrl }: Config): Connection {
-  if (databaseUrl !== undefined) return { url: databaseUrl }
+function connectionOf({ databaseUrl, directDatabaseUrl }: Config): Connection {
+  if (databaseUrl !== undefined) return { url: databaseUrl, directUrl: directDatabaseUrl }
   throw new Error('there is none: set DATABASE_URL')
 }
 

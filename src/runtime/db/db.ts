@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { ApiError } from '#lib/errors'
 import { createLanes, type Lanes } from '#runtime/scheduling/fair-concurrency'
+import { type Connection, directly, isPooled } from './connection.ts'
 import { isConnectionLost, isVolumeFull } from './errors.ts'
 import {
   answerMs,
@@ -11,13 +12,16 @@ import {
   readLimits,
   type SessionLimits,
   setLimits,
+  withoutSession,
   workLimits,
 } from './limits.ts'
 import { type ChannelListener, openListener } from './listen.ts'
 import { fieldOf } from './names.ts'
+import { driverSettings } from './primary.ts'
 import { openReplaceablePool } from './replaceable-pool.ts'
 import { render, type Sql } from './sql.ts'
 
+export type { Connection } from './connection.ts'
 export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
 export { longLimits } from './limits.ts'
 export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
@@ -64,10 +68,6 @@ export type Database = Db &
     closedWhile<Result>(work: () => Promise<Result>): Promise<Result>
     close(): Promise<void>
   }
-
-export type Connection =
-  | { url: string }
-  | { host: string; port: number; user: string; database: string; password?: string }
 
 const types = {
   int8: 20,
@@ -148,7 +148,7 @@ function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
 
 /** Opens a pool as the user that the connection names: for migrations, and for tests that bypass the runtime role. */
 export function openAsOwner(connection: Connection, maxConnections = 1): Database {
-  const pool = openPool(connection, maxConnections, ownerLimits)
+  const pool = openPool(directly(connection), maxConnections, ownerLimits)
   const database: Database = {
     ...pool,
     reading: pool,
@@ -190,16 +190,22 @@ function openPool(
   session?: Record<string, string>,
   more: Pick<pg.PoolConfig, 'connectionTimeoutMillis' | 'onConnect'> = {},
 ): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
-  const where = 'url' in connection ? { connectionString: connection.url } : connection
-  const settings = { ...where, types: parsers, ...connectionSettings(limits, session), ...more }
+  const keepsSessions = !isPooled(connection)
+  const asked = connectionSettings(limits, session)
+  const settings = {
+    ...(keepsSessions ? asked : withoutSession(asked)),
+    ...driverSettings(connection),
+    types: parsers,
+    ...more,
+  }
   const pool = openReplaceablePool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
-  const { pause, resume, listen } = openListener(settings)
+  const { pause, resume, listen } = openListener({ ...asked, ...driverSettings(directly(connection)) })
   const refusals = noteRefusals()
-  const db = callsOn((query) => refusals.of(pool.use((open) => open.query(query))))
+  const db = callsOn((query) => refusals.of(pool.use((open) => open.query(query))), keepsSessions)
   return {
     ...db,
     fullVolume: refusals.newest,
-    tx: (work, others) => refusals.of(pool.use((open) => inTransaction(open, work, others))),
+    tx: (work, others) => refusals.of(pool.use((open) => inTransaction(open, work, others, keepsSessions))),
     script: async (text) => void (await pool.use((open) => open.query(text))),
     listen,
     waiting: pool.waiting,
@@ -251,10 +257,10 @@ function prepared(text: string, values: unknown[]): pg.QueryConfig {
 
 type Query = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
 
-function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
+function callsOn(query: Query, prepares: boolean): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
   const send = async (piece: Sql) => {
     const { text, values } = render(piece)
-    return query({ ...prepared(text, values), rowMode: 'array' })
+    return query({ ...(prepares ? prepared(text, values) : { text, values }), rowMode: 'array' })
   }
   return {
     all: async <Row>(piece: Sql) => rowsOf(await send(piece)) as Row[],
@@ -282,6 +288,7 @@ async function inTransaction<Result>(
   pool: pg.Pool,
   work: (tx: Db) => Promise<Result>,
   limits: SessionLimits | undefined,
+  prepares: boolean,
 ): Promise<Result> {
   const client = await pool.connect()
   let lost: Error | undefined
@@ -292,7 +299,7 @@ async function inTransaction<Result>(
   try {
     await client.query(limits ? `begin; ${setLimits(limits)}` : 'begin')
     const tx: Db = {
-      ...callsOn((query) => client.query({ ...query, ...answered })),
+      ...callsOn((query) => client.query({ ...query, ...answered }), prepares),
       tx: (inner) => inner(tx),
       script: async (text) => void (await client.query(text)),
     }
