@@ -138,10 +138,13 @@ const database: DoctorCheck = {
     const server = await readServer(owner)
       .catch(explainDatabase(connection))
       .finally(() => owner.close())
-    const faults = faultsOf(server, config)
+    const ofSessions = await requireSessionSettings(connection).then(
+      () => [],
+      (error: Error) => [error.message],
+    )
+    const faults = [...faultsOf(server, config), ...ofSessions]
     if (faults.length > 0) throw new Error(faults.join('; '))
     await requireKnownTables(connection)
-    await requireSessionSettings(connection).catch(explainDatabase(connection))
     return `PostgreSQL ${server.version}`
   },
 }

@@ -89,6 +89,7 @@ it.runIf(postgres && hasPgbouncer())(
       const { code, output } = await installation.commandWith(
         environment,
         'doctor',
+        '--json',
         '--for',
         'serve',
         '--port',
@@ -97,7 +98,7 @@ it.runIf(postgres && hasPgbouncer())(
       return { code, output }
     }
     const right = await doctor({})
-    expect(right.output).toMatch(/database +ok/)
+    expect(right.output).not.toMatch(/pooler|BEZANT_DIRECT/)
     const undirected = await doctor({ BEZANT_DIRECT_DATABASE_URL: '' })
     expect(undirected.output).toContain(
       'set BEZANT_DIRECT_DATABASE_URL to the address of the database itself',
@@ -111,7 +112,7 @@ it.runIf(postgres && hasPgbouncer())(
       DATABASE_URL: at(pooler.port, roles.owner),
       BEZANT_DIRECT_DATABASE_URL: at(cluster.port, roles.owner),
     })
-    expect(bare.output).toContain(`alter role "${roles.owner}" set timezone = 'UTC'`)
+    expect(bare.output).toContain(`set timezone = 'UTC'`)
     const other = await doctor({ BEZANT_DIRECT_DATABASE_URL: direct.replace(databaseName, 'postgres') })
     expect(other.output).toContain('must lead to the same database, with the same user')
     expect([undirected, dropping, bare, other].map(({ code }) => code)).toEqual([1, 1, 1, 1])
