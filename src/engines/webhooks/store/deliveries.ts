@@ -363,23 +363,24 @@ export async function endBatch(
   return false
 }
 
-/** Deletes deliveries that ended, and notifications and replays created, before these dates: about `limit` of each. */
+/**
+ * Deletes deliveries that ended, and notifications and replays created, before these dates: at most `limit` of each. Returns the
+ * largest of the three numbers.
+ */
 export async function forgetOld(
   db: Db,
   { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
   limit: number,
-): Promise<void> {
+): Promise<number> {
   const key = raw('subscription_id, message_id')
   const ended = sql`state <> 'waiting' and update_date < ${endedBefore}`
-  await deleteOldest(
-    db,
-    { from: raw('notification_deliveries'), key, isOld: ended, date: raw('update_date') },
-    limit,
-  )
+  const deliveries = { from: raw('notification_deliveries'), key, isOld: ended, date: raw('update_date') }
+  const counts = [await deleteOldest(db, deliveries, limit)]
   for (const from of [raw('notifications'), raw('notification_replays')]) {
     const isOld = sql`create_date < ${madeBefore}`
-    await deleteOldest(db, { from, key: raw('id'), isOld, date: raw('create_date') }, limit)
+    counts.push(await deleteOldest(db, { from, key: raw('id'), isOld, date: raw('create_date') }, limit))
   }
+  return Math.max(...counts)
 }
 
 /** Maximum number of waiting deliveries that are counted: an operator reads the metrics every few seconds. */
