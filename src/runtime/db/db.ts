@@ -24,7 +24,7 @@ import { render, type Sql } from './sql.ts'
 export type { Connection } from './connection.ts'
 export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
 export { longLimits } from './limits.ts'
-export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
+export { allOf, join, jsonOf, listedWord, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
 export type Db = {

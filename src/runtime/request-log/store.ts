@@ -1,6 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Db, listedWord, type Sql, sql } from '#runtime/db/db'
 import {
   boolean,
   integer,
@@ -100,7 +100,7 @@ const conditionsOf = (filters: RequestFilters): (Sql | undefined)[] => {
 }
 
 const statusCondition = (status: string): Sql =>
-  status.endsWith('xx') ? sql`r.status / 100 = ${Number(status[0])}` : sql`r.status = ${Number(status)}`
+  status.endsWith('xx') ? sql`r.status / 100 = ${listedWord(status[0]!)}` : sql`r.status = ${Number(status)}`
 
 /** The requests that changed a resource, oldest first. */
 export const requestsAbout = (db: Db, entityId: string, resourceId: string, limit: number) =>

@@ -2,9 +2,9 @@ import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Evaluation } from '#engines/compliance/index'
 import type { UpgradeTarget } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
+import { type Page, readMergedPage, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { allOf, type Db, listedWord, raw, type Sql, sql } from '#runtime/db/db'
 import {
   jsonb,
   nullable,
@@ -123,42 +123,67 @@ export type TransactionFilters = {
   walletIds?: readonly string[] | undefined
 }
 
-/** Both halves, each read from its own indexes in the order of the page: PostgreSQL merges what is in order, and sorts the rest. */
-function everyTransaction({ order, pageBefore }: PageQuery): Sql {
-  const direction = raw((order === 'DESC') === (pageBefore === undefined) ? 'desc' : 'asc')
-  const half = (isUnproven: Sql) =>
-    sql`select * from (select * from transactions where ${isUnproven} order by create_date ${direction}, id ${direction}) h`
-  return sql`(${half(sql`not unproven`)} union all ${half(sql`unproven`)}) t`
+/** Conditions that are those of the indexes: transactions that are shown by default, and those that no balance proves. */
+const proven = sql`not t.unproven`
+const unproven = sql`t.unproven`
+
+export const listTransactions = (
+  db: Db,
+  owner: RowOwner,
+  filters: TransactionFilters,
+  page: PageQuery,
+): Promise<Page<TransactionRow>> => {
+  const source = (...more: Sql[]): Source => ({
+    columns,
+    from: sql`transactions t`,
+    alias: 't',
+    scope: sql`${isOwned('t', owner)} and t.wallet_id is not null`,
+    filters: [...more, ...conditionsOf(filters)],
+    among: filters.walletIds && { column: raw('t.wallet_id'), type: 'uuid', values: filters.walletIds },
+  })
+  if (filters.includeAll) {
+    const halves = [proven, unproven].flatMap((half) => kindsOf(filters).map((kind) => source(half, kind)))
+    return readMergedPage(db, halves, page)
+  }
+  const isShown = sql`t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
+    where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0)`
+  const sources = kindsOf(filters).map((kind) => source(proven, isShown, kind))
+  return sources.length === 1 ? readPage(db, sources[0]!, page) : readMergedPage(db, sources, page)
 }
 
-export const listTransactions = (db: Db, owner: RowOwner, filters: TransactionFilters, page: PageQuery) =>
-  readPage<TransactionRow>(
-    db,
-    {
-      columns,
-      from: filters.includeAll ? everyTransaction(page) : sql`transactions t`,
-      alias: 't',
-      scope: sql`${isOwned('t', owner)} and t.wallet_id is not null`,
-      filters: [
-        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
-        filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
-        filters.destinationAddress === undefined
-          ? undefined
-          : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
-        filters.includeAll
-          ? undefined
-          : sql`not t.unproven and (t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
-              where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0))`,
-        filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
-        filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
-        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
-        filters.txType === undefined ? undefined : sql`t.transaction_type = ${filters.txType}`,
-        filters.userId === undefined ? undefined : sql`t.user_id = ${filters.userId}`,
-        filters.walletIds === undefined ? undefined : sql`t.wallet_id = any(${filters.walletIds}::uuid[])`,
-      ],
-    },
-    page,
+/**
+ * The conditions on `transaction_type` and `custody_type` that a list is read by. Where one of them is the only filter, both values of
+ * the other are read, each in the order of the page, by the index that has both columns.
+ */
+function kindsOf({ txType, custodyType, includeAll: _, ...others }: TransactionFilters): Sql[] {
+  const isAlone = Object.values(others).every((value) => value === undefined)
+  const types = txType === undefined ? ['INBOUND', 'OUTBOUND'] : [txType]
+  const custodies = custodyType === undefined ? ['DEVELOPER', 'ENDUSER'] : [custodyType]
+  const hasKind = txType !== undefined || custodyType !== undefined
+  if (!hasKind || !isAlone)
+    return [
+      allOf([
+        txType === undefined ? undefined : sql`t.transaction_type = ${listedWord(txType)}`,
+        custodyType === undefined ? undefined : sql`t.custody_type = ${listedWord(custodyType)}`,
+      ]),
+    ]
+  return types.flatMap((type) =>
+    custodies.map(
+      (custody) => sql`t.transaction_type = ${listedWord(type)} and t.custody_type = ${listedWord(custody)}`,
+    ),
   )
+}
+
+const conditionsOf = (filters: TransactionFilters): (Sql | undefined)[] => [
+  filters.blockchain === undefined ? undefined : sql`t.blockchain = ${listedWord(filters.blockchain)}`,
+  filters.destinationAddress === undefined
+    ? undefined
+    : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
+  filters.operation === undefined ? undefined : sql`t.operation = ${listedWord(filters.operation)}`,
+  filters.state === undefined ? undefined : sql`t.state = ${listedWord(filters.state)}`,
+  filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
+  filters.userId === undefined ? undefined : sql`t.user_id = ${filters.userId}`,
+]
 
 /** An outbound transaction that waits for its nonce. */
 export type WaitingTransaction = {

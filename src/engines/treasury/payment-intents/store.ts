@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, jsonOf, listedWord, raw, type Sql, sql } from '#runtime/db/db'
 import { perEntity } from '#runtime/per-entity'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 import { claimInTurns } from '#runtime/turns/claim'
@@ -66,8 +66,8 @@ export function findPaymentIntents(
     alias: 'i',
     scope: sql`i.entity_id = ${entityId}`,
     filters: [
-      filters.status && sql`i.status = ${filters.status}`,
-      filters.context && sql`i.context = ${filters.context}`,
+      filters.status && sql`i.status = ${listedWord(filters.status)}`,
+      filters.context && sql`i.context = ${listedWord(filters.context)}`,
     ],
   }
   return readPage<PaymentIntent>(db, source, page)

@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   bigint,
   integer,
@@ -186,7 +186,7 @@ export function findPayments(
       filters.paymentIntentId === undefined
         ? undefined
         : sql`p.payment_intent_id = ${filters.paymentIntentId}`,
-      filters.status && sql`p.status = ${filters.status}`,
+      filters.status && sql`p.status = ${listedWord(filters.status)}`,
       filters.matchesNothing ? raw('false') : undefined,
     ],
   }

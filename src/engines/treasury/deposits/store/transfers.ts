@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   bigint,
   integer,
@@ -144,7 +144,10 @@ export function findBusinessTransfers(
     from: raw('transfers t'),
     alias: 't',
     scope: sql`t.entity_id = ${entityId}`,
-    filters: [direction && sql`t.direction = ${direction}`, matchesNothing ? raw('false') : undefined],
+    filters: [
+      direction && sql`t.direction = ${listedWord(direction)}`,
+      matchesNothing ? raw('false') : undefined,
+    ],
   }
   return readPage<Transfer>(db, source, page)
 }
