@@ -76,6 +76,7 @@ export const drawnFiles = [
   'src/cli/lab/listen.test.ts',
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
+  'testing/suites/databases/list-filters.test.ts',
   'src/api/unified-balance/spend.test.ts',
   'src/engines/webhooks/faults.test.ts',
   'testing/adversary/matrix.test.ts',
