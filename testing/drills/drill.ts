@@ -1,4 +1,4 @@
-/** A rehearsal of a fault on real programs, which prints what it measured. */
+/** A trial of the whole platform that takes longer than a test may: `npm run drill -- NAME`. */
 export type Drill = {
   /** One line for the list of drills. */
   about: string

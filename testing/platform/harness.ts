@@ -201,7 +201,8 @@ function chainIn(chains: readonly TestChain[], blockchain: string | undefined): 
   return found
 }
 
-async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIVE'): Promise<Tenant> {
+/** Inserts an entity with keys of all scopes and a registered secret; its requests go to `url`. */
+export async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIVE'): Promise<Tenant> {
   const nowMs = ctx.clock.nowMs()
   const entityId = newId(nowMs)
   const entitySecret = randomBytes(32).toString('hex')

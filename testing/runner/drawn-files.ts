@@ -46,6 +46,7 @@ export const drawnFiles = [
   'src/engines/attestation/attesters.test.ts',
   'testing/suites/processes/process.test.ts',
   'testing/suites/processes/read-replicas.test.ts',
+  'testing/suites/processes/soak.test.ts',
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
   'testing/suites/kit/killed-runs.test.ts',
