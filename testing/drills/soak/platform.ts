@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { quietPort } from '#testing/processes/quiet-port'
 import type { Ground } from './ground.ts'
-import { type LogWatch, type PlatformProcess, superviseProcess, untilReady } from './processes.ts'
+import type { LogWatch } from './log-watch.ts'
+import { type PlatformProcess, superviseProcess, untilReady } from './processes.ts'
 
 /** Two processes of each kind, as an operator starts them on one machine. */
 const kinds = ['serve', 'serve', 'worker', 'worker'] as const

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogWatch } from './log-watch.ts'
 
 export type ProcessKind = 'serve' | 'worker'
 
@@ -49,40 +50,6 @@ export type ProcessOptions = {
   watch: LogWatch
   /** Told of an end that the drill did not cause. */
   onFailure(what: string): void
-}
-
-/** What the logs of all processes say: alarms that are raised, and lines that tell of trouble, counted by their text. */
-export type LogWatch = ReturnType<typeof openLogWatch>
-
-export function openLogWatch() {
-  const raised = new Map<string, { name: string; since: string; message: string }>()
-  const counts = new Map<string, number>()
-  const troubles = new Map<string, number>()
-  const keyOf = (process: string, alarm: string, about: Record<string, unknown>) => {
-    const { blockchain, endpoint, entityId, subscriptionId, address } = about
-    return JSON.stringify([process, alarm, blockchain, endpoint, entityId, subscriptionId, address])
-  }
-  return {
-    counts,
-    troubles,
-    read: (process: string, line: Record<string, unknown>) => {
-      const { alarm, alarmOver, level, msg, time } = line as Record<string, string>
-      if (alarm) {
-        counts.set(alarm, (counts.get(alarm) ?? 0) + 1)
-        raised.set(keyOf(process, alarm, line), { name: alarm, since: String(time), message: String(msg) })
-      }
-      if (alarmOver)
-        for (const [key, each] of raised)
-          if (each.name === alarmOver && key.startsWith(`["${process}"`)) raised.delete(key)
-      if (!alarm && (level === 'warn' || level === 'error' || Number(level) >= 40))
-        troubles.set(String(msg), (troubles.get(String(msg)) ?? 0) + 1)
-    },
-    /** A process that ended has raised nothing. */
-    forget: (process: string) => {
-      for (const key of raised.keys()) if (key.startsWith(`["${process}"`)) raised.delete(key)
-    },
-    raised: () => [...raised.values()],
-  }
 }
 
 const startWithinMs = 120_000

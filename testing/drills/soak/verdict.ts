@@ -6,7 +6,7 @@ import type { Endpoints } from './endpoints.ts'
 import type { Ground } from './ground.ts'
 import { type Deliveries, deliveriesOf, leftOpen, stepsBehind } from './left.ts'
 import type { Load } from './load.ts'
-import type { LogWatch } from './processes.ts'
+import type { LogWatch } from './log-watch.ts'
 
 type Judged = {
   ground: Ground
