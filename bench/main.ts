@@ -7,6 +7,7 @@ import { type Bench, runBench } from './run.ts'
 const benches: Record<string, () => Promise<Bench>> = {
   start: async () => (await import('./start.ts')).startBench,
   snapshots: async () => (await import('./snapshots.ts')).snapshotsBench,
+  scale: async () => (await import('./scale/bench.ts')).scaleBench,
   kit: async () => (await import('./kit.ts')).kitBench,
   advance: async () => (await import('./advance.ts')).advanceBench,
   lists: async () => (await import('./lists.ts')).listsBench,
@@ -49,6 +50,7 @@ Measures the figures that this project promises and prints them as a table. With
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
 
   start     first start and restart of the sandbox, until it is ready
+  scale     intake, pages of lists, and a backlog with its webhooks by 1, 2 and 4 processes on one PostgreSQL
   snapshots a running sandbox with all chains saved under a name, and restored
   kit       a further sandbox of a test run with one chain, beside the first with its server
   advance   business time moved two days on, over 100 due timers and over none
