@@ -206,11 +206,7 @@ export function readConfig(
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
-    ...databaseUrlsOf({
-      primary: environment['DATABASE_URL'],
-      direct: environment['BEZANT_DIRECT_DATABASE_URL'],
-      replicas: environment['BEZANT_READ_DATABASE_URL'],
-    }),
+    ...databaseOf(environment),
     databaseConnectionsMax: integerOf(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
@@ -271,6 +267,13 @@ export function readConfig(
     ...given,
   }
 }
+
+const databaseOf = (environment: EnvironmentVariables) =>
+  databaseUrlsOf({
+    primary: environment['DATABASE_URL'],
+    direct: environment['BEZANT_DIRECT_DATABASE_URL'],
+    replicas: environment['BEZANT_READ_DATABASE_URL'],
+  })
 
 function requestLogOf(environment: EnvironmentVariables): RequestLogSetting | undefined {
   const text = environment['BEZANT_REQUEST_LOG']

@@ -6,7 +6,7 @@ const example = 'postgresql://user:password@host:5432/name'
 
 type Urls = Record<'primary' | 'direct' | 'replicas', string | undefined>
 
-/** Parses DATABASE_URL, BEZANT_DIRECT_DATABASE_URL, and BEZANT_READ_DATABASE_URL, which names replicas that the API reads from. */
+/** Parses the addresses of the database: its own, that behind a pooler, and those of replicas that the API reads from. */
 export const databaseUrlsOf = ({ primary, direct, replicas }: Urls) => ({
   databaseUrl: urlOf(primary, 'DATABASE_URL'),
   directDatabaseUrl: urlOf(direct, 'BEZANT_DIRECT_DATABASE_URL'),

@@ -42,12 +42,13 @@ export async function openModularAccount(
 export type ModularBundler = Awaited<ReturnType<typeof openModularAccount>>['bundler']
 export type ModularAccount = Awaited<ReturnType<typeof openModularAccount>>['account']
 
-/** Sends calls as one operation and waits for its block. */
+/** Sends calls as one operation and waits for its block. `offer`: the price of gas, where the client is not to choose one. */
 export async function executeOperation(
   bundler: ModularBundler,
   calls: readonly { to: Hex; data?: Hex; value?: bigint }[],
+  offer: { maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint } = {},
 ) {
-  const hash = await bundler.sendUserOperation({ calls: calls as never })
+  const hash = await bundler.sendUserOperation({ calls: calls as never, ...offer })
   return bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
 }
 

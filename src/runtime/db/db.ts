@@ -179,7 +179,9 @@ export function openOtherServer(
   const session = { ...(as === 'runtime' && runtimeRole), ...readOnly }
   return openPool(connection, maxConnections, readLimits, session, {
     connectionTimeoutMillis: connectionMs,
-    ...(accept && { onConnect: (client) => accept(callsOn((query) => client.query(query))) }),
+    ...(accept && {
+      onConnect: (client) => accept(callsOn((query) => client.query(query), !isPooled(connection))),
+    }),
   })
 }
 

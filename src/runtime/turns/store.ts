@@ -55,10 +55,10 @@ export async function takeInTurns<Row>(
 }
 
 /** An entity with this many rows to take, or with more than a search counts. */
-type Waiting = { entityId: string; count: number }
+type WaitingEntity = { entityId: string; count: number }
 
 /** Divides a claim among entities: those with few rows get them all, and the others equal parts of the rest. */
-function sharesOf(entities: readonly Waiting[], limit: number): Map<string, number> {
+function sharesOf(entities: readonly WaitingEntity[], limit: number): Map<string, number> {
   let left = limit
   const ordered = [...entities].sort((one, other) => one.count - other.count)
   return new Map(
@@ -80,10 +80,10 @@ async function waitingEntities<Row>(
   after: string,
   { from, where }: TakenInTurns<Row>,
   max: number,
-): Promise<Waiting[]> {
+): Promise<WaitingEntity[]> {
   const ranges = [
-    { from: after, to: lastEntity, found: [] as Waiting[] },
-    { from: noEntity, to: after, found: [] as Waiting[] },
+    { from: after, to: lastEntity, found: [] as WaitingEntity[] },
+    { from: noEntity, to: after, found: [] as WaitingEntity[] },
   ]
   for (;;) {
     const open = ranges.filter((range) => range.from < range.to)
@@ -93,7 +93,7 @@ async function waitingEntities<Row>(
         select entity_id from ${from} where ${where} and entity_id > ${range.from} and entity_id <= ${range.to}
         order by entity_id limit ${rowsOfLook}) looked group by entity_id`,
     )
-    const rows = await db.all<Waiting & { range: number }>(
+    const rows = await db.all<WaitingEntity & { range: number }>(
       sql`${join(looks, ' union all ')} order by range, entity_id`,
     )
     for (const range of open) {
